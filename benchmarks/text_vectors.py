@@ -81,8 +81,8 @@ def prepared(pool: str, mechanism: str, loss: float) -> release.VectorRelease:
     epsilon = loss
     for _ in range(2):  # of a metric epsilon counts a distance
         over = {"mechanism": mechanism, "budget": {"epsilon": epsilon}}
-        ready = release.of(release.parse(over, {"pool": pool}))
-        total = statement.claimed(ready, "system").loss.farthest
+        ready = release.prepare(release.parse(over, {"pool": pool}))
+        total = statement.make_claim(ready, "system").loss.farthest
         epsilon *= loss / total * (1.0 - 1e-9)
     return ready
 

@@ -81,7 +81,7 @@ def kept(
     measured: list[tuple[str, str]],
 ) -> Iterator[tuple[int, list[float]]]:
     """Yield the accuracy of a reader at each epsilon, for each number of topics."""
-    view = views.prepared(document.view)
+    view = views.prepare(document.view)
     names = sorted({label for _, label in public})
     vectors = [view.vectors([text for text, _ in each]) for each in (public, measured)]
     codes = [

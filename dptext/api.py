@@ -439,7 +439,7 @@ def embed(
         lexicon=lexicon,
     )
     options = {"pool": pool, "model": model}
-    ready = release.of(release.parse(over, options, clip=clip, mu=mu))
+    ready = release.prepare(release.parse(over, options, clip=clip, mu=mu))
     tokenizer = None if is_asked_for(over) else ready.tokenizer
     language = Language(tokenizer, ready.lexicon.name, warn)
     total = len(texts) if isinstance(texts, Sized) else 0

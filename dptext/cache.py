@@ -6,9 +6,9 @@ key and content, then the content. An entry that is damaged, of another key or f
 or could have been written by another user is silently computed anew, and a folder that
 cannot be read or written costs only time.
 
-The digest finds damage, not forgery: a key to sign with would lie beside the entries.
-A process of the same user can change the program as well. Even so, no promise rests on
-an entry alone: `holds` checks its values, all of them or at random rows, before it is
+The digest finds damage, not forgery: a signing key would lie next to the entries, and a
+process of the same user can change the program as well. Even so, no guarantee depends
+on an entry alone: `holds` checks its values, all of them or random rows, before it is
 used. Results that ship with the package are as trustworthy as the package.
 """
 
@@ -47,7 +47,7 @@ def folder() -> Path:
         return Path(home) / "dptext"
     try:
         return Path.home() / ".cache" / "dptext"
-    except RuntimeError:  # a user without a home: nothing can be kept
+    except RuntimeError:  # a user without a home: nothing is cached
         return Path(os.devnull) / "dptext"
 
 
@@ -88,7 +88,7 @@ def _read(path: Path, changed: int) -> Mapping[str, Any]:
 
 
 def key_of(*parts: object) -> str:
-    """Return the name under which a result is kept, from all it depends on."""
+    """Return the name of a result, from everything that it depends on."""
     text = json.dumps(parts, sort_keys=True, default=str)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -104,10 +104,10 @@ def arrays(
     holds: Callable[[Arrays], bool] | None = None,
     what: str = "preparing public tables",
 ) -> Arrays:
-    """Return the arrays of a key, shipped, kept or computed now.
+    """Return the arrays of a key, shipped, cached or computed now.
 
-    Kept arrays are computed anew where `holds` is false for them, or fails; arrays that
-    ship are used unchanged. The text `what` names the work while it takes long.
+    Cached arrays are computed again if `holds` is false for them, or fails; arrays that
+    ship are used unchecked. The text `what` describes the work to the user.
     """
     with contextlib.suppress(OSError):
         return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
@@ -133,7 +133,7 @@ def numbers(
     holds: Callable[[Numbers], bool] | None = None,
     what: str = "measuring public distances",
 ) -> Numbers:
-    """Return the plain numbers of a key, shipped, kept or computed now; as `arrays`."""
+    """Return the plain numbers of a key, in the same way as `arrays`."""
     return shipped(key) or _entry(
         f"{key}.numbers",
         read=lambda kept: dict(json.loads(kept)),
@@ -152,8 +152,8 @@ def table(
 ) -> NDArray[Any]:
     """Return a large array of a key, mapped from its file, which processes share.
 
-    Parts of it are read where they are used, so that no digest of the whole tells
-    damage: holds must look at it. In memory where it cannot be kept; else as `arrays`.
+    Only the parts that are used are read, so no digest is checked: `holds` must find
+    damage. If the array cannot be cached it stays in memory.
     """
     path = folder() / f"{key}.table"
     kept = _mapped(path, holds)
@@ -168,12 +168,12 @@ def table(
 
 
 def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] | None:
-    """Map the array of a file; None where it is invalid."""
+    """Map the array of a file, None if it is invalid."""
     try:
         if _private(path.stat(), stat.S_ISREG):
             kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
             return np.asarray(kept) if holds(kept) else None
-    except Exception:  # noqa: S110 - however it fails, it is no good
+    except Exception:  # noqa: S110 - any error means an invalid entry
         pass
     return None
 
@@ -192,14 +192,14 @@ def _entry(
     holds: Callable[[T], bool] | None,
     what: str,
 ) -> T:
-    """Return the content of an entry, KEY.SUFFIX, kept or computed now."""
+    """Return the content of an entry, KEY.SUFFIX, cached or computed now."""
     path, key = folder() / name, name.partition(".")[0]
     try:
         kept = read(_content(path, key))
         with progress.step(f"{what}: checking kept results"):
             if holds is None or holds(kept):
                 return kept
-    except Exception:  # noqa: S110 - however it fails, it is no good
+    except Exception:  # noqa: S110 - any error means an invalid entry
         pass
     with progress.step(what):
         computed = compute()
@@ -235,14 +235,14 @@ def _keep(path: Path, key: str, content: bytes) -> None:
 def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
     """Write a file; it appears whole or not at all."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    handle, beside = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
-        os.replace(beside, path)
+        os.replace(part, path)
     except OSError:
         with contextlib.suppress(OSError):
-            os.unlink(beside)
+            os.unlink(part)
         raise
 
 
@@ -288,7 +288,7 @@ def clear() -> None:
 
 
 def close(path: Path) -> None:
-    """Take the right to write a folder and the files in it from all other users."""
+    """Let no other user write a folder and the files in it."""
     for each in (path, *path.iterdir()):
         each.chmod(each.stat().st_mode & ~(stat.S_IWGRP | stat.S_IWOTH))
 

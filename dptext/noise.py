@@ -35,11 +35,11 @@ from dptext.types import Eps, Floats, Ints, Points, blocks
 # Matrix products always have this many rows: BLAS sums in another order for other
 # shapes, and a word's noise must not depend on the batch that it came in.
 _BLOCK = 256
-# Limit of a coordinate; its products with vectors still fit a float32.
+# Limit of a coordinate: products with vectors still fit a float32.
 _FAR = 1e15
 # Limit of the length of noise: far beyond the limit of coordinates, but finite.
 _LONGEST = 1e100
-# Limit of rates: a float32 cannot tell densities apart that fall more steeply.
+# Limit of rates: in float32 steeper densities are all alike.
 _STEEP = 1e30
 # Steps of the grid for a standard deviation (normal) or for a factor of 2 (laplace).
 WIDTH = 4096
@@ -48,13 +48,16 @@ NORMAL_SLACK = 1e-13
 # Rounding of the 60,000 entries of the table to 2^-127, and the tail beyond its end.
 NORMAL_REST = 2.0**-100
 LAPLACE_SLACK = 2.0**-51
-_FIXED = 320  # bits after the point of fixed-point numbers
-_END = 2.0**-140  # probabilities below this share of the largest are left out
-_LOW = (1 << 63) - 1  # mask of the second half of a probability of 127 bits
+# Bits after the point of fixed-point numbers.
+_FIXED = 320
+# Probabilities below this share of the largest are left out of the table.
+_END = 2.0**-140
+# Mask of the second half of a probability of 127 bits.
+_LOW = (1 << 63) - 1
 # Numbers of 64 bits are looked up by their first bits.
 _FIRST = 16
 _REST = np.uint64(64 - _FIRST)
-# The precision of rows, which a function keeps.
+# The precision of rows, which functions keep.
 Float = TypeVar("Float", bound=np.floating)
 
 

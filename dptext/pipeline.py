@@ -110,7 +110,7 @@ def output_identity(
                 inside.pop(last, None)
         named[key] = {"content": digests, "code": code, "used": used if code else ()}
     # Files of lists count by their content, not by their paths.
-    settings["tokens"] = lists.by_content(recipe.tokens)
+    settings["tokens"] = lists.settings_by_content(recipe.tokens)
     return digest_of_data(
         {
             "algorithm": ALGORITHM.decode(),
@@ -126,9 +126,9 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
     """Return the public law of the draws, as attackers of released words know it."""
     lexicon = mechanism.space.lexicon
     description = budget.description
-    eps_of_row = None
+    row_eps = None
     if description.kind is BudgetKind.TYPE and isinstance(budget, Budget):
-        eps_of_row = _epsilons_of_rows(budget, len(lexicon.words))
+        row_eps = _epsilons_of_rows(budget, len(lexicon.words))
     prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     return Channel(
         lexicon=lexicon,
@@ -136,7 +136,7 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
         mechanism=mechanism,
         budget=description,
         prior=prior,
-        eps_of_row=eps_of_row,
+        row_eps=row_eps,
     )
 
 
@@ -297,7 +297,7 @@ class Pipeline:
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Return the view of an attacker on drawn words: (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
-        return joining.released(self.profile.tokens, words, drawn, public)
+        return joining.release(self.profile.tokens, words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
         """Return the words to write for drawn ones: a function of the release alone."""
@@ -417,7 +417,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(_by_attackers(recipe, lexicon), lexicon)
-    decoding = recipe.decoder.params.of_lexicon(lexicon)
+    decoding = recipe.decoder.params.for_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     budget, aim = _aim(recipe, lexicon)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
@@ -492,7 +492,7 @@ def _texts_to_words(
     if meta is None:
         words = Tokenizer(lexicon, recipe.tokens)
         return words, Joiner(lexicon, recipe.tokens), True
-    view = views.prepared(meta["view"])
+    view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
             f"topics {meta['name']}: made with another lexicon or model than the one "

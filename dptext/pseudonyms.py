@@ -1,17 +1,15 @@
-"""Pseudonyms: keyed tokens that stand for the values of a field.
+"""Pseudonyms: keyed tokens that replace the values of a field.
 
-A token is HMAC-SHA256 of a value, cut to 80 bits, under a key that is derived from a
-key file for this purpose alone, so that tokens say nothing of the draws of words and
-the other way round. The field, the file and the settings have no part in it: equal
-values have equal tokens in all fields, files, formats and runs with one key file, and
-another key file breaks all these links.
+A token is HMAC-SHA256 of a value, cut to 80 bits. Its key is derived from a key file
+for this purpose alone, so tokens and draws of words reveal nothing about each other.
+Field, file and settings do not matter: equal values have equal tokens in all fields,
+files, formats and runs with one key file, and another key file breaks all these links.
 
-Two different values have the same token by chance: for n different values with a
-probability of at most n^2 / 2^81, which is 5e-13 for a million of them and 5e-7 for a
-billion.
+Among n different values two have the same token with a probability of at most
+n^2 / 2^81: 5e-13 for a million, 5e-7 for a billion.
 
-Tokens are no differential privacy. Equal values stay equal, so that frequencies and
-links between records remain; whoever has the key can test guesses of a value.
+Tokens are not differentially private. Equal values stay equal, so that frequencies and
+links between records remain. Anyone with the key can test guesses of a value.
 """
 
 from __future__ import annotations
@@ -25,7 +23,8 @@ from dptext.errors import UsageError
 from dptext.randomness import KEY_BYTES, RunKey
 
 _PREFIX = "p_"
-_BYTES = 10  # 16 characters of base32
+# Bytes of a token: 16 characters of base32.
+_BYTES = 10
 _TOKEN = re.compile(f"{_PREFIX}[a-z2-7]{{16}}")
 _PURPOSE = b"dptext/pseudonym/"
 _NEEDS_KEY = (
@@ -38,7 +37,7 @@ class Pseudonyms:
     """Writes the tokens of values under the key of a run."""
 
     def __init__(self, key: RunKey) -> None:
-        """Derive the key of tokens. Raises UsageError for a key that is in no file."""
+        """Derive the key of tokens. Raises UsageError unless the key is in a file."""
         check(key)
         self._key = hashlib.blake2b(_PURPOSE, key=key.secret, digest_size=32).digest()
 
@@ -47,16 +46,16 @@ class Pseudonyms:
         return "Pseudonyms()"
 
     def token(self, value: str) -> str:
-        """Return the token of a value, which is spelled as `_fields` spells it."""
+        """Return the token of a value, in the spelling of dptext.formats._fields."""
         data = value.encode("utf-8", "surrogatepass")
         digest = hmac.digest(self._key, data, "sha256")[:_BYTES]
         return _PREFIX + base64.b32encode(digest).decode("ascii").lower()
 
 
 def check(key: RunKey, option: str = "--key-file FILE") -> None:
-    """Refuse a key that another run would not have, or that anyone may know.
+    """Raise UsageError for a public key, or one that other runs do not have.
 
-    option names the key in the message. Raises UsageError.
+    The message names the option of the key.
     """
     if key.origin == "seed":
         raise UsageError(

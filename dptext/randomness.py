@@ -36,9 +36,10 @@ _FORMAT = b"dptext/1"
 # 0 (`RandomBits.since`), so that a component cannot draw the bits of another step.
 BUDGET_LANE, MAPPING_LANE, JOINER_LANE, NUMBER_LANE = (1 << n for n in range(28, 32))
 KEY_BYTES = 32
-_BLOCK_BYTES = 16  # of AES
+# Bytes of a block of AES.
+_BLOCK_BYTES = 16
 _LONGEST_KEY = 2**20
-# Secrets of containers: each on a mount of its own, or all on one.
+# Secrets of containers: each on its mount, or all on one.
 _SECRETS = "/run/secrets"
 _MOUNTS = "/proc/self/mountinfo"
 # The bits of 1.0 in float64.
@@ -197,30 +198,30 @@ class Randomness:
     def __init__(self, key: RunKey, settings: str) -> None:
         """Derive the keys of nonces and bits.
 
-        settings is a digest of everything besides key and input that affects draws. It
-        is part of both keys, so that any change of settings gives independent noise,
+        The digest of settings covers everything besides key and input that affects
+        draws. It is part of both keys: any change of settings gives independent noise,
         even with the same key.
         """
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
-        def derived(purpose: bytes) -> bytes:
+        def derive(purpose: bytes) -> bytes:
             message = _FORMAT + purpose + settings.encode()
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin
         self._computed: dict[str, Any] = {}
-        self._nonce_key = derived(b"/nonce/")
+        self._nonce_key = derive(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher: _BlockCipher = Cipher(
-            algorithms.AES(derived(b"/noise/")),
+            algorithms.AES(derive(b"/noise/")),
             modes.ECB(),  # noqa: S305
         )
 
     def watched(self, watch: Callable[[bytes], object]) -> Randomness:
         """Return a source of the same bits that calls watch with each counter block.
 
-        A block is 16 bytes. Two steps that ask for the same block share their random
-        bits, which an audit can see in no other way. Values of `once` are made anew.
+        A block has 16 bytes. Two steps with the same block share their random bits: an
+        audit can only find that here. Values of `once` are computed again.
         """
         source = copy.copy(self)
         source._computed = {}
@@ -264,7 +265,7 @@ class Randomness:
         begins = np.flatnonzero(records[1:] != records[:-1]) + 1
         begins = np.concatenate(([0], begins))
         sizes = np.diff(begins, append=len(records))
-        # Of each word in its record.
+        # The number of each word in its record.
         number = np.arange(len(records)) - np.repeat(begins, sizes)
         return RandomBits(self._cipher, table[records], number.astype(np.uint64))
 
@@ -282,7 +283,8 @@ class RandomBits:
         self._cipher = cipher
         self._nonces = nonces
         self._number = number
-        self._first = first  # the lane that a step calls 0
+        # The lane that is lane 0 of this step.
+        self._first = first
 
     def __len__(self) -> int:
         """Return n."""
@@ -295,7 +297,7 @@ class RandomBits:
         )
 
     def since(self, lane: int) -> RandomBits:
-        """Return the bits of a later step, whose lane 0 is this lane."""
+        """Return the bits of a later step, in which this lane has number 0."""
         return RandomBits(self._cipher, self._nonces, self._number, self._first + lane)
 
     def integers(self, lane: int, lanes: int = 1) -> NDArray[np.uint64]:

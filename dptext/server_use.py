@@ -7,7 +7,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# The fields of ServerUse that grow.
+# The fields of ServerUse that are counts.
 _COUNTS = (
     "texts",
     "unanswered",
@@ -30,7 +30,7 @@ class ServerAsked:
             )
         ),
     ]
-    model: str
+    model: Annotated[str, Meta(description="Name of the model in the settings.")]
     proxy: Annotated[
         bool,
         Meta(
@@ -44,21 +44,23 @@ class ServerAsked:
 
 @dataclass(frozen=True, slots=True)
 class ServerUse:
-    """The traffic with a server; host, model and proxy are those of ServerAsked."""
+    """The traffic with a server. Host, model and proxy are those of ServerAsked."""
 
-    host: str
-    model: str
-    texts: int
+    host: Annotated[str, Meta(description="Host of the address in the settings.")]
+    model: Annotated[str, Meta(description="Name of the model in the settings.")]
+    texts: Annotated[int, Meta(description="Number of texts that it was asked about.")]
     unanswered: Annotated[
         int,
         Meta(description="Texts of which some or all words were written without it."),
     ]
-    requests: int
+    requests: Annotated[int, Meta(description="Number of requests.")]
     tokens_sent: Annotated[int, Meta(description="As far as the server counts them.")]
     tokens_received: Annotated[
         int, Meta(description="As far as the server counts them.")
     ]
-    proxy: bool = False
+    proxy: Annotated[
+        bool, Meta(description="Whether requests went through a proxy.")
+    ] = False
 
     @property
     def asked(self) -> ServerAsked:

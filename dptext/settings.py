@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 Settings = TypeVar("Settings", bound="DataclassInstance")
-_DEEPEST = 50  # levels of keys in a file
-# Messages of msgspec on types, and plain words for these.
+# Most levels of keys in a file.
+_DEEPEST = 50
+# Messages of msgspec on types, with plain words for them.
 _EXPECTED = re.compile(r"Expected `([^`]*)`(?: ([<>]=?) (\S+))?(?:, got `[^`]*`)?")
 _TYPES = {
     "int": "a whole number",
@@ -46,11 +47,11 @@ _NO_CHOICE = re.compile(r"Invalid enum value '(.*)' - at `\$\.(\w+)")
 
 
 def convert(
-    data: object, kind: type[Settings], location: str, beside: tuple[str, ...] = ()
+    data: object, kind: type[Settings], location: str, others: tuple[str, ...] = ()
 ) -> Settings:
-    """Check plain data against a frozen dataclass; refuse keys that it lacks.
+    """Convert plain data to a frozen dataclass. Raises UsageError for unknown keys.
 
-    location: name of the data in messages; beside: other keys at the same place.
+    Messages name the data by its location, and suggest its keys or others of the place.
     """
     if not isinstance(data, Mapping):
         raise UsageError(f"{location}: give keys and values")
@@ -58,7 +59,7 @@ def convert(
     known = tuple(field.name for field in dataclasses.fields(kind))
     for key in data:
         if key not in known:
-            near = (*beside, *known)
+            near = (*others, *known)
             hint = registry.suggest(str(key), near) if near else "it has no parameters"
             raise UsageError(f"{inside}{key}: unknown key; {hint}")
     for key, value in data.items():
@@ -69,18 +70,18 @@ def convert(
         return msgspec.convert(plain, kind)
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$.")
-        reason = _EXPECTED.sub(_wanted, reason)
+        reason = _EXPECTED.sub(_describe_type, reason)
         if named := _NO_CHOICE.search(str(error)):
             hint = typing.get_type_hints(kind)[named[2]]
             reason += f"; {registry.suggest(named[1], tuple(_choices(hint)))}"
-        # A rule over several keys names none.
+        # Errors of several keys have no path.
         where = (inside + path.rstrip("`")).rstrip(".: ")
         raise UsageError(f"{where}: {reason}") from None
     except UnicodeEncodeError:
         raise UsageError(f"{location}: not UTF-8 text") from None
 
 
-def _wanted(match: re.Match[str]) -> str:
+def _describe_type(match: re.Match[str]) -> str:
     """Write the expected type in plain words."""
     kinds, bound, limit = match.groups()
     named = " or ".join(_TYPES.get(kind, kind) for kind in kinds.split(" | "))
@@ -129,10 +130,7 @@ def share(value: object, name: str) -> float:
 
 
 def read_yaml(path: Path, kind: str) -> JsonObject:
-    """Read a file of keys and values; kind names the file in messages.
-
-    Raises UsageError that names file and line.
-    """
+    """Read a file of keys and values. Raises UsageError with kind, name and line."""
     return decode_yaml(read_content(path, kind), path.name, kind)
 
 
@@ -171,7 +169,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
 
 
 def read_value(text: str) -> object:
-    """Read the value of one setting as YAML has it; anything else is text."""
+    """Read the value of a setting as YAML; anything else is text."""
     import yaml
 
     try:
@@ -239,15 +237,15 @@ def digest_of_bytes(data: bytes) -> str:
 
 
 def digest_of_data(value: object) -> str:
-    """Return the sha256 of plain data, whatever the order of its keys."""
+    """Return the sha256 of plain data, for any order of keys."""
     return digest_of_bytes(msgspec.json.encode(value, order="deterministic"))
 
 
 def digest_of_path(path: str | Path) -> str:
-    """Return the sha256 of a file, or of the names and the bytes of a folder's files.
+    """Return the sha256 of a file, or of the names and bytes of the files of a folder.
 
-    Hidden files and compiled Python are left out: nothing reads them as content.
-    Raises UsageError for a file that cannot be read.
+    Hidden files and compiled Python are left out. Raises UsageError for a file that
+    cannot be read.
     """
     top = Path(path)
     try:

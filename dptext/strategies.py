@@ -1,11 +1,13 @@
-"""How often a word is drawn: for each place, once in a record, or once in a run.
+"""How often a word is drawn: at each place, once in a record, or once in a run.
 
-token: every word of a text anew. record: once for each distinct word of a record.
-data-set: once for each distinct word of a run, in any order of the records, from a
-table with one row for each word of the vocabulary. The last two show which words are
-equal, and the statement says so. All words outside the vocabulary count as one word,
-and so do all numbers of one element; a drawn element is written as a new number at each
-place.
+- token: each word of a text.
+- record: each distinct word of a record.
+- data-set: each distinct word of a run, in any order of the records, from a table with
+  one row for each word of the vocabulary.
+
+The last two show which words are equal, and the statement tells it. All words outside
+the vocabulary count as one word, and so do all numbers of one element; a drawn element
+becomes a new number at each place.
 """
 
 from __future__ import annotations
@@ -25,12 +27,12 @@ _RUN = Record(-2, (), None)
 def draw_by_record(
     ids: Ids, eps: Eps, bits: RandomBits, records: Ints, draw: Draw
 ) -> Ids:
-    """Draw each distinct word of a record once, by the random bits of its first.
+    """Draw each distinct word of a record once, with the bits of its first occurrence.
 
-    ids, eps (n,), one row of bits each; records (n,) the record of each word,
-    non-decreasing. Returns (n,) drawn words.
+    The arrays ids, eps and records, non-decreasing, are (n,), with one row of bits for
+    each word. Returns drawn words (n,).
     """
-    # Unknown words are -1: one more than there are rows to tell records apart.
+    # Word and record in one number. Unknown words are -1, so ids are shifted by 1.
     pairs = records * (int(ids.max(initial=0)) + 2) + ids + 1
     _, first, which = np.unique(pairs, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -41,16 +43,16 @@ def draw_by_record(
 
 
 class RunTable:
-    """What each word of the vocabulary becomes in one run; drawn when first met."""
+    """The draws of one run for each word of the vocabulary, made on demand."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
         nonce = randomness.nonce(_RUN)
-        # One row for each word and the last for unknown words, reached as -1.
+        # One row for each word, and the last, -1, for unknown words.
         self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)
 
     def draw(self, ids: Ids, eps: Eps, draw: Draw) -> Ids:
-        """Return what ids become; the draw of a word depends on nothing but its row."""
+        """Return the drawn words of ids; the row of a word alone decides its draw."""
         rows = np.where(ids < 0, len(self._drawn) - 1, ids).astype(np.int64)
         new, first = np.unique(rows, return_index=True)
         missing = self._drawn[new] < 0

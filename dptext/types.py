@@ -10,9 +10,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from enum import IntEnum, StrEnum
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
+from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext.errors import UnprovenError
@@ -118,15 +119,13 @@ class MetricKind(StrEnum):
 class Metric:
     """The distance that multiplies epsilon; its name decides nothing."""
 
-    kind: MetricKind
-    #: For people.
-    name: str = field(compare=False)
-    #: All that decides the distance besides kind and cut: the space and parameters.
-    identity: str = ""
-    #: No two words count as farther apart; None: not cut.
-    cut: float | None = None
-    #: Added between words of different public classes.
-    between_classes: float = 0.0
+    kind: Annotated[MetricKind, Meta(description="Kind of distance.")]
+    name: Annotated[str, Meta(description="Name, for people.")] = field(compare=False)
+    identity: Annotated[str, Meta(description="The space and its parameters.")] = ""
+    cut: Annotated[float | None, Meta(description="Largest distance, or null.")] = None
+    between_classes: Annotated[
+        float, Meta(description="Added between words of different public classes.")
+    ] = 0.0
 
 
 ONE = Metric(MetricKind.ONE, "1")

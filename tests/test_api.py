@@ -316,10 +316,13 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     assert again.to_json() == report.to_json()
     shown = report._repr_html_()
     assert shown.startswith("<div")
-    lines = str(report).splitlines()
-    assert "one word" in [re.split("  +", line)[0] for line in lines]
-    assert len(lines) > 8
-    assert "film" not in shown + str(report)
+    assert "film" not in shown
+    verdict, *lines = str(report).splitlines()
+    assert verdict.startswith("Fit at most for programs of a partner under contract")
+    assert verdict in shown
+    assert len(lines) < 18
+    assert max(map(len, lines)) <= 80
+    assert "film" not in str(report)
 
 
 def test_a_choice_that_does_not_exist_is_refused() -> None:

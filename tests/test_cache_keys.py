@@ -99,7 +99,9 @@ def candidates(
     """Look up the likeliest inputs of each output."""
     ready = mechanism(name, **keys)
     said = BudgetDescription(BudgetKind.WORD, 2.0, 2.0)
-    channel = Channel(ready.space.lexicon, Policy(), ready, said, PRIOR, eps)
+    channel = Channel(
+        ready.space.lexicon, Policy(), ready, budget=said, prior=PRIOR, row_eps=eps
+    )
     return plain(tuple(channel.candidates(2.0, count, prior))[:2])
 
 

@@ -125,7 +125,7 @@ KNOWN = {
     ("ledger/store.py", "secrets.token_hex(8)"): "64 bits: one for each ledger",
     ("frames/__init__.py", "secrets.token_hex(8)"): "64 bits: a cache of datasets",
     ("streams/outputs.py", "secrets.token_hex(4)"): "a hidden file, never overwritten",
-    ("attackers/ngrams.py", "os.urandom(4 * _LOOKED_AT)"): "rows to look at",
+    ("attackers/ngrams.py", "os.urandom(4 * _ROWS_CHECKED)"): "rows to look at",
     ("randomness.py", "digest_size=32"): "256 bits: secrets",
     ("randomness.py", "digest_size=KEY_BYTES"): "256 bits: secrets",
     ("randomness.py", "digest_size=16"): "128 bits: a nonce",

@@ -101,7 +101,7 @@ def test_numbers_are_written_as_in_the_language(tmp_path: Path) -> None:
     names = [german.words[numbers.row(text)] for text in ("3,5", "1.250", "31.12.2020")]
     assert names == ["<number {3-4}.{0-9}>", "<number 1,{000-999}>", DATE]
     ids = np.array([numbers.row("3,5"), numbers.row("1.250")] * 20, np.int32)
-    texts = numbers.written(ids, distributions.bits(len(ids)))
+    texts = numbers.write(ids, distributions.bits(len(ids)))
     assert all(re.fullmatch(r"[34],\d", text) for text in texts[::2])
     assert all(re.fullmatch(r"1\.\d{3}", text) for text in texts[1::2])
     np.testing.assert_array_equal(numbers.read(ids, texts), ids)

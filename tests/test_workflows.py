@@ -15,6 +15,7 @@ import yaml
 
 import dptext
 from tests.cli.running import environment, here
+from tools import site
 
 pytestmark = pytest.mark.quick
 
@@ -78,6 +79,24 @@ def test_hooks_call_commands_that_there_are() -> None:
         assert all(option in shown for option in options)
 
 
+def test_workflows_that_the_docs_print_are_whole() -> None:
+    """They name inputs and hooks that there are, and run as they stand."""
+    page = (ROOT / "docs/recipes/repository.md").read_text()
+    blocks = [
+        yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", page, re.S)
+    ]
+    (workflow,) = (each for each in blocks if isinstance(each, dict) and "jobs" in each)
+    _, check = workflow["jobs"]["check"]["steps"]
+    assert check["with"].keys() <= action()["inputs"].keys()
+    for name in re.findall(r"# ([a-z-]+): ", page):
+        assert name in action()["inputs"]
+    hooks = {
+        each["id"]
+        for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    }
+    assert set(re.findall(r"- id: ([\w-]+)", page)) == hooks
+
+
 def test_nothing_says_to_install_a_package_that_is_not_there() -> None:
     """Until a release dptext is installed from its folder: pip install ".[parquet]"."""
     files = [
@@ -92,9 +111,11 @@ def test_nothing_says_to_install_a_package_that_is_not_there() -> None:
 
 
 def test_every_page_is_on_the_site() -> None:
-    """The site's contents list each page of docs/ once, and pages that there are."""
-    pages = re.findall(r": (\w[\w-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
-    assert sorted(pages) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+    """The site's contents list each page of docs/ once, and those of the root."""
+    pages = re.findall(r": (\w[\w/-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
+    folder = ROOT / "docs"
+    own = [path.relative_to(folder).as_posix() for path in folder.rglob("*.md")]
+    assert sorted(pages) == sorted([*own, *site.PAGES.values()])
 
 
 def test_image_runs_as_nobody() -> None:

@@ -276,7 +276,13 @@ def main() -> None:
             print(f"{name}, {shown}epsilon {epsilon:g}", flush=True)
             if asked.endpoint:
                 url, model = asked.endpoint, asked.model
-                server = Server(url, model, _CONCURRENCY, _TIMEOUT, "--endpoint")
+                server = Server(
+                    url,
+                    model,
+                    concurrency=_CONCURRENCY,
+                    timeout=_TIMEOUT,
+                    setting="--endpoint",
+                )
                 for kind in asked.kind or KINDS:
                     attack(kind, pipeline, server, asked.texts)
                 continue

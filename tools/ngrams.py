@@ -64,14 +64,14 @@ def model(trie: Trie, lexicon: Lexicon) -> ngrams.Ngrams:
     gains = trie.log_probs[: len(owner)] - trie.backoff[first] - trie.alone[second]
     kept = known[first] & (rows[second] != size) & (second != start)
     contexts, following = rows[first[kept]], rows[second[kept]]
-    return ngrams.assembled(
-        lexicon.words,
-        np.log(one),
-        backoff,
-        contexts,
-        following,
-        ngrams.coded(gains[kept]),
-        {"source": SOURCE, "licence": LICENCE, "pairs": int(kept.sum())},
+    return ngrams.assemble(
+        words=lexicon.words,
+        alone=np.log(one),
+        backoff=backoff,
+        contexts=contexts,
+        following=following,
+        gains=ngrams.encode_gains(gains[kept]),
+        meta={"source": SOURCE, "licence": LICENCE, "pairs": int(kept.sum())},
     )
 
 

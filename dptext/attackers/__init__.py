@@ -1,6 +1,6 @@
-"""Attackers: what a public language model makes of released words, word by word.
+"""Attackers guess the words of released texts with public language models.
 
-One posterior for two uses: decoders write by it, and attacks guess by it.
+Decoders write by the same posterior probabilities (dptext.decoders).
 """
 
 from __future__ import annotations
@@ -11,15 +11,15 @@ from dptext.types import Ids, Released
 
 
 class Attacker(Protocol):
-    """Guesses words; name, and what it assumes an attacker to have, in a sentence."""
+    """Guesses the words of a text from its release."""
 
     @property
     def name(self) -> str:
-        """Return its name, that of its decoder where it has one."""
+        """Return its name: that of its decoder if it has one."""
 
     @property
     def assumes(self) -> str:
-        """Say what an attacker has who reads so."""
+        """Return the knowledge of such an attacker, as part of a sentence."""
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest word of each drawn one, (n,) int32 rows below V."""
+        """Return the likeliest input of each drawn word: (n,) int32 rows below V."""

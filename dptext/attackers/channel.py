@@ -1,14 +1,13 @@
 """The channel: for each drawn word its likeliest inputs; and the unigram attacker.
 
-P(y|x) at the epsilon of each word, as far as that epsilon is public (docs/decoding.md).
-By the kind of budget an attacker goes by
-- word, position, text, class, past: the epsilon that a word was drawn with, which is
-  one for all, follows from the number or the position of words, or from what was
-  released before;
-- type: the epsilon of each input x, so that P(y|x) is that of x at its own;
-- free: an equal part of what a text may spend, since the parts depend on the text.
-Epsilons that differ from word to word are rounded to steps of 10%: an attacker that is
-a little wrong about the channel reads a little worse, and nothing else.
+P(y|x) is that at the epsilon of each word, as far as that epsilon is public
+(docs/results/decoding.md). By the kind of budget an attacker uses
+- word, position, text, class, past: the epsilon of the draw. It is the same for all
+  words, or follows from their number, their position or earlier releases;
+- type: for each input x the epsilon of x;
+- free: an equal part of the epsilon of the text, since the parts depend on the text.
+Epsilons that differ from word to word are rounded to steps of 10%. Such an attacker is
+a little weaker; nothing else depends on it.
 """
 
 from __future__ import annotations
@@ -39,62 +38,62 @@ from dptext.types import (
     Released,
 )
 
-# Epsilons of one table are so much apart at most, in logarithms.
+# Largest difference of the logarithms of two epsilons that share a table.
 _STEP = 0.1
-# Of replaced words, how many are outside the vocabulary: a public rule of thumb.
+# Least epsilon of a table: at 0 every input is equally likely.
+_LEAST_EPSILON = 1e-3
+# Share of replaced words outside the vocabulary: a public rule of thumb.
 _UNKNOWN = 0.03
-# Tables of epsilons that are held at once.
+# Tables in memory at once.
 TABLES = 64
-# The name of the attacker who sees one output word.
+# The name of the attacker with a single output word.
 ALONE = "alone"
 
 
-class Shown(NamedTuple):
-    """What is shown of how a word was drawn, by which an attacker looks it up.
-
-    capital: it has a capital first letter inside a sentence, where capitals and common
-    words are shown: then it may be a common word as well. form: its grammatical form
-    (dptext.tokens.grammar), -1 where that is not shown.
-    """
+class Observation(NamedTuple):
+    """The public traits of a drawn word, which choose the table to look it up in."""
 
     epsilon: float
+    #: It has a capital first letter inside a sentence, and capitals and common words
+    #: are shown: then its input may be a common word, too.
     capital: bool = False
+    #: Its grammatical form (dptext.tokens.grammar), -1 if it is not shown.
     form: int = -1
 
 
 class Candidates(NamedTuple):
-    """The likeliest inputs x of each output y, by falling prior(x) P(y|x).
+    """The c likeliest inputs x of each output y, by falling prior(x) P(y|x).
 
-    rows (O, c) int32, V for the unknown word; log_probs (O, c) float64, ln P(y|x), -inf
-    where there are no more inputs; writable (O, c), which of them may be drawn, are not
-    vulgar, and are no delicate word (dptext.lexicons.word_classes) unless they are y
-    itself; of a y of a closed class (dptext.lexicons.closed_classes) only y itself, and
-    no word of such a class of another y. O is V, or the number of words that may be
-    drawn where these are the first of the vocabulary.
+    There are O outputs: V, or the number of words that may be drawn if these are the
+    first of the vocabulary.
     """
 
+    #: (O, c) int32, V for the unknown word.
     rows: Ids
+    #: (O, c) float64, ln P(y|x), -inf for padding.
     log_probs: Floats
+    #: (O, c), inputs that may be written for y: words that may be drawn and are not
+    #: vulgar. A delicate word (dptext.lexicons.word_classes) or a word of a closed
+    #: class (dptext.lexicons.closed_classes) may only be written for itself; for a y of
+    #: a closed class, only y.
     writable: Mask
 
 
 @dataclass(frozen=True, eq=False)
 class Channel:
-    """A mechanism under a budget, as an attacker of what is released knows it.
-
-    prior (V,), public, of words that are replaced; eps_of_row (V + 1,), where epsilon
-    follows from the word itself.
-    """
+    """A mechanism under a budget: an attacker's public knowledge of the draws."""
 
     lexicon: Lexicon
     policy: Policy
     mechanism: Mechanism
     budget: BudgetDescription
+    #: (V,), public frequencies of replaced words.
     prior: Floats
-    eps_of_row: Eps | None = None
+    #: (V + 1,), the epsilon of each input if the input decides it.
+    row_eps: Eps | None = None
 
     def check(self) -> None:
-        """Raise UsageError where there is no output distribution to read by."""
+        """Raise UsageError if the mechanism has no output distribution."""
         if not self.mechanism.has_log_probs:
             msg = (
                 f"decoder: {self.mechanism.name} has no exact output distribution of a "
@@ -105,7 +104,7 @@ class Channel:
 
     @property
     def lists(self) -> dict[str, str]:
-        """Return the digest of the lists that decide what may be written, if any."""
+        """Return the digests of the lists of words that may not be written, if any."""
         if not self.delicate_words:
             return {}
         language = word_classes.language_of_lists(self.lexicon)
@@ -113,18 +112,18 @@ class Channel:
 
     @property
     def delicate_words(self) -> frozenset[str]:
-        """Return the words, as keys, that are written only where they were drawn."""
+        """Return the keys of words that are written only where they were drawn."""
         language = word_classes.language_of_lists(self.lexicon)
         return language_data.delicate_words(language)
 
     @property
     def neutral(self) -> Ids:
-        """Return a neutral word for each word of news, others themselves: (V,)."""
+        """Return for each row that of a neutral word if it is a word of news: (V,)."""
         return stand_ins.for_news(self.lexicon)
 
     @property
     def common(self) -> Mask:
-        """Tell which rows are common words other than function words: (V + 1,)."""
+        """Return a mask of common words other than function words: (V + 1,)."""
         common = np.zeros(len(self.prior) + 1, bool)
         if count := self.policy.common:
             words = common_words(self.lexicon, count)
@@ -133,15 +132,16 @@ class Channel:
 
     @property
     def inputs(self) -> Floats:
-        """Return the prior over V and the unknown word: (V + 1,), sums to 1."""
+        """Return the prior of words and of the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
         inputs: Floats = np.append(self.prior * (1.0 - unknown), unknown)
         return inputs
 
     def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
-        """Return the epsilon of each word as far as it is public: (n,).
+        """Return the public part of the epsilon of each word: (n,).
 
-        eps (n,) are those of the draws, texts (n,) which text each word belongs to.
+        It follows from the epsilons of the draws (n,), and from the text of each word
+        (n,), by the kind of budget, as at the head of this module.
         """
         budget = self.budget
         if budget.kind is BudgetKind.TYPE:
@@ -153,27 +153,24 @@ class Channel:
             part = budget.total / np.bincount(texts)[texts]
         return np.asarray(np.clip(part, budget.low, budget.high))
 
-    def inputs_of(self, shown: Shown, alone: Floats) -> Floats:
-        """Return a prior over V and the unknown word by what is shown: (V + 1,).
-
-        alone (V + 1,), a prior of all words.
-        """
+    def restrict_prior(self, shown: Observation, alone: Floats) -> Floats:
+        """Return a prior (V + 1,) with 0 for inputs that an observation excludes."""
         possible = self.inputs > 0.0
         if shown.capital:
             possible[:-1] |= self._common_rows
         return np.where(possible & self.has_form(shown), alone, 0.0)
 
-    def has_form(self, shown: Shown) -> Mask:
-        """Tell which words may be of the form that is shown: (V + 1,)."""
+    def has_form(self, shown: Observation) -> Mask:
+        """Return a mask of the words that have the observed form: (V + 1,)."""
         forms = grammar.forms_of_rows(self.lexicon)
         return np.append((forms == shown.form) | (shown.form < 0), True)
 
     @cached_property
     def _never_replaced(self) -> Mask:
-        """Tell which words are written for no replaced word, common ones copied.
+        """Return a mask (V + 1,) of words that are never replaced if common are copied.
 
-        Function words, contractions, and words of the classes that are drawn afresh:
-        (V + 1,).
+        These are function words, contractions, and words of classes that are drawn
+        independently of the text.
         """
         function = language_data.stop_words(self.lexicon.language)
         never = [key in function or "'" in key for key in self.lexicon.row_of]
@@ -187,20 +184,21 @@ class Channel:
             rows[common_words(self.lexicon, count).rows(self.lexicon)] = True
         return rows
 
-    def groups(self, released: Released) -> Iterator[tuple[Shown, Ints]]:
-        """Yield what is shown of draws, with the positions of the words it is for."""
+    def groups(self, released: Released) -> Iterator[tuple[Observation, Ints]]:
+        """Yield each observation of a batch with the positions of its words."""
         capital = (released.flags[released.positions] & kinds.TITLE) != 0
         forms = np.full(len(capital), -1)
         if released.grammar is not None:
             forms = released.grammar.astype(np.int64)
+        # Form and capital in one number, so that equal pairs are found at once.
         looks = 2 * forms + capital
-        for epsilon, positions in self._by_epsilon(released.eps):
-            inside = looks[positions]
-            for look in np.unique(inside).tolist():
-                shown = Shown(epsilon, bool(look % 2), look // 2)
-                yield shown, positions[inside == look]
+        for epsilon, positions in self._group_by_epsilon(released.eps):
+            looks_here = looks[positions]
+            for look in np.unique(looks_here).tolist():
+                shown = Observation(epsilon, bool(look % 2), look // 2)
+                yield shown, positions[looks_here == look]
 
-    def _by_epsilon(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
+    def _group_by_epsilon(self, eps: Eps) -> Iterator[tuple[float, Ints]]:
         if not len(eps):
             return
         if self.budget.kind in (BudgetKind.WORD, BudgetKind.TYPE):
@@ -209,7 +207,7 @@ class Channel:
         steps = np.round(np.log(eps) / _STEP).astype(np.int64)
         for step in np.unique(steps).tolist():
             epsilon = float(np.exp(step * _STEP))
-            least = max(self.budget.low, 1e-3)
+            least = max(self.budget.low, _LEAST_EPSILON)
             epsilon = min(max(epsilon, least), max(self.budget.high, least))
             yield epsilon, np.flatnonzero(steps == step)
 
@@ -218,67 +216,70 @@ class Channel:
     ) -> Candidates:
         """Return the likeliest inputs of every output at one epsilon.
 
-        inputs (V + 1,) is the prior to go by, `inputs` itself if not given.
+        They go by the prior given as inputs (V + 1,), by default `self.inputs`.
         """
         self.check()
-        eps = self.eps_of_row
+        eps = self.row_eps
         eps = np.full(len(self.prior) + 1, epsilon) if eps is None else eps
         prior = self.inputs if inputs is None else inputs
-        what = "channel", 1, *self.mechanism.identity, count
-        name = cache.key_of(*what, cache.digest(prior), cache.digest(eps))
+        digests = cache.digest(prior), cache.digest(eps)
+        key = cache.key_of("channel", 1, *self.mechanism.identity, count, *digests)
 
         def compute() -> cache.Arrays:
             rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
             outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
             return {"rows": rows[:outputs], "log_probs": log_probs[:outputs]}
 
-        def holds(kept: cache.Arrays) -> bool:
-            rows, size = kept["rows"], len(self.prior)
-            fits = rows.ndim == 2 and rows.shape == kept["log_probs"].shape
+        def is_sound(cached: cache.Arrays) -> bool:
+            rows, size = cached["rows"], len(self.prior)
+            fits = rows.ndim == 2 and rows.shape == cached["log_probs"].shape
             fits = fits and 0 < len(rows) <= size
             return bool(fits and rows.min() >= 0 and rows.max() <= size)
 
         about = f"looking up which words {self.mechanism.name} draws each word for"
-        kept = cache.arrays(name, compute, holds, about)
-        rows, possible = kept["rows"], np.isfinite(kept["log_probs"])
-        drawn = np.zeros(len(prior), bool)
+        table = cache.arrays(key, compute, is_sound, about)
+        rows, log_probs = table["rows"], table["log_probs"]
+        return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
+
+    def _writable(self, rows: Ids, possible: Mask) -> Mask:
+        """Tell which inputs may be written for each output (`Candidates.writable`)."""
+        drawn = np.zeros(len(self.prior) + 1, bool)
         drawn[: len(rows)] = possible[:, 0]
         drawn &= ~lexicons.vulgar_rows(self.lexicon)
-        # A delicate word is written where it was drawn and nowhere else: what a model
-        # infers from the words around it would make a guess at it visible to anybody.
+        # Elsewhere a delicate word would show everybody a guess that a model infers
+        # from the words around it.
         delicate = word_classes.classes_of_lexicon(self.lexicon).delicate
         delicate = np.append(delicate, False)
         itself = rows == np.arange(len(rows))[:, None]
-        writable = drawn[rows] & possible & (itself | ~delicate[rows])
-        # What was drawn of a closed class stays, and none of its words is put anywhere.
+        writable: Mask = drawn[rows] & possible & (itself | ~delicate[rows])
         closed = np.append(closed_classes.written_as_drawn(self.lexicon), False)
         if self.policy.common:
-            # No replaced word is of these, so that one that is drawn is chance.
+            # No replaced word is one of these: if one was drawn, that is chance.
             never = self._never_replaced
             writable &= ~never[rows]
             closed &= ~never
         writable &= itself | ~(closed[rows] | closed[: len(rows), None])
-        return Candidates(rows, kept["log_probs"], writable)
+        return writable
 
 
 class ChannelAttacker:
-    """The likeliest inputs of drawn words by the draws alone, count of each."""
+    """The likeliest inputs of drawn words by the draws alone."""
 
     def __init__(self, channel: Channel, count: int) -> None:
         self.channel, self._count = channel, count
         self.table = lru_cache(maxsize=TABLES)(self._table)
 
-    def _table(self, shown: Shown) -> Candidates:
+    def _table(self, shown: Observation) -> Candidates:
         inputs = None
         if shown.capital or shown.form >= 0:
             known = self.channel.lexicon.prior * (1.0 - _UNKNOWN)
-            inputs = self.channel.inputs_of(shown, np.append(known, _UNKNOWN))
+            inputs = self.channel.restrict_prior(shown, np.append(known, _UNKNOWN))
         return self.channel.candidates(shown.epsilon, self._count, inputs)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
-        """Return inputs (c, n), ln P(y|x) of each, -inf for none, and which to write.
+        """Return inputs (c, n), ln P(y|x) with -inf for padding, which may be written.
 
-        Those may be written that `Candidates` calls writable.
+        `Candidates.writable` defines the last.
         """
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)
@@ -304,7 +305,7 @@ class UnigramAttacker:
     )
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest word of each drawn one: (n,)."""
+        """Return the likeliest input of each drawn word: (n,)."""
         guess = np.array(released.drawn)
         known = np.append(self.channel.prior, 0.0)
         for shown, positions in self.channel.groups(released):

@@ -1,8 +1,8 @@
-"""The loops of attackers in C, where they were compiled; numpy's give the same bytes.
+"""The loops of attackers in C, if they were compiled; numpy gives the same bytes.
 
-`hatch_build.py` compiles kernel.c when dptext is built. The library is opened from this
-folder alone, and only if it was made from the kernel.c beside it. The environment
-variable DPTEXT_KERNEL=numpy leaves it unopened.
+`hatch_build.py` compiles kernel.c when dptext is built. The library is opened only from
+this folder and only if it was compiled from the kernel.c in it. The environment
+variable DPTEXT_KERNEL=numpy switches it off.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _ARGUMENTS = {
 }
 
 
-def _opened() -> ctypes.CDLL | None:
+def _open() -> ctypes.CDLL | None:
     if os.environ.get(VARIABLE) == "numpy":
         return None
     try:
@@ -46,4 +46,4 @@ def _opened() -> ctypes.CDLL | None:
     return library
 
 
-library = _opened()
+library = _open()

@@ -1,10 +1,10 @@
 """How released words stand in a text: spaces, capital letters, stand-ins.
 
-What stands around drawn words is written as the joiner writes it: a capital letter
-where a text begins or a sentence has ended, a space between words but before clitics.
-Whether a space stands between a mark and a drawn word after it is not released; a mark
-that opens something has none. A word that is masked is some word, one that is left out
-is none.
+Text around drawn words is written as by the joiner (dptext.tokens.joining): a capital
+letter at the beginning of a text and of a sentence, a space between words except before
+clitics. A release does not tell whether a space stands between a mark and a drawn word
+after it; there is none after a mark that opens something. Some word stands for a masked
+one, nothing for one that was left out.
 """
 
 from __future__ import annotations
@@ -18,26 +18,28 @@ from dptext.tokens import kinds, numbers
 from dptext.tokens.regex import is_clitic
 from dptext.types import NUMBER, Lexicon, Released
 
-# What stands for a number of no form, and for a word that is masked.
+# Stand-ins for a number without a form, and for a masked word.
 ANY_NUMBER, ANY_WORD = "10", "Smith"
 _MARKS = kinds.MARKS
 _OPENING = frozenset("([{<#$£€@¿¡“‘«„")
-# These open something after a space, those join two words without one.
-_QUOTES, _JOINING = frozenset("\"'`"), frozenset("-–—/\\_*")
+# Quotes open something if a space stands before them.
+_QUOTES = frozenset("\"'`")
+# Marks that join two words if no space stands before them.
+_JOINING = frozenset("-–—/\\_*")
 
 
 class Piece(NamedTuple):
-    """A piece of a text: a drawn word, number drawn of its batch, or what is known.
+    """A piece of a released text: a drawn word, or known text."""
 
-    text, what is known as it is written, "" of a drawn word (drawn -1: none); shown,
-    whether that is released, or only stands for a word that is masked; spaced, capital:
-    how a drawn word is written here.
-    """
-
+    #: Number of the drawn word in its batch, -1 for known text.
     drawn: int
+    #: Known text as written, "" for a drawn word.
     text: str = ""
-    shown: bool = True
+    #: Whether the text was released; otherwise it stands for a masked word.
+    is_released: bool = True
+    #: Whether a drawn word is written here with a space before it.
     spaced: bool = False
+    #: Whether a drawn word is written here with a capital letter.
     capital: bool = False
 
     def written(self, word: str) -> str:
@@ -46,18 +48,18 @@ class Piece(NamedTuple):
         return " " + shown if self.spaced and not is_clitic(word) else shown
 
 
-def texts_of(released: Released) -> Iterator[list[Piece]]:
-    """Yield the texts of a batch that have drawn words."""
+def texts_in_pieces(released: Released) -> Iterator[list[Piece]]:
+    """Yield the pieces of each text of a batch that has drawn words."""
     bounds = np.searchsorted(released.texts, np.arange(len(released.ends) + 1))
     begin = 0
     for row, end in enumerate(released.ends.tolist()):
         index = range(int(bounds[row]), int(bounds[row + 1]))
         if len(index):
-            yield _text(released, range(begin, end), index)
+            yield _pieces(released, range(begin, end), index)
         begin = end
 
 
-def _text(released: Released, positions: range, index: range) -> list[Piece]:
+def _pieces(released: Released, positions: range, index: range) -> list[Piece]:
     drawn_at = dict(zip(released.positions[list(index)].tolist(), index, strict=True))
     pieces = []
     # Whether a word that stands here gets a space and a capital letter.
@@ -75,7 +77,7 @@ def _text(released: Released, positions: range, index: range) -> list[Piece]:
         elif piece or kind != kinds.STOP_WORD:
             shown = piece or (ANY_NUMBER if kind == kinds.NUMBER else ANY_WORD)
             space = " " if spaced and not is_clitic(shown) else ""
-            pieces.append(Piece(-1, space + shown, shown=bool(piece)))
+            pieces.append(Piece(-1, space + shown, is_released=bool(piece)))
         else:
             continue
         spaced, capital = True, False
@@ -83,13 +85,13 @@ def _text(released: Released, positions: range, index: range) -> list[Piece]:
 
 
 def _spaced_after(mark: str, spaced: bool) -> bool:
-    """Tell whether a word gets a space after a mark or space; spaced: before it."""
+    """Tell whether a word after a mark gets a space; spaced, one before the mark."""
     body = mark.strip(" ")
     tight = _OPENING | (_QUOTES if mark != body or not spaced else _JOINING)
     return bool(body.strip()) and body not in tight
 
 
 def shown_words(lexicon: Lexicon) -> list[str]:
-    """Return the words of a lexicon as a text shows them: an element as a number."""
+    """Return the words of a lexicon as texts show them: elements as numbers."""
     shown = (numbers.example(word) for word in lexicon.words)
     return [ANY_NUMBER if word == NUMBER else word for word in shown]

@@ -1,17 +1,18 @@
-"""A back-off bigram model over a lexicon: its folder, where it lies, its look-up.
+"""A back-off bigram model over a lexicon: its files, and the look-up of pairs.
 
 p(x'|x) = p(x') b(x) g(x, x'), where p is the probability of a word alone, b the
-back-off weight of the context x, and g, the gain of the pair, is 1 for pairs that were
-not seen (Katz 1987). Gains are kept as codes of one byte: a pair takes three bytes.
+back-off weight of the context x, and g, the gain of the pair, is 1 for unseen pairs
+(Katz 1987). Gains are stored as codes of one byte: a pair takes three bytes.
 
-A folder: meta.json, and as memory-mapped arrays alone, backoff, ends, following, gains.
-Rows are those of the lexicon that it was made for, whose words stand in words.txt; row
-V is any other word, row V + 1 the beginning of a sentence as a context and its end as
-what follows. Models lie in the package and in the user's store.
+The folder of a model holds meta.json, words.txt (the words of the lexicon that it was
+made for, in the order of its rows), and the memory-mapped arrays alone, backoff, ends,
+following, gains. Row V stands for all unknown words; row V + 1 is the beginning of a
+sentence as a context, and its end as a following word. Models lie in the package and in
+the user's data folder.
 
-`Gains` looks pairs up in one table over the likeliest words. Pairs with another word
-count as not seen. The table takes SLOTS^2 bytes of memory, of which the machine needs
-those parts that are looked at.
+`Gains` looks pairs up in one table over the likeliest words; pairs with another word
+count as unseen. The table takes SLOTS^2 bytes of address space, and memory only for the
+parts that are read.
 """
 
 from __future__ import annotations
@@ -35,7 +36,19 @@ from dptext.lexicons import store
 from dptext.lexicons.store import META, WORDS, Kind, save_array
 from dptext.types import Floats, Ids, Ints, Lexicon, Rows, Singles
 
+Slots = NDArray[np.int32]
+
 FORMAT = 1
+# The name of the model that ships.
+ENGLISH = "english"
+# Keys in the meta of a lexicon: the name of its model of pairs, and its digest.
+PAIRS, PAIRS_DIGEST = "pairs", "pairs_digest"
+# Least share of the replaced words of a lexicon that a model must know to be used.
+_LEAST_KNOWN = 0.5
+# Slots of the table: one for each likely word, and one for all others.
+SLOTS = 8192
+# Rows of a cached table that are compared with the model before it is used.
+_ROWS_CHECKED = 16
 _ARRAYS: dict[str, Kind] = {
     "alone": (("float32",), ("V+2",)),
     "backoff": (("float32",), ("V+2",)),
@@ -47,21 +60,22 @@ _ARRAYS: dict[str, Kind] = {
 
 @dataclass(frozen=True, eq=False)
 class Ngrams:
-    """A model over V words.
-
-    alone (V + 2,) float32, ln p of each word, of any other word and of a sentence's
-    end; backoff (V + 2,) float32, ln b of each context, the last of a sentence's
-    beginning; following (m,) what follows, ascending for each context, that of context
-    x at ends[x - 1] to ends[x]; gains (m,) int8 codes of g. meta: where it is from.
-    """
+    """A model of m pairs over V words."""
 
     words: tuple[str, ...]
+    #: (V + 2,) float32, ln p of each word, of unknown words, of a sentence's end.
     alone: Singles
+    #: (V + 2,) float32, ln b of each context; the last is a sentence's beginning.
     backoff: Singles
+    #: (V + 2,) the pairs of context x stand at ends[x - 1] to ends[x].
     ends: NDArray[np.uint32]
+    #: (m,) the second row of each pair, ascending for each context.
     following: Rows
+    #: (m,) codes of g.
     gains: NDArray[np.int8]
+    #: The source of the model.
     meta: Mapping[str, object] = field(default_factory=dict)
+    #: sha256 over its files, "" before it is saved.
     digest: str = ""
 
     @property
@@ -76,16 +90,17 @@ class Ngrams:
         counts = ends - np.concatenate(([0], ends[:-1]))
         return np.repeat(np.arange(len(counts)), counts)
 
-    def over(self, lexicon: Lexicon) -> Ngrams:
+    def for_lexicon(self, lexicon: Lexicon) -> Ngrams:
         """Return the model over the words of another lexicon.
 
-        Words that it does not know are as frequent as the lexicon says.
+        Words that the model does not know have the frequency of the lexicon.
         """
         if lexicon.words == self.words:
             return self
         row_of = lexicon.row_of
         size = len(lexicon.words)
         rows = [row_of.get(word.lower(), size) for word in self.words]
+        # Several words of the model may fall on one row, as those with capitals do.
         new = np.array([*rows, size, size + 1], np.int64)
         alone = np.bincount(new, np.exp(self.alone.astype(np.float64)), size + 2)
         absent = np.flatnonzero(alone[:size] == 0.0)
@@ -96,12 +111,20 @@ class Ngrams:
         backoff[new[known]] = self.backoff[known]
         contexts, following = self.contexts, np.asarray(self.following)
         kept = known[contexts] & known[following]
-        pairs = new[contexts[kept]], new[following[kept]], np.asarray(self.gains)[kept]
-        logs, about = np.log(alone / alone.sum()), (self.meta, self.digest)
-        return assembled(lexicon.words, logs, backoff, *pairs, *about)
+        return assemble(
+            words=lexicon.words,
+            alone=np.log(alone / alone.sum()),
+            backoff=backoff,
+            contexts=new[contexts[kept]],
+            following=new[following[kept]],
+            gains=np.asarray(self.gains)[kept],
+            meta=self.meta,
+            digest=self.digest,
+        )
 
 
-def assembled(
+def assemble(
+    *,
     words: tuple[str, ...],
     alone: Floats,
     backoff: Floats,
@@ -111,28 +134,38 @@ def assembled(
     meta: Mapping[str, object],
     digest: str = "",
 ) -> Ngrams:
-    """Put pairs (m,) in order; no pair may come twice."""
+    """Return a model of pairs (m,) in any order, each of which stands only once."""
     order = np.lexsort((following, contexts))
     counts = np.bincount(contexts, minlength=len(words) + 2)
     ends = np.cumsum(counts).astype(np.uint32)
     narrow = len(words) + 2 <= 1 << 16
     rows: Rows = following[order].astype(np.uint16 if narrow else np.uint32)
-    logs = alone.astype(np.float32), backoff.astype(np.float32)
-    return Ngrams(words, *logs, ends, rows, gains[order], meta, digest)
+    return Ngrams(
+        words=words,
+        alone=alone.astype(np.float32),
+        backoff=backoff.astype(np.float32),
+        ends=ends,
+        following=rows,
+        gains=gains[order],
+        meta=meta,
+        digest=digest,
+    )
 
 
-def coded(log_gains: Floats) -> NDArray[np.int8]:
-    """Return the nearest codes of ln g, of pairs that were seen."""
-    levels = np.log(decoded(np.arange(-127, 128, dtype=np.int8)).astype(np.float64))
+def encode_gains(log_gains: Floats) -> NDArray[np.int8]:
+    """Return the nearest codes of ln g."""
+    levels = np.log(
+        decode_gains(np.arange(-127, 128, dtype=np.int8)).astype(np.float64)
+    )
     nearest = np.searchsorted((levels[1:] + levels[:-1]) / 2.0, log_gains)
     return (nearest - 127).astype(np.int8)
 
 
-def decoded(codes: NDArray[np.int8]) -> Singles:
+def decode_gains(codes: NDArray[np.int8]) -> Singles:
     """Return the gains of codes: eight steps from each power of two to the next.
 
-    A code is the difference from 1.0 in the upper bits of a single-precision number,
-    so that no machine and no library gives other gains.
+    A code is the difference from 1.0 in the upper bits of a single-precision number:
+    every machine and library gives the same gains.
     """
     upper = codes.astype(np.int32)
     upper <<= 20
@@ -141,7 +174,7 @@ def decoded(codes: NDArray[np.int8]) -> Singles:
 
 
 def save(model: Ngrams, folder: Path) -> str:
-    """Write a model to a folder, which it makes; return its digest."""
+    """Write a model to a folder, which is created; return its digest."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
     for name in _ARRAYS:
@@ -153,17 +186,17 @@ def save(model: Ngrams, folder: Path) -> str:
     return digest
 
 
-def digest_of(model: Ngrams) -> str:
-    """Return the digest that a model has once it is saved."""
+def compute_digest(model: Ngrams) -> str:
+    """Return the digest of a model that was not saved."""
     with tempfile.TemporaryDirectory() as folder:
         return save(model, Path(folder))
 
 
 def load(folder: Path) -> Ngrams:
-    """Open the model in a folder, once while that stays as it is.
+    """Open the model in a folder, once until the folder changes.
 
-    Its arrays stay on disk until they are used. Raises LexiconError for what is no such
-    model, or was changed.
+    Its arrays stay on disk until they are used. Raises LexiconError unless it is such a
+    model, and unchanged.
     """
     return _load(folder, store.state(folder))
 
@@ -194,39 +227,31 @@ def _digest(folder: Path) -> str:
     return settings.digest_of_data(digests)
 
 
-# The model that ships.
-ENGLISH = "english"
-# Keys of a lexicon's meta: the name of its own model, and the model's digest.
-PAIRS, PAIRS_DIGEST = "pairs", "pairs_digest"
-# A model that knows fewer of the words that are replaced is none for a lexicon.
-_LEAST_KNOWN = 0.5
-
-
 def packaged_model() -> Path:
     """Return the folder of the model that ships."""
     return store.packaged_folder().parent / "ngrams" / ENGLISH
 
 
-def folder_of(name: str) -> Path:
-    """Return the folder of a model that was made; UsageError for an unfit name."""
+def model_folder(name: str) -> Path:
+    """Return the folder of a user's model. Raises UsageError for an invalid name."""
     if name == ENGLISH or not store.is_name(name):
         raise UsageError(
             f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
             f"and '.', and not {ENGLISH!r}"
         )
-    return stored() / name
+    return user_folder() / name
 
 
-def stored() -> Path:
-    """Return the folder of the models that were made."""
+def user_folder() -> Path:
+    """Return the folder of the user's models."""
     return store.user_folder().parent / "ngrams"
 
 
 def installed() -> Iterator[tuple[str, Path]]:
-    """Yield name and folder of the model that ships and of those in the store."""
+    """Yield name and folder of the model that ships and of the user's models."""
     yield ENGLISH, packaged_model()
-    if stored().is_dir():
-        for folder in sorted(stored().iterdir()):
+    if user_folder().is_dir():
+        for folder in sorted(user_folder().iterdir()):
             if store.is_name(folder.name):
                 yield folder.name, folder
 
@@ -234,11 +259,11 @@ def installed() -> Iterator[tuple[str, Path]]:
 def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     """Open a model by its name or folder, over the words of a channel's lexicon.
 
-    Raises LexiconError where there is none, a damaged one, or none for this lexicon.
+    Raises LexiconError if it is missing or damaged, or does not fit the lexicon.
     """
     model, share = _opened(name_or_path, channel)
     lexicon = channel.lexicon
-    if lexicon.meta.get(PAIRS) == name_or_path and not are_own(model, lexicon):
+    if lexicon.meta.get(PAIRS) == name_or_path and not belongs_to(model, lexicon):
         raise LexiconError(
             f"n-gram model {name_or_path!r}: not the one that lexicon {lexicon.name!r} "
             "was made with; make both again with dptext lexicon adapt, or name another "
@@ -254,34 +279,35 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     return model
 
 
-def are_own(model: Ngrams | None, lexicon: Lexicon) -> bool:
+def belongs_to(model: Ngrams | None, lexicon: Lexicon) -> bool:
     """Tell whether a model is the one that a lexicon was made with.
 
-    A lexicon of public text says by its digest which pairs of words belong to it: what
-    was measured of them, and what a statement says of their source, holds of no others.
+    A lexicon of public text has the digest of its model: figures that were measured,
+    and statements on the source of pairs, are true of that model alone.
     """
     return model is not None and model.digest == lexicon.meta.get(PAIRS_DIGEST)
 
 
-def has_own(lexicon: Lexicon) -> bool:
-    """Tell whether the pairs of words that a lexicon was made with are in the store.
+def has_own_pairs(lexicon: Lexicon) -> bool:
+    """Tell whether the model that a lexicon was made with is in the user's folder.
 
-    True of a lexicon that brings none.
+    True of a lexicon that was made without one.
     """
     name = lexicon.meta.get(PAIRS)
     if name is None:
         return True
     with contextlib.suppress(LexiconError, UsageError, OSError):
-        return are_own(load(folder_of(str(name))), lexicon)
+        return belongs_to(load(model_folder(str(name))), lexicon)
     return False
 
 
-def shipped(channel: Channel) -> Ngrams | None:
-    """Return the model that ships, None where it is of another language.
+def shipped_model(channel: Channel) -> Ngrams | None:
+    """Return the model that ships, None if its language is not that of the lexicon.
 
-    Raises LexiconError where it is damaged.
+    Raises LexiconError if it is damaged.
     """
-    # German manuals, for one, have names of options enough to pass for English.
+    # The share of known words does not tell languages apart: German manuals, for
+    # example, have enough names of options to pass for English.
     if channel.lexicon.language not in (types.ENGLISH, "unknown"):
         return None
     return _opened(ENGLISH, channel)[0]
@@ -289,13 +315,13 @@ def shipped(channel: Channel) -> Ngrams | None:
 
 @lru_cache(maxsize=1)
 def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
-    """Return a model if it knows enough words of a lexicon, and how many it knows."""
+    """Return a model if it knows enough words of a lexicon, and the known share."""
     if name_or_path == ENGLISH:
         folder = packaged_model()
     else:
         folder = Path(name_or_path)
-        if store.is_name(name_or_path) and folder_of(name_or_path).is_dir():
-            folder = folder_of(name_or_path)
+        if store.is_name(name_or_path) and model_folder(name_or_path).is_dir():
+            folder = model_folder(name_or_path)
     if not folder.is_dir():
         advice = "`dptext lexicon ngrams` makes one from a public corpus"
         raise LexiconError(f"no n-gram model named {name_or_path!r}; {advice}")
@@ -303,28 +329,27 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
     lexicon = channel.lexicon
     if model.words == lexicon.words:
         return model, 1.0
-    theirs = {word.lower() for word in model.words}
-    known = [word.lower() in theirs for word in lexicon.words]
+    modelled = {word.lower() for word in model.words}
+    known = [word.lower() in modelled for word in lexicon.words]
     share = float(channel.prior[known].sum())
-    return (model.over(lexicon) if share >= _LEAST_KNOWN else None), share
-
-
-# Words with a row in the table, and one row for all others.
-SLOTS = 8192
-_LOOKED_AT = 16  # rows of a table that was kept
+    return (model.for_lexicon(lexicon) if share >= _LEAST_KNOWN else None), share
 
 
 class Gains:
-    """g(x, x') of rows of a model, to a power.
+    """A table of g(x, x') to a power, for decoders.
 
-    To another power than 1 each is rounded to the nearest code: at most 6.1% off, and
-    from 2^-16 to 2^16. slot_of (V + 2,) int32 is the slot of each row, 0 for the rows
-    that share one; table (width * width,) int8 the codes of pairs of slots, which are 0
-    for slot 0.
+    A power other than 1 is rounded to the nearest code: at most 6.1% off, and from
+    2^-16 to 2^16.
     """
+
+    #: (V + 2,) int32, the slot of each row, 0 for rows that share it.
+    slot_of: Slots
+    #: (width * width,) int8, the codes of pairs of slots, 0 for slot 0.
+    table: NDArray[np.int8]
 
     def __init__(self, model: Ngrams, power: float = 1.0) -> None:
         size = model.size
+        # Two slots are the edge of a sentence and unknown words, one all other rows.
         likely = np.argsort(-model.alone[:size], kind="stable")[: SLOTS - 3]
         self._listed = np.append(likely, [size, size + 1])
         self._model = model
@@ -333,19 +358,19 @@ class Gains:
         self.width = len(self._listed) + 1
         codes = np.arange(256).astype(np.uint8).view(np.int8)
         if power != 1.0:
-            codes = coded(power * np.log(decoded(codes)))
+            codes = encode_gains(power * np.log(decode_gains(codes)))
         self._codes = codes
         if self.width < SLOTS:
-            self.table = self._computed()
+            self.table = self._compute()
             return
-        # A model that goes over to another lexicon keeps its digest: its pairs and its
-        # likeliest words are those of the lexicon.
-        over = (model.ends, model.following, model.gains, self._listed)
-        content = [cache.digest(np.asarray(each)) for each in over]
+        # A model that was fitted to another lexicon keeps its digest, though its pairs
+        # and its likeliest words are others: so these are part of the key.
+        arrays = (model.ends, model.following, model.gains, self._listed)
+        content = [cache.digest(np.asarray(each)) for each in arrays]
         key = cache.key_of("gains", 2, model.digest, size, *content, power, SLOTS)
-        self.table = cache.table(key, self._computed, self._holds, "weighing pairs")
+        self.table = cache.table(key, self._compute, self._is_right, "weighing pairs")
 
-    def _computed(self) -> NDArray[np.int8]:
+    def _compute(self) -> NDArray[np.int8]:
         square = np.zeros((self.width, self.width), np.int8)
         for slot in range(1, self.width):
             square[slot] = self._row(slot)
@@ -359,33 +384,36 @@ class Gains:
         following = self.slot_of.take(self._model.following[begin:end])
         gains = self._model.gains[begin:end].view(np.uint8)
         codes[following] = self._codes.take(gains)
-        codes[0] = 0  # rows without a slot of their own wrote here
+        codes[0] = 0  # rows that share slot 0 wrote here
         return codes
 
-    def _holds(self, kept: NDArray[np.int8]) -> bool:
-        """Tell whether a table is right in a few rows."""
+    def _is_right(self, cached: NDArray[np.int8]) -> bool:
+        """Tell whether a cached table is right in a few rows."""
         width = self.width
-        if kept.dtype != np.int8 or kept.shape != (width**2,):
+        if cached.dtype != np.int8 or cached.shape != (width**2,):
             return False
-        square = kept.reshape(width, width)
-        drawn = np.frombuffer(os.urandom(4 * _LOOKED_AT), np.uint32) % width
+        square = cached.reshape(width, width)
+        # Rows that nobody can foresee, so that a forged table is found in the end.
+        drawn = np.frombuffer(os.urandom(4 * _ROWS_CHECKED), np.uint32) % width
         slots = drawn[drawn > 0].tolist()
         return all(np.array_equal(square[slot], self._row(slot)) for slot in slots)
 
-    def of(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+    def lookup(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
         """Return the codes of the gains of pairs of slots, arrays that broadcast."""
         at = contexts.astype(np.int64) * self.width + following
-        # Slots are never outside: what mode says is only the quickest way.
+        # Slots are never outside the table: "wrap" is only the fastest mode.
         return self.table.take(at, mode="wrap")
 
 
 class WholeGains:
-    """g(x, x') of all rows of a model, looked up pair by pair: for an attacker.
+    """g(x, x') of all rows of a model, looked up pair by pair, for attackers.
 
-    `Gains` is a table of the likeliest rows, which a decoder reads fast; who attacks
-    has time, and pairs of rare words tell most. slot_of (V + 2,) int32 are the rows;
-    ends (V + 2,), following and gains (m,) those of the model, each context in order.
+    `Gains` holds the likeliest rows only, for decoders, which must be fast. An attacker
+    has time, and pairs of rare words are the most telling.
     """
+
+    #: (V + 2,) int32, the rows themselves.
+    slot_of: Slots
 
     def __init__(self, model: Ngrams) -> None:
         rows = model.size + 2
@@ -397,7 +425,7 @@ class WholeGains:
         self.following = np.asarray(model.following, np.int32)[order]
         self.gains = np.asarray(model.gains, np.int8)[order]
 
-    def of(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+    def lookup(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
         """Return the codes of the gains of pairs of rows, arrays that broadcast."""
         keys = contexts.astype(np.int64) * self._rows + following
         if not len(self._keys):

@@ -2,10 +2,10 @@
 
 p(x'|x) = max(c(x, x') - D, 0) / c(x) + b(x) q(x'|x) with b(x) = D N(x) / c(x), where
 N(x) words were seen after x: absolute discounting, interpolated (Ney, Essen and Kneser
-1994), D from the numbers of pairs that were seen once and twice. A word alone is as
-frequent as in the corpus, discounted in the same way, with the lexicon's own
-frequencies below. q(x'|x) is p(x'), or with a background, a model of general text, its
-back-off and gains over p(x'), so that the sum over x' is only about 1.
+1994), with D from the numbers of pairs that were seen once and twice. The frequency of
+a word alone is that of the corpus, discounted in the same way and interpolated with
+the frequencies of the lexicon. q(x'|x) is p(x'), or with a background, a model of
+general text, its back-off and gains over p(x'): then the sum over x' is only about 1.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.attackers import ngrams
-from dptext.attackers.ngrams import Ngrams, decoded
-from dptext.attackers.posterior import chains_of
+from dptext.attackers.ngrams import Ngrams, decode_gains
+from dptext.attackers.posterior import find_chains
 from dptext.errors import InputError
 from dptext.lexicons.from_text import KeyCounts
 from dptext.tokens import joining
@@ -25,8 +25,10 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Floats, Ids, Ints, Lexicon
 
-# What any other word has, and a sentence's end, where the corpus says nothing.
+# Public probability of unknown words, and the same of the end of a sentence.
 _UNKNOWN = 0.01
+# The discount if no pair was seen once, or none twice.
+_DISCOUNT = 0.5
 
 
 class PairCounts:
@@ -43,8 +45,8 @@ class PairCounts:
         """Count a batch of texts."""
         words = self._tokenizer.words(texts)
         rows: Ids = np.where(words.ids < 0, self._size, words.ids)
-        batch = joining.released(Policy(), words, rows, np.ones(len(rows)))
-        chains = chains_of(batch, self._lexicon)
+        batch = joining.release(Policy(), words, rows, np.ones(len(rows)))
+        chains = find_chains(batch, self._lexicon)
         earlier = np.where(chains.before >= 0, chains.before, np.roll(rows, 1))
         last = chains.after >= 0
         first = np.concatenate((earlier, rows[last]))
@@ -55,10 +57,10 @@ class PairCounts:
     def model(
         self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
     ) -> Ngrams:
-        """Return the model of all pairs that were seen at least so often.
+        """Return the model of all pairs that were seen at least `least` times.
 
-        background is over the words of the same lexicon. Raises InputError where there
-        were no words.
+        The background must be over the words of the same lexicon. Raises InputError if
+        no words were counted.
         """
         keys, counts = self._pairs.total()
         if not len(keys):
@@ -70,39 +72,48 @@ class PairCounts:
         discount = _discount(counts)
         totals = np.bincount(contexts, counts, rows)
         kept = counts >= least
-        # What pairs that are not kept had goes to all words.
-        left = np.where(kept, discount, counts)
-        spared = np.bincount(contexts, left, rows)
-        backoff = np.where(totals > 0, spared / np.maximum(totals, 1), 1.0)
+        # The discounts, and the whole count of rarer pairs, go to all words.
+        freed = np.bincount(contexts, np.where(kept, discount, counts), rows)
+        backoff = np.where(totals > 0, freed / np.maximum(totals, 1), 1.0)
         contexts, following, counts = contexts[kept], following[kept], counts[kept]
         shares = (counts - discount) / totals[contexts]
         keys, gains, at = keys[kept], np.ones(len(shares)), np.arange(len(shares))
         if background is not None:
+            # Pairs of either corpus; at: the places of this corpus's pairs among them.
             backoff *= np.exp(background.backoff.astype(np.float64))
-            theirs = background.contexts * rows + np.asarray(background.following)
-            keys, at = np.unique(np.append(theirs, keys), return_inverse=True)
+            public = background.contexts * rows + np.asarray(background.following)
+            keys, at = np.unique(np.append(public, keys), return_inverse=True)
             gains = np.ones(len(keys))
-            gains[at[: len(theirs)]] = decoded(np.asarray(background.gains))
-            at = at[len(theirs) :]
+            gains[at[: len(public)]] = decode_gains(np.asarray(background.gains))
+            at = at[len(public) :]
         gains[at] += shares / (backoff[contexts] * alone[following])
-        logs, codes = (np.log(alone), np.log(backoff)), ngrams.coded(np.log(gains))
-        pairs = keys // rows, keys % rows
-        return ngrams.assembled(self._lexicon.words, *logs, *pairs, codes, meta)
+        return ngrams.assemble(
+            words=self._lexicon.words,
+            alone=np.log(alone),
+            backoff=np.log(backoff),
+            contexts=keys // rows,
+            following=keys % rows,
+            gains=ngrams.encode_gains(np.log(gains)),
+            meta=meta,
+        )
 
-    def _alone(self, following: Ints, counts: Ints, general: Ngrams | None) -> Floats:
-        """Return p of words, of any other word and of a sentence's end: (V + 2,)."""
+    def _alone(
+        self, following: Ints, counts: Ints, background: Ngrams | None
+    ) -> Floats:
+        """Return p of each word, of an unknown one, of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
         discount = _discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
-        if general is not None:
-            public = np.exp(general.alone.astype(np.float64))
-        spared = discount * seen.sum() * public
-        alone: Floats = np.maximum(counted - discount, 0.0) + spared
+        if background is not None:
+            public = np.exp(background.alone.astype(np.float64))
+        freed = discount * seen.sum() * public
+        alone: Floats = np.maximum(counted - discount, 0.0) + freed
         alone /= alone.sum()
         return alone
 
 
 def _discount(counts: NDArray[np.number]) -> float:
+    """Return D = n1 / (n1 + 2 n2), with n1 and n2 pairs seen once and twice."""
     once, twice = (int((counts == times).sum()) for times in (1, 2))
-    return once / (once + 2 * twice) if once and twice else 0.5
+    return once / (once + 2 * twice) if once and twice else _DISCOUNT

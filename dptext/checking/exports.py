@@ -398,12 +398,12 @@ def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]
     """Yield which of the copied fields are against the policy."""
     must = [name for name in copied if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {series(must)} private; copied"
+        yield f"the policy wants {series(must)} private; unchanged"
     others = [name for name in copied if name not in must]
     if policy.copy is not None:
         others = [name for name in others if not is_in(name, policy.copy)]
         if others:
-            yield f"the policy does not list {series(others)} under copy; copied"
+            yield f"the policy does not list {series(others)} under copy; unchanged"
 
 
 def pseudonyms_against_policy(

@@ -176,12 +176,12 @@ class Recomputer:
 
     def _prepare_vectors(self, run: Run, measured: bool) -> _Stated:
         with _catch_invalid_settings(run):
-            chosen = release.of_plain(run.settings, run.profile, run.lexicon)
+            chosen = release.from_plain(run.settings, run.profile, run.lexicon)
         sentence = chosen.options.pool is Pool.SENTENCE
         lexicon = None if sentence else self._lexicon(run)
         with _catch_failures():
-            ready = release.of(chosen, lexicon=lexicon)
-            figures = statement.measured(ready) if measured else None
+            ready = release.prepare(chosen, lexicon=lexicon)
+            figures = statement.measure(ready) if measured else None
         return lambda run: vector_documents.stated(
             ready, run.key, run.layout, measures=figures
         )

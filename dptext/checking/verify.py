@@ -45,7 +45,7 @@ _SHOWN = {
         "equal words are shown as equal; the policy does not allow it"
     ),
     Unprotected.COMMON_WORDS: (
-        "common words are copied unchanged; the policy does not allow common-words"
+        "common words are unchanged; the policy does not allow common-words"
     ),
     Unprotected.CLASSES: (
         "names and words of other classes are shown as such; the policy does not allow "
@@ -84,7 +84,7 @@ MEANINGS = {
     Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
-    Rule.FIELDS: "Only fields that the policy allows are copied.",
+    Rule.FIELDS: "Only fields that the policy allows are unchanged.",
     Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
     Rule.IDENTIFYING: "No unchanged column looks as if it identified people.",
 }
@@ -244,7 +244,7 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     if output.columns is not None or output.rows is not None:
         yield "its report was changed: it names columns, as only reports on vectors do"
     elif exports.named_fields(report.run.layout, export) != output.copied:
-        yield "its report was changed: it names other copied fields than the file has"
+        yield "its report was changed: it names other unchanged fields than its file"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
@@ -256,7 +256,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     if output.columns != names or output.copied is not None or output.rows is None:
         yield "its report was changed: it names other columns than dptext writes"
         return
-    wanted = Shape.of(names, output.rows, section.dimensions)
+    wanted = Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import inspect
 from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,30 +12,42 @@ from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
 from dptext._built import description
-from dptext.cli.parser import Program, add, spread
+from dptext.cli import parser
 from dptext.errors import UsageError
 
-# In the order of the help; a command is the module of its name.
-NAMES = (
-    "init",
-    "sanitize",
-    "embed",
-    "evaluate",
-    "compare",
-    "explain",
-    "calibrate",
-    "audit",
-    "check",
-    "report",
-    "list",
-    "doctor",
-    "lexicon",
-    "topics",
-    "ledger",
-)
+#: The summary of each command, under the headings of the help. A command is in the
+#: module of its name, which is loaded only to run it.
+COMMANDS = {
+    "Make texts private": {
+        "init": "Inspect a file, preview settings, and write .dptext.yaml.",
+        "sanitize": (
+            "Replace the words in text fields of files; copy everything else."
+        ),
+        "embed": "Release noisy vectors of words or texts, to train models on.",
+        "topics": "Make public topics, for releases that protect whole texts.",
+    },
+    "Check and report": {
+        "check": ("Check that exports have valid reports that meet the policy."),
+        "report": ("Show the report of an output, or two reports side by side."),
+        "ledger": "Show, export and verify the privacy losses that a ledger records.",
+    },
+    "Measure": {
+        "explain": ("Show epsilon and likeliest replacements of each word of a text."),
+        "evaluate": ("Compare a private file with its original: utility, attacks."),
+        "compare": ("Compare mechanisms on a sample of your texts: utility, attacks."),
+        "calibrate": "Find the epsilon of a mechanism for a given risk.",
+        "audit": ("Test whether a claim is true and the program keeps to its formula."),
+    },
+    "Look up and set up": {
+        "list": "List profiles and mechanisms, or show one in full.",
+        "lexicon": "List, import and adapt vocabularies, and count pairs of words.",
+        "doctor": "Check versions, lexicons, models, keys and configuration.",
+    },
+}
+NAMES = tuple(name for commands in COMMANDS.values() for name in commands)
 
 
-class _Dptext(Program):
+class _Dptext(parser.Program):
     """The command `dptext`, which loads no command but the one that runs."""
 
     def __init__(self, **named: Any) -> None:
@@ -45,11 +56,16 @@ class _Dptext(Program):
 
     def get_command(self, ctx: Any, name: str) -> Any:
         """Return a command, imported when it is asked for."""
-        return self.commands.get(name) or (_command(name) if name in NAMES else None)
+        command = self.commands.get(name)
+        return _command(name) if command is None and name in NAMES else command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Show help, which needs no options of commands."""
-        self.commands = {name: _summary(name) for name in NAMES}
+        self.commands = {
+            name: TyperCommand(name, help=summary, rich_help_panel=heading)
+            for heading, commands in COMMANDS.items()
+            for name, summary in commands.items()
+        }
         super().format_help(ctx, formatter)
 
 
@@ -60,16 +76,8 @@ def _command(name: str) -> Any:
     if hasattr(module, "app"):
         return get_group(module.app)
     single = typer.Typer(add_completion=False)
-    add(single, module.command, name)
+    parser.add(single, module.command, name, module.EXAMPLES)
     return get_command(single)
-
-
-def _summary(name: str) -> TyperCommand:
-    """Return a command with nothing but its help."""
-    module = import_module(f"dptext.cli.{name}")
-    if hasattr(module, "app"):
-        return TyperCommand(name, help=module.app.info.help)
-    return TyperCommand(name, help=inspect.getdoc(module.command))
 
 
 app = typer.Typer(
@@ -81,24 +89,25 @@ app = typer.Typer(
     ),
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help", "--help-all"]},
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _show_version(is_asked: bool) -> None:
+    if is_asked:
         typer.echo(description())
         raise typer.Exit
 
 
-def options(
+@app.callback()
+def set_up(
     context: typer.Context,
     *,
     version: Annotated[
         bool,
         typer.Option(
             "--version",
-            callback=_version,
+            callback=_show_version,
             is_eager=True,
             help="Show the version, kernel and lexicon.",
         ),
@@ -106,20 +115,21 @@ def options(
     config: Annotated[
         Path | None,
         typer.Option(
+            "--config",
+            metavar="FILE",
             envvar="DPTEXT_CONFIG",
             help="Configuration file, a .dptext.yaml or pyproject.toml. Default: the "
             "nearest one, from the working folder upward.",
         ),
     ] = None,
-    no_config: Annotated[bool, "Read no configuration file."] = False,
+    no_config: Annotated[
+        bool, typer.Option("--no-config", help="Read no configuration file.")
+    ] = False,
 ) -> None:
     """Take the options that stand before a command."""
-    source = context.get_parameter_source("config")
-    if no_config and source is not None and source.name == "COMMANDLINE":
+    if no_config and parser.is_typed(context, "config"):
         raise UsageError("give --config or --no-config, not both")
-
-
-app.callback()(spread(options))
+    parser.set_defaults(context, context.invoked_subcommand or "")
 
 
 def main() -> None:

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dptext import streams
+from dptext.cli import outputs
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ _ONE = ("original", "private", "file")
 _OF_FILES = ("drop", "pseudonym")
 
 
-def typed_options(
-    usual: Mapping[str, object], values: Mapping[str, Any], set_: Collection[str]
+def differing(
+    typed: Iterable[str], values: Mapping[str, Any], defaults: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """Return the names of options that were typed and differ from their defaults."""
+    """Return the typed options whose values differ from their defaults."""
     return tuple(
         name
-        for name, value in values.items()
-        if name not in set_ and value not in (None, (), []) and value != usual.get(name)
+        for name in typed
+        if values[name] not in (None, (), []) and values[name] != defaults.get(name)
     )
 
 
@@ -80,7 +81,6 @@ def _path_formats(
     name: str, output: str | None, values: Mapping[str, Any]
 ) -> Iterator[Format | None]:
     from dptext import formats
-    from dptext.cli import outputs
 
     if streams.is_standard(name):
         # The output says the format of standard input.

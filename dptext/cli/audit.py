@@ -1,4 +1,4 @@
-"""`dptext audit`: whether a claim is true and the program does what is claimed."""
+"""`dptext audit`: tests of a claim, and of the program against its formula."""
 
 from __future__ import annotations
 
@@ -7,40 +7,61 @@ from typing import Annotated
 
 import typer
 
+from dptext import progress, registry
 from dptext.cli import options, screen
-from dptext.cli.options import Number, Text, overrides
+from dptext.cli.options import overrides
+from dptext.cli.values import Number
 from dptext.errors import UsageError
+
+EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
 
 def command(
     name: Annotated[
         str,
-        "PROFILE|MECHANISM",
-        "A profile, a .yaml file, or a mechanism (with --epsilon). If both have the "
-        "same name, the profile is meant.",
+        typer.Argument(
+            metavar="PROFILE|MECHANISM",
+            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
+            "have the same name, the profile is meant.",
+        ),
     ] = "balanced",
     *,
     epsilon: options.Epsilon = None,
-    mechanism: Text = None,
-    lexicon: Text = None,
-    set_: options.Texts = None,
+    mechanism: options.Mechanism = None,
+    lexicon: options.Lexicon = None,
+    set_: options.SetKey = None,
     inputs: Annotated[
-        int, Number(int, 4), "Number of input words in an exact audit."
+        int,
+        typer.Option(
+            "--inputs",
+            parser=Number(kind=int, low=4),
+            metavar="NUMBER",
+            help="Number of input words in an exact audit.",
+        ),
     ] = 200,
     runs: Annotated[
         int,
-        Number(int, 100),
-        "Draws of each word of a pair, if there is no exact output distribution.",
+        typer.Option(
+            "--runs",
+            parser=Number(kind=int, low=100),
+            metavar="NUMBER",
+            help="Draws of each word of a pair, if there is no exact output "
+            "distribution.",
+        ),
     ] = 20_000,
     draws: Annotated[
         int,
-        Number(int, 1000),
-        "Draws to test the program with; more find smaller deviations.",
+        typer.Option(
+            "--draws",
+            parser=Number(kind=int, low=1000),
+            metavar="NUMBER",
+            help="Draws to test the program with; more find smaller deviations.",
+        ),
     ] = 4_000_000,
-    as_json: bool = False,
-    quiet: bool = False,
+    as_json: options.AsJson = False,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Test whether a claim is true, and whether the program keeps to its formula.
+    """Test whether a claim is true and the program keeps to its formula.
 
     The claim is compared with the worst loss: exact if the output distribution has a
     closed form, a statistical lower bound for noise. If dptext claims nothing, the
@@ -57,16 +78,16 @@ def command(
     """
     import msgspec
 
-    from dptext import lexicons, pipeline, progress, registry
-    from dptext import profile as profiles
+    from dptext import lexicons, pipeline
     from dptext.engine import audit as audits
     from dptext.engine import release_audit
     from dptext.guarantees import audit
+    from dptext.profile import DEFAULT, load, shipped
 
-    shipped, mechanisms = profiles.shipped(), registry.names("mechanisms")
-    alone = name not in shipped and name in mechanisms
-    if not alone and name not in shipped and not name.endswith((".yaml", ".yml")):
-        hint = registry.suggest(name, (*shipped, *mechanisms))
+    profiles, mechanisms = shipped(), registry.names("mechanisms")
+    alone = name not in profiles and name in mechanisms
+    if not alone and name not in profiles and not name.endswith((".yaml", ".yml")):
+        hint = registry.suggest(name, (*profiles, *mechanisms))
         raise UsageError(
             f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
             ".yaml file)"
@@ -87,7 +108,7 @@ def command(
     def tell(line: str) -> None:
         progress.say(f"{line} ({time.monotonic() - began:.0f} s so far)")
 
-    recipe = profiles.load(profiles.DEFAULT if alone else name, over)
+    recipe = load(DEFAULT if alone else name, over)
     with progress.step(f"preparing {recipe.mechanism.name}"):
         ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
     finding = audit.audit(

@@ -5,33 +5,67 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
+import typer
+
+from dptext import progress
 from dptext.cli import options, screen
-from dptext.cli.options import Text, overrides
+from dptext.cli.options import GUARANTEE, MEASURES, overrides
 from dptext.errors import UsageError
+from dptext.report.blocks import Paragraph
 
 if TYPE_CHECKING:
     from dptext.report.blocks import Block
     from dptext.types import JsonObject
 
+EXAMPLES = (
+    "dptext calibrate --risk 20% --mechanism all",
+    "dptext calibrate --risk 25% --public-text old-tickets.jsonl",
+)
+
 
 def command(
-    profile: Annotated[str, options.PROFILE] = "balanced",
+    profile: Annotated[
+        str,
+        typer.Argument(
+            metavar="PROFILE", help="Profile of `dptext list`, or a .yaml file."
+        ),
+    ] = "balanced",
     *,
-    risk: str,
+    risk: Annotated[
+        str,
+        typer.Option(
+            "--risk",
+            metavar="SHARE",
+            help="Choose epsilon so that the best guess of a word is right at most "
+            "this often, as in 10%.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ],
     mechanism: Annotated[
-        Text, "Mechanism with its default parameters, or all of them."
+        str | None,
+        typer.Option(
+            "--mechanism",
+            metavar="NAME",
+            help="Mechanism with its default parameters, or all of them.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
-    lexicon: Text = None,
-    set_: options.Texts = None,
+    lexicon: options.Lexicon = None,
+    set_: options.SetKey = None,
     attacker: Annotated[
-        Text,
-        "With --public-text: the risk is how often this attacker of whole texts "
-        "finds a word, such as ngram. Default: same-kind, which counts one half of the "
-        "public texts and reads the other half.",
+        str | None,
+        typer.Option(
+            "--attacker",
+            metavar="NAME",
+            help="With --public-text: the risk is how often this attacker of whole "
+            "texts finds a word, such as ngram. Default: same-kind, which counts one "
+            "half of the public texts and reads the other half.",
+            rich_help_panel=MEASURES,
+        ),
     ] = None,
-    public_text: Text = None,
-    field: options.Texts = None,
-    as_json: bool = False,
+    public_text: options.PublicText = None,
+    field: options.Field = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Find the epsilon of a mechanism for a given risk.
 
@@ -39,20 +73,17 @@ def command(
     cannot be calibrated are listed with the reason. No text is read, except that of
     --public-text: then the risk is how often an attacker of these texts finds a word in
     context, by the upper limit of a 95% interval. A better attacker finds more.
-
-    Example: dptext calibrate --risk 25% --public-text old-tickets.jsonl
     """
-    from dptext import lexicons, progress
-    from dptext import profile as profiles
+    from dptext import lexicons
     from dptext.evaluation import views
     from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
     from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+    from dptext.profile import load
     from dptext.report import calibration
-    from dptext.report.blocks import Paragraph
 
     every = mechanism == "all"
     if attacker is not None and public_text is None:
-        raise UsageError("--attacker goes with --public-text: what it reads")
+        raise UsageError("--attacker needs --public-text, the text that it reads")
     options.check_public_text(public_text, field)
     if every and public_text is not None:
         raise UsageError(
@@ -64,7 +95,7 @@ def command(
         lexicon=lexicon,
         settings=set_,
     )
-    recipe = profiles.load(profile, over)
+    recipe = load(profile, over)
     target = calibration.budget_risk(recipe)
     opened = lexicons.find(recipe.lexicon)
     data: JsonObject = {
@@ -86,9 +117,9 @@ def command(
             )
         data |= {"text": public.name, "text_sha256": public.digest}
         data |= {"epsilon": epsilon, "reading": reading}
-        said = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
+        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
         table = views.attackers_table(reading)
-        blocks: list[Block] = [Paragraph(said), table, Paragraph(AT_LEAST, "note")]
+        blocks: list[Block] = [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
     else:
         calibrations: Iterable[calibration.Calibration] = (
             calibration.every_mechanism(profile, over, opened)

@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import configuration, options, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.options import one_of
+from dptext.cli.options import GUARANTEE
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from dptext.checking.verify import Verdict
     from dptext.report.signatures import Key
 
-    # An export by name, and what reads it; or the verdict on what is none.
+    # An export by name with the function that reads it, or a verdict on another file.
     Named = tuple[str, Callable[[], Export]] | Verdict
 
 _SHOWN = 10  # names of a line
@@ -33,56 +35,90 @@ TRUST = (
 )
 
 
+EXAMPLES = (
+    "dptext check exports --set max_risk=15%",
+    "dptext check --staged --format sarif",
+)
+
+
 def command(
     context: typer.Context,
     files: Annotated[
-        options.Texts,
-        "Exports, or folders of exports. Anything else in a folder is named as not "
-        "checked, and fails where it may hold text, as links and unfinished files do.",
+        list[str] | None,
+        typer.Argument(
+            metavar="FILE",
+            help="Exports, or folders of exports. Anything else in a folder is named "
+            "as not checked, and fails where it may hold text, as links and unfinished "
+            "files do.",
+        ),
     ] = None,
     *,
     staged: Annotated[
         bool,
-        "Check exports, reports and policy as staged in git: all exports, or those in "
-        "the named folders.",
+        typer.Option(
+            "--staged",
+            help="Check exports, reports and policy as staged in git: all exports, or "
+            "those in the named folders.",
+        ),
     ] = False,
     policy: Annotated[
-        options.File,
-        "Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
+        Path | None,
+        typer.Option(
+            "--policy",
+            metavar="FILE",
+            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
+        ),
     ] = None,
-    set_: options.Texts = None,
+    set_: options.SetKey = None,
     lexicon: Annotated[
-        options.Texts,
-        f"{options.LEXICON} Used for recomputing, besides the installed ones; "
-        "repeatable.",
+        list[str] | None,
+        typer.Option(
+            "--lexicon",
+            metavar="NAME",
+            help="Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "besides the installed ones; repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
-        "Accept only reports signed with this key (see sanitize --sign-key); if "
-        "repeated, with one of the keys.",
+        typer.Option(
+            "--verify-key",
+            metavar="FILE",
+            help="Accept only reports signed with this key (see sanitize --sign-key); "
+            "if repeated, with one of the keys.",
+        ),
     ] = None,
     format: Annotated[
         str,
         typer.Option(
-            help="Format of the findings: text, json or sarif.",
+            "--format",
             parser=one_of("text", "json", "sarif"),
+            metavar="text|json|sarif",
+            help="Format of the findings: text, json or sarif.",
         ),
     ] = "text",
-    quiet: Annotated[bool, "Print nothing; the exit code tells."] = False,
+    quiet: Annotated[
+        bool,
+        typer.Option(
+            "--quiet",
+            "-q",
+            help="Print nothing; the exit code tells.",
+            rich_help_panel=options.OUTPUT,
+        ),
+    ] = False,
 ) -> None:
-    """Check that every export has a valid public report that meets the policy.
+    """Check that exports have valid reports that meet the policy.
 
     A report is valid if it belongs to this very file and agrees with its own settings:
     guarantee, risk and gaps are recomputed. Prints one line per finding, without any
     content, and ends with exit code 1 if there is any. --set overrides a
     key of the policy.
-
-    Example: dptext check exports --set max_risk=15%
     """
-    from dptext import lexicons, progress
-    from dptext.checking import policy as policies
+    from dptext import lexicons
     from dptext.checking import verify
     from dptext.checking.exports import GitIndex
+    from dptext.checking.policy import from_section, parse
     from dptext.checking.recompute import Recomputer
 
     text = format == "text" and not quiet
@@ -98,8 +134,8 @@ def command(
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = options.parse_settings(set_)
-    terms = policies.parse(asked, "--set")
-    accepted = policies.from_section(configured.policy, configured.shown)
+    terms = parse(asked, "--set")
+    accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
     keys = verifying_keys(verify_key, accepted, configured, index)
     results: list[Verdict] = []
@@ -129,7 +165,7 @@ def _exports(
     index: GitIndex | None,
     note: Callable[[str], None],
 ) -> Iterator[Named]:
-    """Give the exports that are staged, or among files; who names one means it."""
+    """Yield the exports that are staged, or among files; a named file is one."""
     from dptext.checking import exports, verify
     from dptext.report.layout import SIDECAR, sidecar_path
 
@@ -161,7 +197,7 @@ def _exports(
 
 
 def _entry(entry: Entry) -> Named:
-    """Give an entry of a folder to be read, or the verdict on what is no export."""
+    """Return an entry of a folder to read, or the verdict on another file."""
     from dptext.checking import exports, verify
 
     name = str(entry.path)
@@ -179,7 +215,7 @@ def _show(verdict: Verdict, text: bool, note: Callable[[str], None]) -> None:
 
 
 def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
-    """Name what was not checked and does not fail, a line for each reason."""
+    """Yield a line for each reason why files were not checked and do not fail."""
     by_reason: dict[str, list[str]] = {}
     for each in results:
         if each.unchecked and not each.findings:

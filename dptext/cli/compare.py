@@ -9,9 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import faults, options, outputs, screen
-from dptext.cli.options import HIDDEN, Number, Text, Texts
+import typer
+
+from dptext import progress, registry
+from dptext.cli import faults, groups, options, outputs, screen
+from dptext.cli.options import GUARANTEE, INPUT, OUTPUT
+from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import ComponentError, UsageError
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.evaluation.comparison import Cell, CellRow, Sample
@@ -22,39 +27,92 @@ MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
 
 
-@dataclass(frozen=True, slots=True)
+EXAMPLES = (
+    "dptext compare reviews.jsonl --label stars --risk 10% --risk 20%",
+    "dptext compare reviews.jsonl -m rank -m tem --csv table.csv",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
     """The cells to compute: mechanisms, then levels, then lexicons."""
 
-    profile: str = "balanced"
+    profile: options.Profile = "balanced"
     mechanism: Annotated[
-        Texts,
-        "-m",
-        "Mechanism with its default parameters, or NAME:key=value,... for others; "
-        "repeatable.",
+        list[str] | None,
+        typer.Option(
+            "--mechanism",
+            "-m",
+            metavar="NAME",
+            help="Mechanism with its default parameters, or NAME:key=value,... for "
+            "others; repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None
-    risk: Annotated[Texts, f"{options.RISK} Repeatable."] = None
+    risk: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--risk",
+            metavar="SHARE",
+            help="Choose epsilon so that the best guess of a word is right at most "
+            "this often, as in 10%. Repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ] = None
     epsilon: Annotated[
         list[float] | None,
-        Number(float, 0, above=True),
-        f"{options.EPSILON} Repeatable.",
+        typer.Option(
+            "--epsilon",
+            parser=Number(kind=float, low=0, above=True),
+            metavar="NUMBER",
+            help="Epsilon per word. Repeatable.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None
     lexicon: Annotated[
-        Texts, HIDDEN, f"{options.LEXICON} Repeatable, to compare lexicons."
+        list[str] | None,
+        typer.Option(
+            "--lexicon",
+            metavar="NAME",
+            help="Lexicon of `dptext lexicon list`, or a file. Repeatable, to compare "
+            "lexicons.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
     ] = None
     set_: Annotated[
-        Texts, HIDDEN, f"{options.SET} Here keys of decoder, for --attacker endpoint."
+        list[str] | None,
+        typer.Option(
+            "--set",
+            metavar="KEY=VALUE",
+            help="Override one key of the profile or policy, as in "
+            "tokens.number=mask; repeatable. Here keys of decoder, for --attacker "
+            "endpoint.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
     ] = None
-    seed: Annotated[int | None, HIDDEN, Number(int)] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            parser=Number(kind=int),
+            metavar="NUMBER",
+            help="For tests and papers: repeatable draws, without any privacy.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for two kinds of levels."""
+        groups.refuse_both("--risk", self.risk, "--epsilon", self.epsilon)
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
-        """Return the cells; attacker: whose server attacks. Raises UsageError."""
+        """Return the cells; attacker: the server that attacks. Raises UsageError."""
         from dptext import profile
         from dptext.evaluation.comparison import Cell
-        from dptext.settings import share
 
-        if self.risk and self.epsilon:
-            raise UsageError("give --risk or --epsilon, not both")
         mechanisms = [(each, _mechanism(each)) for each in self.mechanism or MECHANISMS]
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
@@ -105,8 +163,6 @@ class Grid:
 
 def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
-    from dptext import registry
-
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
     keys = options.parse_settings(
@@ -116,47 +172,92 @@ def _mechanism(text: str) -> JsonObject:
 
 
 def command(
-    file: Annotated[str, "File or folder of texts to compare on."],
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
+    ],
     *,
-    layout: options.LayoutOptions,
-    sample: Annotated[int, Number(int, 1)] = 2000,
+    layout: groups.LayoutOptions,
+    sample: Annotated[
+        int,
+        typer.Option(
+            "--sample",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Number of texts to sample, the same ones each time.",
+            rich_help_panel=INPUT,
+        ),
+    ] = 2000,
     grid: Grid,
-    measured: options.Measured,
-    public_text: Text = None,
+    measured: groups.MeasureOptions,
+    public_text: options.PublicText = None,
     jobs: Annotated[
         int | None,
-        HIDDEN,
-        Number(int, 1, options.MOST_JOBS),
-        "Cells to compute at once. Default: one per processor, at most 4. With 1, no "
-        "cell slows another and speeds are comparable.",
+        typer.Option(
+            "--jobs",
+            "-j",
+            parser=Number(kind=int, low=1, high=MOST_JOBS),
+            metavar="NUMBER",
+            help="Cells to compute at once. Default: one per processor, at most 4. "
+            "With 1, no cell slows another and speeds are comparable.",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
     ] = None,
     resume: Annotated[
-        options.File, HIDDEN, "Save finished rows to this file, and continue from it."
+        Path | None,
+        typer.Option(
+            "--resume",
+            metavar="FILE",
+            help="Save finished rows to this file, and continue from it.",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
     ] = None,
-    csv: options.File = None,
-    latex: Annotated[options.File, "Write the table for LaTeX (booktabs)."] = None,
+    csv: Annotated[
+        Path | None,
+        typer.Option(
+            "--csv",
+            metavar="FILE",
+            help="Write the table as CSV.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            "--latex",
+            metavar="FILE",
+            help="Write the table for LaTeX (booktabs).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
     figure: Annotated[
-        options.File, HIDDEN, "Write utility, or meaning, by risk as a picture (SVG)."
+        Path | None,
+        typer.Option(
+            "--figure",
+            metavar="FILE",
+            help="Write utility, or meaning, by risk as a picture (SVG).",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
     ] = None,
-    as_json: bool = False,
-    html: options.File = None,
-    quiet: bool = False,
+    as_json: options.AsJson = False,
+    html: options.Html = None,
+    quiet: options.Quiet = False,
 ) -> None:
-    """Compare mechanisms on a sample of your texts: quality, utility and attacks.
+    """Compare mechanisms on a sample of your texts: utility, attacks.
 
     Draws are compared: no decoder writes other words. All figures are computed from
     the private text: keep them to yourself.
-
-    Example: dptext compare reviews.jsonl --label stars --risk 10% --risk 20%
     """
-    from dptext import progress
     from dptext.evaluation import OWNER, comparison_views, views
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.comparison import check, read_sample
 
     progress.enable(not quiet)
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
-    # for each cell: the risk says what the first finds, `dptext evaluate` has both.
+    # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
     settings = measured.settings(
         bayes=False,
@@ -179,7 +280,7 @@ def command(
     if settings.attacker is not None:
         # One process bounds the requests under way.
         at_once = 1
-        faults.say(
+        faults.print_line(
             f"--attacker {settings.attacker} sends new draws of {len(texts.texts):,} "
             f"texts to a server, for up to {len(cells)} cells: each cell is one more "
             "release to it, and losses add up"
@@ -195,16 +296,16 @@ def command(
         )
     known = results[0].public_text
     if known is not None and known.repeated:
-        faults.say(views.repeated_share(known))
+        faults.print_line(views.repeated_share(known))
     page = comparison_views.comparison(table, texts.texts)
-    beside = {csv: comparison_views.as_csv(table)}
-    beside |= {
+    tables = {csv: comparison_views.as_csv(table)}
+    tables |= {
         latex: comparison_views.as_latex(table),
         figure: comparison_views.as_svg(table),
     }
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=html, beside=beside, width=110)
+    screen.deliver(data, as_json, page, html=html, extra_files=tables, width=110)
 
 
 def _computed(
@@ -214,8 +315,7 @@ def _computed(
     jobs: int,
     resume: Path | None,
 ) -> list[CellRow]:
-    """Compute all cells, each said with its row; rows are in the order of the cells."""
-    from dptext import progress
+    """Compute all cells, and print each; return rows in the order of the cells."""
     from dptext.evaluation import comparison, comparison_views
 
     progress.say(

@@ -19,6 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from dptext import registry, settings
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
 _CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
-_SPENT = frozenset({"epsilon", "risk", "attacker_risk"})
+_SPENT = frozenset({"epsilon", "risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
 _RECIPE = _CHANGES | {"profile"}
@@ -64,6 +65,7 @@ OVERRIDDEN = {
     "seed": frozenset({"key_file"}),
     "quarantine": frozenset({"on_error"}),
 }
+_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 Option = Any  # The parser has no public types.
 
 
@@ -74,7 +76,7 @@ class Setting(NamedTuple):
     #: The variable or the file.
     source: str
     #: Its place in messages.
-    where: str
+    place: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,14 +93,14 @@ class Configuration:
         return self.sections.get("check")
 
     @property
-    def shown(self) -> str:
+    def label(self) -> str:
         """Return the path of the file, relative where that is shorter."""
         if self.path is None:
             return ""
         return min(os.path.relpath(self.path), str(self.path), key=len)
 
 
-def named(path: Path) -> Configuration:
+def read_named(path: Path) -> Configuration:
     """Return the configuration of a file named by the user. Raises UsageError."""
     configuration = read(path)
     if configuration is None:
@@ -106,7 +108,7 @@ def named(path: Path) -> Configuration:
     return configuration
 
 
-def nearest() -> Configuration:
+def find_nearest() -> Configuration:
     """Return the configuration of the working folder, or of one above it.
 
     Up to the root of the repository; without one to the home folder, else to the root
@@ -138,15 +140,11 @@ def read(path: Path, kind: str = _KIND) -> Configuration | None:
 
     kind names the file in messages. Raises UsageError.
     """
-    from dptext import settings
-
     return decode(settings.read_content(path, kind), path, kind)
 
 
 def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | None:
     """Read the content of a file. Raises UsageError."""
-    from dptext import registry, settings
-
     name, toml = path.name, path.suffix == ".toml"
     data = _toml(content, name) if toml else settings.decode_yaml(content, name, kind)
     if data is None:
@@ -182,13 +180,18 @@ def _toml(content: bytes, name: str) -> object:
     return tools.get("dptext") if isinstance(tools, dict) else None
 
 
+def overridden(names: Iterable[str]) -> set[str]:
+    """Return the options that some options override in the layers below."""
+    return {other for name in names for other in OVERRIDDEN.get(name, ())}
+
+
 def layered_settings(
-    command: str, options: Sequence[Option], named: Iterable[str], file: Configuration
+    command: str, options: Sequence[Option], file: Configuration
 ) -> dict[str, Setting]:
     """Return the defaults of a command from the environment and a file.
 
-    named: the options on the command line. Raises UsageError for a value of a wrong
-    type, and for a key of the section `sanitize` that no file may set.
+    Raises UsageError for a value of a wrong type, and for a key of the section
+    `sanitize` that no file may set.
     """
     _check_keys(file)
     by_file = BY_FILE.get(command, frozenset())
@@ -199,32 +202,28 @@ def layered_settings(
         text = os.environ.get(variable)
         if text and name in by_variable:
             split = _split(text, variable) if option.multiple else text
-            variables[name] = Setting(split, variable, variable)
+            variables[name] = Setting(
+                _convert_flag(option, split, variable), variable, variable
+            )
         key = name.rstrip("_")
         value = file.sections.get("sanitize", {}).get(key)
         if value is not None and name in by_file:
-            where = f"{file.shown}: sanitize.{key}"
-            written = _written(option, _located(name, value, file), where)
-            keys[name] = Setting(written, file.shown, where)
-    chosen, decided = dict[str, Setting](), set(named)
-    for layer in (variables, keys):
-        overridden = decided.union(*(OVERRIDDEN.get(name, ()) for name in decided))
-        chosen |= {name: each for name, each in layer.items() if name not in overridden}
-        decided |= chosen.keys()
-    return chosen
+            where = f"{file.label}: sanitize.{key}"
+            written = _spell(option, _resolve_path(name, value, file), where)
+            keys[name] = Setting(written, file.label, where)
+    hidden = variables.keys() | overridden(variables)
+    return variables | {name: keys[name] for name in keys if name not in hidden}
 
 
 def _check_keys(file: Configuration) -> None:
     """Raise UsageError for keys of the section `sanitize` that no file may set."""
-    from dptext import registry
-
     for key in file.sections.get("sanitize", {}):
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
             if key in _SECRET:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
-                f"{file.shown}: sanitize.{key}: not a setting for files; {hint}"
+                f"{file.label}: sanitize.{key}: not a setting for files; {hint}"
             )
 
 
@@ -244,7 +243,7 @@ def _split(text: str, variable: str) -> list[str]:
         ) from None
 
 
-def _located(name: str, value: object, file: Configuration) -> object:
+def _resolve_path(name: str, value: object, file: Configuration) -> object:
     """Return a path in a file, relative to the folder of the file."""
     if not isinstance(value, str) or file.path is None:
         return value
@@ -257,16 +256,29 @@ def _located(name: str, value: object, file: Configuration) -> object:
     return str(path) if is_path.get(name) else value
 
 
-def _written(option: Option, value: object, where: str) -> object:
+def _spell(option: Option, value: object, where: str) -> object:
     """Return a value of a file in the spelling of its option. Raises UsageError."""
     if option.name == "set_" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
     parts = value if option.multiple and isinstance(value, list) else [value]
-    flag = getattr(option, "is_flag", False)
     for each in parts:
         is_plain = isinstance(each, str | int | float)
-        if not is_plain or (isinstance(each, bool) and not flag):
+        if not is_plain or (isinstance(each, bool) and not _is_flag(option)):
             kind = "word, or a list of words" if option.multiple else "word or a number"
             raise UsageError(f"{where}: give a {kind}")
     texts = [str(each) for each in parts]
-    return texts if option.multiple else texts[0]
+    return _convert_flag(option, texts if option.multiple else texts[0], where)
+
+
+def _is_flag(option: Option) -> bool:
+    return getattr(option, "is_flag", False)  # arguments have no such attribute
+
+
+def _convert_flag(option: Option, value: object, where: str) -> object:
+    """Return a value; that of a flag as true or false. Raises UsageError."""
+    if not _is_flag(option):
+        return value
+    word = str(value).lower()
+    if word not in (*_YES, *_NO):
+        raise UsageError(f"{where}: {value}: give true or false")
+    return word in _YES

@@ -1,4 +1,4 @@
-"""`dptext doctor`: whether what runs need is here and sound, one line each."""
+"""`dptext doctor`: a line for each part that runs need, with its state."""
 
 from __future__ import annotations
 
@@ -17,34 +17,48 @@ import typer
 from dptext._built import VARIABLE
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError, UsageError
+from dptext.report.blocks import Column, Paragraph, Table
 
-# Everything is well; what is missing, that some settings need; what must be mended.
+# In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
 class Inspection(NamedTuple):
-    """What was looked at, how it is, what was seen, and what to do."""
+    """The state of a part."""
 
-    what: str
+    part: str
+    #: ok, absent or wrong.
     state: str
+    #: Version, place or reason.
     seen: str
+    #: A command that mends the part, if it needs that.
     advice: str = ""
+
+
+EXAMPLES = ("dptext doctor --install wordnet", "dptext doctor --settings")
 
 
 def command(
     context: typer.Context,
     *,
     install: Annotated[
-        options.Texts,
-        "Download this model or data set, or all that are missing; repeatable. Nothing "
-        "else in dptext downloads anything.",
+        list[str] | None,
+        typer.Option(
+            "--install",
+            metavar="NAME",
+            help="Download this model or data set, or all that are missing; "
+            "repeatable. Nothing else in dptext downloads anything.",
+        ),
     ] = None,
     settings: Annotated[
         bool,
-        "Show the current settings of sanitize and check instead, with the source of "
-        "each.",
+        typer.Option(
+            "--settings",
+            help="Show the current settings of sanitize and check instead, with the "
+            "source of each.",
+        ),
     ] = False,
     cache: Annotated[
         bool,
@@ -53,13 +67,12 @@ def command(
     clear: Annotated[
         bool, typer.Option("--clear", help="With --cache: delete the kept results.")
     ] = False,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
-    """Check versions, lexicons, models, keys and configuration, and suggest fixes.
+    """Check versions, lexicons, models, keys and configuration.
 
-    Ends with exit code 1 if something is wrong. Missing optional parts are not errors.
-
-    Example: dptext doctor --install wordnet
+    Suggests fixes, and ends with exit code 1 if something is wrong. Missing optional
+    parts are not errors.
     """
     if clear and not cache:
         raise UsageError("--clear goes with --cache")
@@ -75,7 +88,7 @@ def command(
     for name in install or ():
         for each in absent if name == "all" else [name]:
             if each in absent:
-                faults.say(f"fetching {each}")
+                faults.print_line(f"fetching {each}")
             models.install(each)
     lines = [*_versions(), *_stored(), _kernel(), *_models(), *_keys()]
     lines += [_configuration(context), _folder()]
@@ -84,9 +97,9 @@ def command(
     else:
         console = screen.console()
         for line in lines:
-            said = "; ".join(filter(None, [f"{line.what}: {line.seen}", line.advice]))
+            text = "; ".join(filter(None, [f"{line.part}: {line.seen}", line.advice]))
             console.print(f"{line.state:6}", style=_STYLES[line.state], end=" ")
-            console.print(said, soft_wrap=True)
+            console.print(text, soft_wrap=True)
     if any(line.state == _WRONG for line in lines):
         raise typer.Exit(1)
 
@@ -152,9 +165,9 @@ def _kernel() -> Inspection:
     """Look at the loops of attackers: in C where they were compiled, else in numpy."""
     from dptext.attackers import kernel
 
-    what = "decoding kernel"
+    part = "decoding kernel"
     if kernel.library is not None:
-        return Inspection(what, _OK, "compiled")
+        return Inspection(part, _OK, "compiled")
     seen = "numpy, which writes the same words and takes two to three times as long"
     mend = (
         "install a C compiler, then dptext again: pip install --no-cache-dir "
@@ -162,16 +175,16 @@ def _kernel() -> Inspection:
     )
     if os.environ.get(VARIABLE) == "numpy":
         mend = f"unset {VARIABLE}"
-    return Inspection(what, _ABSENT, seen, mend)
+    return Inspection(part, _ABSENT, seen, mend)
 
 
 def _models() -> Iterator[Inspection]:
     from dptext import models
 
     for item in models.items():
-        what = f"{item.name} ({item.serves})"
-        absent = Inspection(what, _ABSENT, "not here", f"run: {item.advice}")
-        yield absent if item.path is None else Inspection(what, _OK, item.path)
+        part = f"{item.name} ({item.serves})"
+        absent = Inspection(part, _ABSENT, "not here", f"run: {item.advice}")
+        yield absent if item.path is None else Inspection(part, _OK, item.path)
 
 
 def _keys() -> Iterator[Inspection]:
@@ -247,7 +260,6 @@ def _show_cache(as_json: bool, *, clear: bool) -> None:
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
     from dptext.checking import policy
-    from dptext.report.blocks import Column, Paragraph, Table
 
     file = parser.find_configuration(context)
     values, chosen = parser.default_values("sanitize", context)
@@ -262,8 +274,8 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name.rstrip('_')}", values[name], source)
     values, chosen = parser.default_values("check", context)
-    for name, value in asdict(policy.from_section(file.policy, file.shown)).items():
-        source = file.shown if name in (file.policy or ()) else None
+    for name, value in asdict(policy.from_section(file.policy, file.label)).items():
+        source = file.label if name in (file.policy or ()) else None
         if name in chosen:
             value, source = values[name], chosen[name].source
         add(f"check.{name}", value, source)

@@ -1,4 +1,4 @@
-"""`dptext evaluate`: what a private file keeps, and what it gives away."""
+"""`dptext evaluate`: utility of a private file, and attacks on it."""
 
 from __future__ import annotations
 
@@ -6,45 +6,95 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from dptext.cli import faults, options, screen
+import typer
+
+from dptext import progress
+from dptext._version import __version__
+from dptext.cli import faults, groups, options, screen
+from dptext.cli.options import GUARANTEE, MEASURES
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
 
 
+EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",)
+
+
 def command(
-    original: Annotated[str, "The original file."],
-    private: Annotated[str, "The private file made from it."],
+    original: Annotated[
+        str, typer.Argument(metavar="ORIGINAL", help="The original file.")
+    ],
+    private: Annotated[
+        str,
+        typer.Argument(metavar="PRIVATE", help="The private file made from it."),
+    ],
     *,
-    layout: options.LayoutOptions,
-    id: options.Text = None,
+    layout: groups.LayoutOptions,
+    id: options.Id = None,
     profile: Annotated[
-        options.Text,
-        f"{options.PROFILE} The one that made the private file; or its public report.",
+        str | None,
+        typer.Option(
+            "--profile",
+            "-p",
+            metavar="NAME",
+            help="Profile of `dptext list`, or a .yaml file. The one that made the "
+            "private file; or its public report.",
+            rich_help_panel=GUARANTEE,
+        ),
     ] = None,
-    changes: options.Changes,
-    measured: options.Measured,
-    attackers: bool = True,
-    public_text: options.Text = None,
-    linkage: bool = False,
-    identities: options.Text = None,
-    identities_field: options.Text = None,
-    as_json: bool = False,
-    report: options.File = None,
-    html: options.File = None,
+    changes: groups.ProfileOptions,
+    measured: groups.MeasureOptions,
+    attackers: Annotated[
+        bool,
+        typer.Option(
+            "--attackers/--no-attackers",
+            help="Attack new draws of the originals with attackers of whole texts, or "
+            "leave that out.",
+            rich_help_panel=MEASURES,
+            hidden=True,
+        ),
+    ] = True,
+    public_text: options.PublicText = None,
+    linkage: Annotated[
+        bool,
+        typer.Option(
+            "--linkage",
+            help="Attack rows by the originals.",
+            rich_help_panel=MEASURES,
+        ),
+    ] = False,
+    identities: Annotated[
+        str | None,
+        typer.Option(
+            "--identities",
+            metavar="FILE",
+            help="Values that must not appear, such as names.",
+            rich_help_panel=MEASURES,
+        ),
+    ] = None,
+    identities_field: Annotated[
+        str | None,
+        typer.Option(
+            "--identities-field",
+            metavar="NAME",
+            help="Field or column of --identities with the values. Default: text.",
+            rich_help_panel=MEASURES,
+            hidden=True,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
+    report: options.Report = None,
+    html: options.Html = None,
 ) -> None:
-    """Compare a private file with its original: quality, utility and attacks.
+    """Compare a private file with its original: utility, attacks.
 
     All figures are computed from the private text: keep them to yourself. Texts are
     held in memory with --label, --attribute, --id and --masked-model.
-
-    Example: dptext evaluate reviews.jsonl reviews.private.jsonl --label stars
     """
     import msgspec
 
-    from dptext import api, lexicons, progress
-    from dptext._version import __version__
+    from dptext import api, lexicons
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText
@@ -94,7 +144,7 @@ def command(
     meter = None if values is None else IdentityMeter.from_file(values, words)
     sending = writer.decoder.server_attacker if writer and attacker else None
     if sending is not None and sending.name == attacker:
-        faults.say(
+        faults.print_line(
             f"--attacker {attacker} sends new draws of the originals to a server: that "
             "is one more release to it, and its losses add up"
         )
@@ -107,9 +157,9 @@ def command(
             identities=meter,
         )
     if result.public_text is not None and result.public_text.repeated:
-        faults.say(views.repeated_share(result.public_text))
+        faults.print_line(views.repeated_share(result.public_text))
     for line in identity_views.identity_records(meter) if meter else ():
-        faults.say(line)
+        faults.print_line(line)
     data = {
         "report": "dptext-evaluation",
         "version": 1,
@@ -122,14 +172,16 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    beside = {report: f"{screen.to_json(data)}\n"}
-    screen.deliver(data, as_json, views.evaluation(result), html=html, beside=beside)
+    files = {report: f"{screen.to_json(data)}\n"}
+    screen.deliver(
+        data, as_json, views.evaluation(result), html=html, extra_files=files
+    )
 
 
 def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     """Make the settings ready that a report of words carries.
 
-    Raises OSError, and UsageError for a report of vectors, changes beside it, or a
+    Raises OSError, and UsageError for a report of vectors, for changes of it, or a
     lexicon that is not here.
     """
     from dptext import lexicons, pipeline, profile

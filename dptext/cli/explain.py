@@ -5,27 +5,40 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from dptext.cli import options, screen
-from dptext.cli.options import Number
+import typer
+
+from dptext.cli import groups, options, screen
+from dptext.cli.values import Number
+
+EXAMPLES = ('dptext explain "I love this small hotel in Paris."',)
 
 
 def command(
-    text: Annotated[str, "The text; - reads it from standard input."],
+    text: Annotated[
+        str,
+        typer.Argument(
+            metavar="TEXT", help="The text; - reads it from standard input."
+        ),
+    ],
     *,
-    profile: str = "balanced",
-    changes: options.Changes,
+    profile: options.Profile = "balanced",
+    changes: groups.ProfileOptions,
     top: Annotated[
-        int, Number(int, 0, 1000), "Number of replacements to show for each word."
+        int,
+        typer.Option(
+            "--top",
+            parser=Number(kind=int, low=0, high=1000),
+            metavar="NUMBER",
+            help="Number of replacements to show for each word.",
+        ),
     ] = 5,
-    as_json: bool = False,
-    html: options.File = None,
+    as_json: options.AsJson = False,
+    html: options.Html = None,
 ) -> None:
-    """Show the epsilon and the likeliest replacements of each word of a text.
+    """Show epsilon and likeliest replacements of each word of a text.
 
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.
-
-    Example: dptext explain "I love this small hotel in Paris."
     """
     from dptext import api
     from dptext.engine import explanation

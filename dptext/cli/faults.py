@@ -35,25 +35,17 @@ _NAMES = (
 )
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
-
 _MEMORY = (
     "out of memory; lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
     "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
 )
 
-# What the parser of options raises, by the root of its tree: Typer names a leaf only.
-PARSER = tuple(
-    kind
-    for kind in typer.BadParameter.__mro__
-    if issubclass(kind, Exception) and kind.__name__ == "ClickException"
-)
-
 
 @contextlib.contextmanager
-def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
+def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
     """Run a command; end with a line and a code, never with a traceback.
 
-    wrong says what is wrong with arguments, from the error of the parser.
+    `describe` returns the message on invalid arguments, from the error of the parser.
     """
     with screen.screens(), _signals_raise() as raised:
         progress.enable()
@@ -63,12 +55,12 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
                 sys.stdout.flush()  # while it can still be reported
         except typer.Exit:
             raise
-        except PARSER as error:
-            message = wrong(error)
-            if message:  # a command without arguments has shown its help instead
-                say(message)
-            raise typer.Exit(getattr(error, "exit_code", 2)) from None
         except (Exception, SystemExit, KeyboardInterrupt) as error:
+            if hasattr(error, "format_message"):  # of the parser of options
+                message = describe(error)
+                if message:  # a command without arguments has shown its help instead
+                    print_line(message)
+                raise typer.Exit(getattr(error, "exit_code", 2)) from None
             # Faiss ends its work at a signal with a RuntimeError of its own instead.
             raise typer.Exit(_code(raised[-1] if raised else error)) from None
         finally:
@@ -76,37 +68,37 @@ def reported(wrong: Callable[[Exception], str]) -> Iterator[None]:
 
 
 def _code(error: BaseException) -> int:
-    """Say what ended a command and return the exit code."""
+    """Print why a command ended, and return the exit code."""
     if isinstance(error, Terminated | KeyboardInterrupt | typer.Abort):
         code = int(getattr(error, "code", 130))
         with contextlib.suppress(OSError):  # the terminal may be gone
-            say(f"{_ENDS[code]}; no unfinished output file was left")
+            print_line(f"{_ENDS[code]}; no unfinished output file was left")
         return code
     # A component of another package must not end a run as if it were done.
     if isinstance(error, SystemExit) and registry.component_failure(error) is None:
         return int(error.code or 0)
     if isinstance(error, DptextError):
-        say(str(error))
+        print_line(str(error))
         return error.exit_code
     if isinstance(error, BrokenPipeError):
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     if registry.is_memory_error(error):
-        say(_MEMORY)
+        print_line(_MEMORY)
         return 1
     if isinstance(error, OSError) and error.errno is not None:
-        # What the error says could hold text; a file's name is none.
+        # The message of the error could hold text; the name of a file does not.
         reason = os.strerror(error.errno)
         named = isinstance(error.filename, str)
-        say(f"{error.filename}: {reason}" if named else reason)
+        print_line(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
     described = registry.describe_exception(error)
-    say(str(described))
+    print_line(str(described))
     return described.exit_code
 
 
-def say(message: str) -> None:
+def print_line(message: str) -> None:
     """Write one line for people."""
     print(f"dptext: {screen.one_line(message)}", file=sys.stderr)  # noqa: T201
 

@@ -13,8 +13,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from dptext.cli import configuration, options, outputs, screen
+from dptext import progress, registry, streams
+from dptext.cli import configuration, groups, options, outputs, screen
+from dptext.cli.options import INPUT
+from dptext.cli.values import one_of
 from dptext.errors import UsageError
+from dptext.settings import share
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
@@ -31,7 +35,7 @@ _HEAD = (
 _FORMS = (
     "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
     "# the like become others of the same layout, which is shown (tokens.forms,\n"
-    "# docs/files.md).\n"
+    "# docs/tokens.md).\n"
 )
 _KEY = "pseudonyms.key"
 _MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
@@ -75,29 +79,55 @@ What becomes of each field?
   private    its words are replaced
   drop       it is left out of the output
   pseudonym  each value becomes a token: equal values stay equal (needs a key file)
-  keep       it is copied unchanged
+  keep       it is unchanged
 Enter takes the suggestion in brackets; "rest" takes it for this field and all others.
 """
 
 
+EXAMPLES = (
+    "dptext init tickets.jsonl",
+    "dptext init tickets.jsonl --audience people > .dptext.yaml",
+)
+
+
 def command(
-    file: Annotated[str, "File, or folder of files, with texts to make private."],
+    file: Annotated[
+        str,
+        typer.Argument(
+            metavar="FILE",
+            help="File, or folder of files, with texts to make private.",
+        ),
+    ],
     *,
-    layout: options.LayoutOptions,
-    fields: options.FieldOptions,
-    keep: options.Texts = None,
-    audience: Annotated[options.Text, options.one_of(*Audience)] = None,
+    layout: groups.LayoutOptions,
+    fields: groups.FieldOptions,
+    keep: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--keep",
+            metavar="NAME",
+            help="Field to copy unchanged even if it looks identifying; repeatable.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
+    audience: Annotated[
+        str | None,
+        typer.Option(
+            "--audience",
+            parser=one_of(*Audience),
+            metavar="NAME",
+            help="Who will read the output: people, programs or statistics.",
+            rich_help_panel=INPUT,
+        ),
+    ] = None,
 ) -> None:
-    """Inspect a file, preview settings for its readers, and write .dptext.yaml.
+    """Inspect a file, preview settings, and write .dptext.yaml.
 
     It asks who will read the output and what becomes of each field, and suggests to
     leave out what looks as if it identified people. Without a terminal, init asks
     nothing and prints the settings with its suggestions: for programs unless
     --audience says otherwise, and such a field is copied only if --keep names it.
-
-    Example: dptext init tickets.jsonl
     """
-    from dptext import streams
     from dptext.engine import survey
     from dptext.engine.job import Job
 
@@ -141,7 +171,7 @@ def command(
 def _by_name(
     columns: Sequence[FieldSummary], given: Mapping[Use, Sequence[str] | None]
 ) -> dict[str, Use]:
-    """Return what options say of fields. Raises UsageError for unknown ones and two."""
+    """Return the uses that options name. Raises UsageError for unknown fields."""
     uses: dict[str, Use] = {}
     for use, names in given.items():
         for name in names or ():
@@ -152,7 +182,6 @@ def _by_name(
 
 
 def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
-    from dptext import registry
 
     known = tuple(each.name for each in columns)
     if known and name not in known:
@@ -160,7 +189,7 @@ def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
 
 
 def _suggested(columns: Sequence[FieldSummary], given: Uses) -> dict[str, Use]:
-    """Return what is suggested for each field, unless its use is given by its name.
+    """Return the use suggested for each field, unless an option names its use.
 
     All texts become private, and nothing that looks as if it identified people is kept.
     """
@@ -180,11 +209,10 @@ def _ask(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: options.LayoutOptions,
+    layout: groups.LayoutOptions,
     audience: str | None,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
-    from dptext.settings import share
 
     def read_risk(text: str) -> str:
         share(text, "risk")
@@ -241,7 +269,7 @@ def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
 
 
 def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
-    """Ask for each field what becomes of it, by its name; uses are suggestions."""
+    """Ask for the use of each field; uses are suggestions."""
     answers, rest = dict(uses), False
     for each in columns:
         if rest:
@@ -258,7 +286,7 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
 
 
 def _read_audience(answer: str) -> Audience:
-    """Return who reads the output; the first letters of a word are enough."""
+    """Return the audience of an answer; the first letters of a word are enough."""
     text = answer.strip().lower()
     found = [each for each in Audience if text and each.startswith(text)]
     if len(found) != 1:
@@ -267,7 +295,7 @@ def _read_audience(answer: str) -> Audience:
 
 
 def _read_use(answer: str, field: FieldSummary) -> Use | None:
-    """Return what an answer says of a field, None for the suggestions of the rest.
+    """Return the use in an answer, None for the suggestions of all other fields.
 
     The first letters of a word are enough. Raises UsageError for other answers.
     """
@@ -296,7 +324,7 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 
 def _show(columns: Sequence[FieldSummary]) -> None:
-    """Show what fields look like: names and counts, no content."""
+    """Show names, looks and counts of fields, no content."""
     from dptext.report import blocks
     from dptext.report.figures import count
 
@@ -312,7 +340,7 @@ def _named(uses: Uses, use: Use) -> tuple[str, ...]:
 
 
 def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
-    """Return the job with these fields. Raises UsageError where none is private."""
+    """Return the job with these fields. Raises UsageError without a private one."""
     from dptext.engine import survey
 
     private = _named(uses, Use.PRIVATE)
@@ -328,8 +356,8 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
 
 def _preview(job: Job, audience: Audience) -> None:
-    """Show what becomes of some records at several risks, or with one profile."""
-    from dptext import lexicons, pipeline, profile, progress
+    """Show some records made private at several risks, or with one profile."""
+    from dptext import lexicons, pipeline, profile
     from dptext.engine import source, survey
     from dptext.randomness import RunKey
 
@@ -354,7 +382,7 @@ def _preview(job: Job, audience: Audience) -> None:
 
 
 def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return what settings say of the profile, and what the policy asks of it."""
+    """Return the settings of the profile, and the policy for them."""
     from dptext import profile
     from dptext.guarantees import claims
 
@@ -374,13 +402,13 @@ def _settings(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: options.LayoutOptions,
+    layout: groups.LayoutOptions,
     recipe: tuple[dict[str, Any], dict[str, Any]],
 ) -> str:
-    """Return the content of the file: what becomes of each field, and the policy."""
+    """Return the content of the file: the use of each field, and the policy."""
     import yaml
 
-    selection, usual = job.selection, options.LayoutOptions()
+    selection, usual = job.selection, groups.LayoutOptions()
     named = {**asdict(layout), "field": list(selection.fields) or None}
     sanitize = {
         name: value for name, value in named.items() if value != getattr(usual, name)
@@ -413,16 +441,16 @@ def _settings(
 
 def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     """Say which fields look as if they identified people, as lines of comments."""
-    said = {
+    remarks = {
         Use.DROP: "left out, since it looks identifying",
-        Use.KEEP: "copied unchanged, though it looks identifying",
+        Use.KEEP: "unchanged, though it looks identifying",
         Use.PSEUDONYM: "a pseudonym, which can be linked",
     }
     needs_key = ""
     if Use.PSEUDONYM in uses.values():
         needs_key = f"# pseudonyms need a key: --key-file {_KEY}, or DPTEXT_KEY_FILE\n"
     return needs_key + "".join(
-        f"# {said[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+        f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
         for each in columns
-        if each.identifies is not None and uses[each.name] in said
+        if each.identifies is not None and uses[each.name] in remarks
     )

@@ -9,8 +9,10 @@ from typing import Annotated, Any
 
 import typer
 
+from dptext import streams
 from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
+from dptext.report.blocks import Column, Paragraph, Table
 
 app = typer.Typer(
     name="ledger",
@@ -18,17 +20,22 @@ app = typer.Typer(
     help="Show, export and verify the privacy losses that a ledger records.",
     no_args_is_help=True,
 )
-File = Annotated[Path, "The ledger."]
+LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
 
 
 def show(
-    ledger: File,
+    ledger: LedgerFile,
     *,
     value: Annotated[
-        options.Texts, "Show the loss of this value of the subject field; repeatable."
+        list[str] | None,
+        typer.Option(
+            "--value",
+            metavar="VALUE",
+            help="Show the loss of this value of the subject field; repeatable.",
+        ),
     ] = None,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Show all releases and the largest losses, or the loss of one subject (--value).
 
@@ -37,7 +44,6 @@ def show(
     """
     from dptext.formats._fields import normalize
     from dptext.ledger import open_ledger, totals
-    from dptext.report.blocks import Paragraph
 
     with open_ledger(ledger) as opened:
         problem = opened.problem()
@@ -69,12 +75,10 @@ def show(
     screen.deliver(data, as_json, Paragraph(f"ledger {name}"), *tables, *words)
 
 
-def export(ledger: File) -> None:
+def export(ledger: LedgerFile) -> None:
     """Write the loss of each subject in each release as JSON lines.
 
     Subjects appear as keyed hashes, never by name.
-
-    Example: dptext ledger export spent.db > spent.jsonl
     """
     from dptext.ledger import open_ledger, totals
 
@@ -84,9 +88,12 @@ def export(ledger: File) -> None:
 
 
 def verify(
-    ledger: File,
+    ledger: LedgerFile,
     files: Annotated[
-        list[Path] | None, "Released files, with their reports beside them."
+        list[Path] | None,
+        typer.Argument(
+            metavar="FILE", help="Released files, with their reports beside them."
+        ),
     ] = None,
 ) -> None:
     """Check that the ledger was not edited and records these released files.
@@ -115,7 +122,7 @@ def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
-    """Say in words how much a subject lost in all, and what that means for a person."""
+    """Describe the whole loss of a subject, and its meaning for a person."""
     if not subject["records"]:
         return f"This {field}: no release is recorded."
     records = _numbered(subject["records"], "record")
@@ -126,7 +133,7 @@ def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
 
 
 def _describe_all(field: str, subjects: Sequence[Mapping[str, Any]]) -> str:
-    """Say in words how many subjects are still protected as persons."""
+    """Describe how many subjects are still protected as persons."""
     from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 
     beyond = sum(not _is_protected(subject) for subject in subjects)
@@ -157,7 +164,6 @@ def _numbered(count: int, noun: str) -> str:
 
 
 def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     columns = [
@@ -184,7 +190,6 @@ def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
 
 def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
     from dptext.ledger.amounts import format_loss
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     columns = [
@@ -207,7 +212,6 @@ def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
 
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
-    from dptext import streams
     from dptext.report import document
     from dptext.report.layout import SIDECAR, sidecar_path
 
@@ -229,5 +233,9 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     return tokens
 
 
-for function in (show, export, verify):
-    parser.add(app, function)
+for function, example in (
+    (show, "dptext ledger show spent.db --value 4711"),
+    (export, "dptext ledger export spent.db > spent.jsonl"),
+    (verify, "dptext ledger verify spent.db tickets.private.jsonl"),
+):
+    parser.add(app, function, examples=[example])

@@ -7,31 +7,40 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import Number, PublicFiles, Text, Texts, one_of
+from dptext.cli.options import GUARANTEE, PublicFiles, SavedName
+from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 from dptext.progress import shares
+from dptext.report.blocks import Column, Figures, Table
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject, Lexicon
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
-_KEPT = "Keep words and pairs that occur at least this often."
-
 app = typer.Typer(
     name="lexicon",
     cls=parser.Group,
     help="List, import and adapt vocabularies, and count pairs of words.",
     no_args_is_help=True,
 )
-Name = Annotated[str, "Name to save it under."]
+#: The lexicon that counts are made for, or that texts adapt.
+BaseLexicon = Annotated[
+    str,
+    typer.Option(
+        "--lexicon",
+        metavar="NAME",
+        help="Lexicon of `dptext lexicon list`, or a file.",
+        rich_help_panel=GUARANTEE,
+    ),
+]
 
 
-def list_(*, as_json: bool = False) -> None:
+def list_(*, as_json: options.AsJson = False) -> None:
     """List the built-in lexicon and the imported ones."""
     from dptext.lexicons import installed
-    from dptext.report.blocks import Column, Table
     from dptext.report.figures import count
 
     plain: list[JsonObject] = []
@@ -49,41 +58,79 @@ def list_(*, as_json: bool = False) -> None:
     screen.deliver(plain, as_json, Table(heads, rows))
 
 
-def info(name: Annotated[str, "NAME|FILE"], *, as_json: bool = False) -> None:
+def info(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="Name of a lexicon, or a file.")
+    ],
+    *,
+    as_json: options.AsJson = False,
+) -> None:
     """Describe a lexicon: words, digest, licence, geometry."""
     from dptext.lexicons import find
 
-    _show(find(name, warn=faults.say), as_json)
+    _show(find(name, warn=faults.print_line), as_json)
 
 
 def import_(
-    file: Annotated[Path, "File of words and vectors."],
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
+    ],
     *,
-    name: Name,
+    name: SavedName,
     format: Annotated[
-        Text, one_of(*FORMATS), f"{', '.join(FORMATS)}. Default: by content."
+        str | None,
+        typer.Option(
+            "--format",
+            parser=one_of(*FORMATS),
+            metavar="NAME",
+            help=f"{', '.join(FORMATS)}. Default: by content.",
+        ),
     ] = None,
     max_words: Annotated[
-        int | None, Number(int, 1), "Read only the first N words."
+        int | None,
+        typer.Option(
+            "--max-words",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Read only the first N words.",
+        ),
     ] = None,
     listed: Annotated[
-        int, Number(int, 1), "Number of replacements to store for each word."
+        int,
+        typer.Option(
+            "--listed",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Number of replacements to store for each word.",
+        ),
     ] = 100,
     english: Annotated[
-        bool, "English words: order replacements as the built-in lexicon does."
+        bool,
+        typer.Option(
+            "--english",
+            help="English words: order replacements as the built-in lexicon does.",
+        ),
     ] = False,
     outputs: Annotated[
         int | None,
-        Number(int, 0),
-        "Use only the first N words as replacements, none too often; 0: all words, by "
-        "distance. Default: 8000, or all if there are fewer.",
+        typer.Option(
+            "--outputs",
+            parser=Number(kind=int, low=0),
+            metavar="NUMBER",
+            help="Use only the first N words as replacements, none too often; 0: all "
+            "words, by distance. Default: 8000, or all if there are fewer.",
+        ),
     ] = None,
     language: Annotated[
-        Text,
-        "Language code, as in de. Default: en if the most frequent words are English, "
-        "else unknown.",
+        str | None,
+        typer.Option(
+            "--language",
+            metavar="NAME",
+            help="Language code, as in de. Default: en if the most frequent words are "
+            "English, else unknown.",
+        ),
     ] = None,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Import a file of word vectors as a lexicon.
 
@@ -111,28 +158,39 @@ def import_(
 def ngrams(
     files: PublicFiles,
     *,
-    name: Name,
-    lexicon: str = "builtin",
-    field: Texts = None,
+    name: SavedName,
+    lexicon: BaseLexicon = "builtin",
+    field: options.Field = None,
     format: options.Format = None,
-    min_count: Annotated[int, Number(int, 1), _KEPT] = 1,
-    licence: Annotated[str, "Licence of the corpus, for the record."] = "not stated",
-    as_json: bool = False,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            "--min-count",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Keep pairs that occur at least this often.",
+        ),
+    ] = 1,
+    licence: Annotated[
+        str,
+        typer.Option(
+            "--licence", metavar="TEXT", help="Licence of the corpus, for the record."
+        ),
+    ] = "not stated",
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a language model for decoding from a public corpus.
 
     It knows the words of the lexicon. Never count private texts, nor texts that will be
     made private: the pairs of words in the corpus show in decoded outputs.
-
-    Example: dptext lexicon ngrams news.jsonl --name news
     """
-    from dptext import lexicons, progress
+    from dptext import lexicons
     from dptext.attackers import ngrams as models
     from dptext.attackers.training import PairCounts
     from dptext.evaluation.rows import read_texts
 
-    folder = models.folder_of(name)
-    words = lexicons.find(lexicon, warn=faults.say)
+    folder = models.model_folder(name)
+    words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):
         for batch in read_texts(files, tuple(field or ("text",)), format):
@@ -145,7 +203,9 @@ def ngrams(
     }
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
-    faults.say("the corpus must be public: its pairs of words show in decoded texts")
+    faults.print_line(
+        "the corpus must be public: its pairs of words show in decoded texts"
+    )
     model_data = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     _deliver(model_data, as_json)
 
@@ -153,18 +213,32 @@ def ngrams(
 def adapt(
     files: PublicFiles,
     *,
-    name: Name,
-    lexicon: str = "builtin",
+    name: SavedName,
+    lexicon: BaseLexicon = "builtin",
     from_text: Annotated[
         bool,
-        "Learn words and vectors from these texts alone, for languages without a "
-        "lexicon.",
+        typer.Option(
+            "--from-text",
+            help="Learn words and vectors from these texts alone, for languages "
+            "without a lexicon.",
+        ),
     ] = False,
-    language: Annotated[Text, "Language code, as in de."] = None,
-    min_count: Annotated[int, Number(int, 1), _KEPT] = 3,
-    field: Texts = None,
+    language: Annotated[
+        str | None,
+        typer.Option("--language", metavar="NAME", help="Language code, as in de."),
+    ] = None,
+    min_count: Annotated[
+        int,
+        typer.Option(
+            "--min-count",
+            parser=Number(kind=int, low=1),
+            metavar="NUMBER",
+            help="Keep words and pairs that occur at least this often.",
+        ),
+    ] = 3,
+    field: options.Field = None,
     format: options.Format = None,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
 
@@ -172,8 +246,6 @@ def adapt(
     decoding. The texts must be public: their words show in outputs, and no guarantee
     covers them. Leave out the private texts and near copies of them. The quality of the
     lexicon is measured on one half of the texts with the pairs of the other.
-
-    Example: dptext lexicon adapt old-tickets.jsonl --name tickets-en
     """
     from dptext import lexicons
     from dptext.evaluation import adapting, views
@@ -183,14 +255,14 @@ def adapt(
         raise UsageError(
             "--language needs --from-text: a lexicon has a language already"
         )
-    base = None if from_text else lexicons.find(lexicon, warn=faults.say)
+    base = None if from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, field, format) for file in files]
     language = language or "unknown"
     with shares():
         result = adapting.make(
             name, texts, base=base, language=language, least=min_count
         )
-    faults.say("the texts must be public: their words show in outputs")
+    faults.print_line("the texts must be public: their words show in outputs")
     screen.deliver(result, as_json, views.adapted(result))
 
 
@@ -210,10 +282,15 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
 def _deliver(plain: JsonObject, as_json: bool) -> None:
     """Print plain data, for machines or by dotted names."""
     from dptext.report import figures
-    from dptext.report.blocks import Figures
 
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 
 
-for function in (list_, info, import_, adapt, ngrams):
-    parser.add(app, function, function.__name__.rstrip("_"))
+for function, example in (
+    (list_, "dptext lexicon list"),
+    (info, "dptext lexicon info builtin"),
+    (import_, "dptext lexicon import glove.6B.50d.txt --name glove"),
+    (adapt, "dptext lexicon adapt old-tickets.jsonl --name tickets-en"),
+    (ngrams, "dptext lexicon ngrams news.jsonl --name news"),
+):
+    parser.add(app, function, function.__name__.rstrip("_"), [example])

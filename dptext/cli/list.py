@@ -1,4 +1,4 @@
-"""`dptext list`: the profiles that ship, and the mechanisms with what they promise.
+"""`dptext list`: the profiles that ship, and the mechanisms with their guarantees.
 
 A mechanism is described by the sections of its docstring and by its parameters.
 """
@@ -26,31 +26,38 @@ if TYPE_CHECKING:
 _KINDS = ("profiles", "mechanisms")
 
 
+EXAMPLES = ("dptext list mechanisms", "dptext list rank")
+
+
 def command(
-    what: Annotated[
-        options.Text, "profiles, mechanisms, or the name of one of them."
+    kind: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="KIND", help="profiles, mechanisms, or the name of one of them."
+        ),
     ] = None,
     name: Annotated[
-        options.Text, "After profiles or mechanisms: show this one."
+        str | None,
+        typer.Argument(
+            metavar="NAME", help="After profiles or mechanisms: show this one."
+        ),
     ] = None,
     *,
-    as_json: bool = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """List profiles and mechanisms, or show one in full.
 
     A profile is shown as its file, to copy and change. A mechanism is shown with its
     guarantee, known gaps, parameters and an example command; if it has no guarantee,
     with an alternative. Broken mechanisms of other packages are listed with the reason.
-
-    Example: dptext list rank
     """
-    if what is not None and what not in _KINDS:
+    if kind is not None and kind not in _KINDS:
         if name is not None:
-            raise UsageError(f"list {what} {name}: write profiles or mechanisms first")
-        what, name = _find_kind(what), what
+            raise UsageError(f"list {kind} {name}: write profiles or mechanisms first")
+        kind, name = _find_kind(kind), kind
     if name is None:
-        _show_lists((what,) if what else _KINDS, as_json)
-    elif what == "mechanisms":
+        _show_lists((kind,) if kind else _KINDS, as_json)
+    elif kind == "mechanisms":
         described = description(name)
         screen.deliver(described, as_json, *view(described))
     else:
@@ -64,7 +71,7 @@ def command(
 
 
 def _find_kind(name: str) -> str:
-    """Tell what has a name. Raises UsageError for a name of nothing, and of both."""
+    """Return the kind of a name. Raises UsageError if no kind or both have it."""
     from dptext import profile
 
     profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
@@ -83,8 +90,8 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
     from dptext import profile
 
-    # Profiles only where they are asked for: one whose mechanism is taken by another
-    # package cannot be loaded, and the list of mechanisms says why.
+    # Profiles only if they are asked for: a profile whose mechanism has the name of
+    # one of another package cannot be loaded; the list of mechanisms has the reason.
     shipped = profile.shipped() if "profiles" in kinds else ()
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     profiles = [_plain(profile.load(each)) for each in shipped]
@@ -135,7 +142,7 @@ def description(name: str) -> dict[str, Any]:
     defaults = {each.name: each.default for each in dataclasses.fields(module.Params)}
     hints = typing.get_type_hints(module.Params, include_extras=True)
     plain = [
-        {"name": each, "default": defaults[each], "values": _values(hints[each])}
+        {"name": each, "default": defaults[each], "values": allowed_values(hints[each])}
         for each in defaults
     ]
     return {
@@ -149,17 +156,17 @@ def description(name: str) -> dict[str, Any]:
 def sections(text: str) -> dict[str, str]:
     """Return the paragraphs of a docstring that begin with a title, and all before."""
     about, *rest = _TITLED.split(text)
-    said = dict(zip(rest[::2], rest[1::2], strict=True))
+    texts = dict(zip(rest[::2], rest[1::2], strict=True))
     one_line = {
-        key: " ".join(said[title].partition("\n\n")[0].split())
+        key: " ".join(texts[title].partition("\n\n")[0].split())
         for key, title in SECTIONS.items()
-        if title in said
+        if title in texts
     }
     # Lines of a paragraph are filled anew; items of a list keep theirs.
     return {"about": re.sub(r"(?<!\n)\n(?!\n|- ) *", " ", about.strip()), **one_line}
 
 
-def _values(hint: Any) -> str:
+def allowed_values(hint: Any) -> str:
     """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
     origin, parts = typing.get_origin(hint), get_args(hint)
     if hint in (bool, NoneType):
@@ -167,11 +174,11 @@ def _values(hint: Any) -> str:
     if origin is Literal:
         return " or ".join(map(str, parts))
     if origin in (UnionType, Union):
-        return " or ".join(map(_values, parts))
+        return " or ".join(map(allowed_values, parts))
     if origin is tuple and Ellipsis in parts:
-        return f"list of {_values(parts[0])}"
+        return f"list of {allowed_values(parts[0])}"
     if origin is tuple:
-        return f"[{'; '.join(map(_values, parts))}]"
+        return f"[{'; '.join(map(allowed_values, parts))}]"
     kind, *marks = parts or (hint,)
     limits = [
         f"{word} {getattr(each, bound):g}"
@@ -204,7 +211,7 @@ def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
 def view(described: Mapping[str, Any]) -> list[blocks.Block | blocks.Section]:
     """Return a mechanism in full; its example stays on one line to be copied."""
     head = [f"{each.title()}: {described[each]}" for each in ("mechanism", "family")]
-    said = [
+    paragraphs = [
         blocks.Section(
             title,
             [blocks.Paragraph(described[key], "code" if key == "example" else "")],
@@ -216,7 +223,7 @@ def view(described: Mapping[str, Any]) -> list[blocks.Block | blocks.Section]:
     title = "Parameters (--set mechanism.NAME=VALUE)"
     return [
         *blocks.paragraphs(*head, described["about"]),
-        *said,
+        *paragraphs,
         blocks.Section(title, [blocks.Bullets(settings or ["none"])]),
     ]
 

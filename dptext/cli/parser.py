@@ -6,113 +6,173 @@ error and an exit code (`dptext.cli.faults`).
 
 from __future__ import annotations
 
-import contextlib
-import copy
 import dataclasses
 import functools
-import importlib
 import inspect
 import os
 import re
 import sys
-import types
 import typing
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.models import ParameterInfo
 
-from dptext.cli import configuration, conflicts, faults, options
+from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
-from dptext.cli.options import BadValue
-from dptext.cli.screen import Screen
+from dptext.cli.values import BadValue
 from dptext.errors import UsageError
 
-# Commands, options, contexts and errors of the parser, which has no public types.
+# Options and errors of the parser, which has no public types.
 Parsed = Any
-_annotated: Any = typing.Annotated  # with types that are not known before
-_SETTINGS, _FILE, _EVERY = "dptext.settings", "dptext.file", "dptext.every"
-_GIVEN = (str, bool, list)  # The types of options on the command line.
-_YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+# Keys of a context: the settings that hold for the command, by parameter, and the file.
+SETTINGS, FILE = "dptext.settings", "dptext.file"
+_HELP_ALL = "help_all"
 
 
-class _Fitted:
-    """A command whose options read plain values, and whose help has colours."""
+class _Plain:
+    """A command whose help is in colours, and names no types, as in <bool>."""
 
     def get_params(self, ctx: Parsed) -> Parsed:
-        """Return the options."""
-        return list(map(_fitted, super().get_params(ctx)))  # type: ignore[misc]
+        """Return the options and arguments."""
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for each in params:
+            if each.param_type_name == "argument":
+                each.display_type = lambda ctx: ""
+            elif each.is_flag:
+                each.metavar = ""
+        return params
 
     def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
         """Show help, without defaults from settings, which differ between users."""
         ctx.default_map = None
-        with _styled():
+        with screen.styled():
             super().format_help(ctx, formatter)  # type: ignore[misc]
 
 
-class Command(_Fitted, TyperCommand):
-    """A command whose options may be set by the environment and by a file.
-
-    Hidden options are of rare use: `--help-all` shows them.
-    """
-
-    def get_params(self, ctx: Parsed) -> Parsed:
-        """Return the options; with --help-all none is hidden."""
-        params = super().get_params(ctx)
-        if ctx.meta.get(_EVERY):
-            params = list(map(copy.copy, params))
-            for option in params:
-                option.hidden = False
-        return params
+class Command(_Plain, TyperCommand):
+    """A command whose options may be set by the environment and by a file."""
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
-        """Read the options, and set missing ones from settings."""
-        ctx.meta[_EVERY] = "--help-all" in args
-        if self.name in configuration.COMMANDS and not ctx.resilient_parsing:
-            parsed = self.make_parser(ctx).parse_args(list(args))[0]
-            typed = {name for name in parsed if isinstance(parsed[name], _GIVEN)}
-            file = find_configuration(ctx)
-            set_ = configuration.layered_settings(self.name, self.params, typed, file)
-            ctx.meta[_SETTINGS], ctx.meta[_FILE] = set_, file.path
-            ctx.default_map = {name: each.value for name, each in set_.items()}
-        return super().parse_args(ctx, args)
+        """Read the options; one that is typed overrides settings of others."""
+        rest = super().parse_args(ctx, args)
+        settings = settings_of(ctx)
+        typed = {each.name for each in self.params if is_typed(ctx, each.name)}
+        overridden = configuration.overridden(typed)
+        for option in self.params:
+            if option.name in typed:
+                settings.pop(option.name, None)
+            elif option.name in overridden and option.name in settings:
+                del settings[option.name]
+                ctx.params[option.name] = option.process_value(ctx, option.default)
+        return rest
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Check options and outputs together, and run the command."""
-        from dptext.cli import applying, outputs
-
-        set_ = ctx.meta.get(_SETTINGS, {})
         _name_folder(ctx.params)
-        usual = {option.name: option.default for option in self.params}
-        conflicts.check(usual, ctx.params)
-        typed = applying.typed_options(usual, ctx.params, set_)
-        applying.check(ctx.params, typed)
-        ctx.meta[applying.TYPED] = typed
-        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(_FILE))
+        defaults = {each.name: each.default for each in self.params}
+        typed = [name for name in ctx.params if is_typed(ctx, name)]
+        differing = applying.differing(typed, ctx.params, defaults)
+        applying.check(ctx.params, differing)
+        ctx.meta[applying.TYPED] = differing
+        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(FILE))
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
-        if set_ and not (silent or ctx.params.get("quiet")):
-            names: dict[str, list[str]] = {}
-            for name, each in sorted(set_.items()):
-                names.setdefault(each.source, []).append(name.rstrip("_"))
-            said = (f"from {key}: {', '.join(names[key])}" for key in names)
-            faults.say("; ".join(said))
+        if not (silent or ctx.params.get("quiet")):
+            _name_sources(settings_of(ctx))
         return super().invoke(ctx)
 
-    def collect_usage_pieces(self, ctx: Parsed) -> list[str]:
-        """Return the parts of the line of usage."""
-        pieces = super().collect_usage_pieces(ctx)
-        return [re.sub(r"\.{3}(.)\.{3}", r"\1...", each) for each in pieces]
 
-    def format_help(self, ctx: Parsed, formatter: Parsed) -> None:
-        """Show help; its last line says how to see the options of rare use."""
-        rare = sum(each.hidden for each in self.get_params(ctx))
-        every = f"{rare} more options: {ctx.command_path} --help-all"
-        self.epilog = every if rare else None
-        super().format_help(ctx, formatter)
+class Group(_Plain, TyperGroup):
+    """A group of commands."""
+
+
+class Program(Group):
+    """The command `dptext`: ends each run in one line and an exit code."""
+
+    def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
+        """Run a command and end the process with its exit code."""
+        named["standalone_mode"] = False
+        sys.exit(super().main(*rest, **named) or 0)
+
+    def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
+        """Read the options that stand before a command."""
+        with faults.reported(describe_error):
+            return super().make_context(*rest, **named)
+
+    def invoke(self, ctx: Parsed) -> Parsed:
+        """Run the command that is named."""
+        with faults.reported(describe_error):
+            return super().invoke(ctx)
+
+
+def is_typed(context: typer.Context, name: str) -> bool:
+    """Tell whether a parameter was given on the command line."""
+    source = context.get_parameter_source(name)
+    return source is not None and source.name == "COMMANDLINE"
+
+
+def settings_of(context: typer.Context) -> dict[str, Setting]:
+    """Return the settings that hold for a command, by parameter."""
+    settings: dict[str, Setting] = context.meta.setdefault(SETTINGS, {})
+    return settings
+
+
+def find_configuration(context: typer.Context) -> Configuration:
+    """Return the configuration chosen by the options before a command."""
+    root = context.find_root().params
+    if root.get("no_config"):
+        return Configuration()
+    path = root.get("config")
+    return (
+        configuration.read_named(Path(path)) if path else configuration.find_nearest()
+    )
+
+
+def set_defaults(root: typer.Context, command: str) -> None:
+    """Have the parser use settings as the defaults of a command. Raises UsageError."""
+    if command not in configuration.COMMANDS:
+        return
+    group: Parsed = root.command
+    parameters = group.get_command(root, command).params
+    file = find_configuration(root)
+    settings = configuration.layered_settings(command, parameters, file)
+    root.meta[SETTINGS], root.meta[FILE] = settings, file.path
+    root.default_map = {command: {name: each.value for name, each in settings.items()}}
+
+
+def default_values(
+    command: str, context: typer.Context
+) -> tuple[dict[str, Any], dict[str, Setting]]:
+    """Return the defaults of a command, and the settings behind them, by parameter.
+
+    Raises UsageError for a setting that is invalid for its option.
+    """
+    root: Parsed = context.find_root()
+    set_defaults(root, command)
+    parsed = root.command.get_command(root, command)
+    try:
+        with parsed.make_context(command, [], root) as inner:
+            return inner.params, settings_of(inner)
+    except typer.BadParameter as error:
+        raise UsageError(describe_error(error)) from None
+
+
+def describe_error(error: Parsed) -> str:
+    """Return the message on invalid arguments, in one line."""
+    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
+    if option is not None and context is not None:
+        setting = settings_of(context).get(option.name)
+        if setting is not None and not is_typed(context, option.name):
+            return f"{setting.place}: {error.message}"
+        if isinstance(error, BadValue):
+            return f"{max(option.opts, key=len)} {error.message}"
+    message = " ".join(error.format_message().split())
+    if context is not None and message:
+        message = f"{message} (see {context.command_path} --help)"
+    return message
 
 
 def _name_folder(values: dict[str, Parsed]) -> None:
@@ -131,122 +191,62 @@ def _name_folder(values: dict[str, Parsed]) -> None:
     values["out_dir"], values["output"] = output, None
 
 
-class Group(_Fitted, TyperGroup):
-    """A group of commands."""
-
-
-class Program(Group):
-    """The command `dptext`: ends each run in one line and an exit code."""
-
-    def main(self, *rest: Parsed, **named: Parsed) -> Parsed:
-        """Run a command and end the process with its exit code."""
-        named["standalone_mode"] = False
-        sys.exit(super().main(*rest, **named) or 0)
-
-    def make_context(self, *rest: Parsed, **named: Parsed) -> Parsed:
-        """Read the options that stand before a command."""
-        with faults.reported(wrong):
-            return super().make_context(*rest, **named)
-
-    def invoke(self, ctx: Parsed) -> Parsed:
-        """Run the command that is named."""
-        with faults.reported(wrong):
-            return super().invoke(ctx)
-
-
-@contextlib.contextmanager
-def _styled() -> Iterator[None]:
-    """Let colours of help pass, where the terminal has them.
-
-    What lays help out is loaded without its Markdown and tracebacks: they take a third
-    of the time of `dptext --help`, which shows neither.
-    """
-    unused = {"rich.markdown": "Markdown", "rich.traceback": "Traceback"}
-    if not unused.keys() & sys.modules.keys():
-        for module, name in unused.items():
-            sys.modules[module] = types.ModuleType(module)
-            setattr(sys.modules[module], name, type(name, (), {}))
-        try:
-            importlib.import_module("typer.rich_utils")
-        finally:
-            for module in unused:
-                del sys.modules[module]
-    screen = sys.stdout
-    with screen.styled() if isinstance(screen, Screen) else contextlib.nullcontext():
-        yield
-
-
-def find_configuration(ctx: Parsed) -> Configuration:
-    """Return the configuration chosen by the options before a command."""
-    root = ctx.find_root().params
-    if root.get("no_config"):
-        return Configuration()
-    path = root.get("config")
-    # Some versions of Typer leave the options of a group unread.
-    return configuration.named(Path(path)) if path else configuration.nearest()
-
-
-def default_values(
-    command: str, ctx: Parsed
-) -> tuple[dict[str, object], dict[str, Setting]]:
-    """Return the defaults of a command, and the settings behind them, by parameter.
-
-    Raises UsageError for a setting that is invalid for its option.
-    """
-    root = ctx.find_root()
-    try:
-        parsed = root.command.get_command(root, command)
-        with parsed.make_context(command, [], root) as inner:
-            return inner.params, inner.meta[_SETTINGS]
-    except faults.PARSER as error:
-        raise UsageError(wrong(error)) from None
-
-
-def wrong(error: Parsed) -> str:
-    """Return the message on invalid arguments, in one line."""
-    option, context = getattr(error, "param", None), getattr(error, "ctx", None)
-    if option is not None and context is not None:
-        if setting := context.meta.get(_SETTINGS, {}).get(option.name):
-            return f"{setting.where}: {error.message}"
-        if isinstance(error, BadValue):
-            return f"{max(option.opts, key=len)} {error.message}"
-    message = " ".join(error.format_message().split())
-    if context is not None and message:
-        message = f"{message} (see {context.command_path} --help)"
-    return message
+def _name_sources(settings: dict[str, Setting]) -> None:
+    """Print the options that settings decide, by variable and file."""
+    names: dict[str, list[str]] = {}
+    for name, each in sorted(settings.items()):
+        names.setdefault(each.source, []).append(name.rstrip("_"))
+    if names:
+        parts = (f"from {key}: {', '.join(names[key])}" for key in names)
+        faults.print_line("; ".join(parts))
 
 
 def add(
-    app: typer.Typer, command: Callable[..., None], name: str | None = None
+    app: typer.Typer,
+    command: Callable[..., None],
+    name: str | None = None,
+    examples: Sequence[str] = (),
 ) -> None:
-    """Add a command, with its groups replaced by their options."""
+    """Add a command; its help is its docstring, with examples at the end."""
     # A paragraph of help is one line, as wide as the terminal.
     text = re.sub(r"(?<=\S)\n(?=\S)", " ", inspect.getdoc(command) or "")
-    app.command(name or command.__name__, cls=Command, help=text)(spread(command))
+    # Help has colours by markup, where a bracket opens a style.
+    lines = [f"Example: {each}".replace("[", "\\[") for each in examples]
+    app.command(
+        name or command.__name__,
+        cls=Command,
+        help=text,
+        epilog="\n\n".join(lines),
+    )(spread(command))
 
 
 def spread(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command for Typer, with groups replaced by their options.
+    """Return a command for Typer: each group of options is replaced by its options.
 
-    A group is a parameter with a dataclass as its type; the fields are options. Other
-    keyword-only parameters are options, too, and the rest are arguments.
+    A group is a parameter with a dataclass as its type: each field, an option, becomes
+    a parameter. Commands with hidden options get --help-all.
     """
+    groups: dict[str, type] = {}
     parameters: list[inspect.Parameter] = []
-    groups: dict[str, tuple[type, list[str]]] = {}
     for parameter in _parameters(command):
         kind = parameter.annotation
-        if isinstance(kind, type) and dataclasses.is_dataclass(kind):
-            parts = [_declared(each, option=True) for each in _parameters(kind)]
-            groups[parameter.name] = kind, [each.name for each in parts]
-            parameters += [each.replace(kind=parameter.kind) for each in parts]
+        if dataclasses.is_dataclass(kind) and isinstance(kind, type):
+            groups[parameter.name] = kind
+            parameters += _parameters(kind)
         else:
-            option = parameter.kind is parameter.KEYWORD_ONLY
-            parameters.append(_declared(parameter, option=option))
+            parameters.append(parameter)
+    count = sum(map(_is_hidden, parameters))
+    if count:
+        parameters.append(_help_all(count))
 
     @functools.wraps(command)
     def run(**values: object) -> None:
-        for name, (group, names) in groups.items():
-            values[name] = group(**{each: values.pop(each) for each in names})
+        values.pop(_HELP_ALL, None)
+        for name, group in groups.items():
+            fields = dataclasses.fields(group)
+            values[name] = group(
+                **{each.name: values.pop(each.name) for each in fields}
+            )
         command(**values)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -261,57 +261,38 @@ def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:
     return [each.replace(annotation=hints[name]) for name, each in parameters.items()]
 
 
-def _declared(parameter: inspect.Parameter, *, option: bool) -> inspect.Parameter:
-    """Return a parameter with its declaration for Typer, unless it has one."""
-    hint: Any = parameter.annotation
-    kind, *marks = typing.get_args(hint) if hasattr(hint, "__metadata__") else [hint]
-    if kind is typer.Context or any(isinstance(mark, ParameterInfo) for mark in marks):
-        return parameter
-    info = options.make_argument(marks)
-    if option:
-        info = options.make_option(parameter.name, parameter.default, marks)
-    return parameter.replace(annotation=_annotated[kind, info])
+def _is_hidden(parameter: inspect.Parameter) -> bool:
+    marks = getattr(parameter.annotation, "__metadata__", ())
+    return any(getattr(mark, "hidden", False) for mark in marks)
 
 
-def _flag(value: object) -> bool:
-    """Read a setting of a flag. Raises BadValue."""
-    word = str(value).lower()
-    if word not in (*_YES, *_NO):
-        raise BadValue(f"{value}: give true or false")
-    return word in _YES
+def _help_all(count: int) -> inspect.Parameter:
+    """Return the parameter of --help-all, which shows hidden options, too."""
+    declared = typer.Option(
+        "--help-all",
+        is_eager=True,
+        callback=_show_all,
+        help=f"Show all options: {count} more.",
+    )
+    return inspect.Parameter(
+        _HELP_ALL,
+        inspect.Parameter.KEYWORD_ONLY,
+        default=False,
+        annotation=Annotated[bool, declared],
+    )
 
 
-class _Reader:
-    """Reads the values of an option with its parser, or with the type itself.
-
-    Recent versions of Typer load Pydantic to read the first value, a tenth of the time
-    that one line takes. Earlier ones read values by themselves and do not ask for this.
-    """
-
-    def __init__(self, kind: Any, parser: Callable[[Any], object] | None) -> None:
-        self._read = parser or (_flag if kind is bool else kind)
-
-    def coerce(self, value: Any, param: Parsed, ctx: Parsed) -> object:
-        """Return the value of an option. Raises BadValue."""
-        several = param.multiple or param.nargs == -1
-        if value is None:
-            return () if several else None
-        try:
-            return list(map(self._read, value)) if several else self._read(value)
-        except UsageError as error:
-            raise BadValue(str(error)) from None
-
-
-def _fitted(option: Parsed) -> Parsed:
-    """Have an option, or argument, read plain values, and name them in help."""
-    if getattr(option, "_runtime_param", option) is not None:
-        return option
-    kind = option.type_descriptor.annotation
-    kind = (*typing.get_args(kind), kind)[0]
-    option._runtime_param = _Reader(kind, option.type_descriptor.parameter_info.parser)
-    metavar = {bool: "", str: "NAME", Path: "FILE"}.get(kind, "NUMBER")
-    if option.param_type_name == "argument":
-        option.display_type = lambda ctx: ""
-        metavar = "FILE..." if option.nargs == -1 else option.name.upper()
-    option.metavar = metavar if option.metavar is None else option.metavar
-    return option
+def _show_all(context: typer.Context, is_asked: bool) -> None:
+    """Show the help with all options, and end."""
+    if not is_asked or context.resilient_parsing:
+        return
+    command: Parsed = context.command
+    hidden = [option for option in command.params if option.hidden]
+    try:
+        for option in hidden:
+            option.hidden = False
+        typer.echo(context.get_help())
+    finally:
+        for option in hidden:
+            option.hidden = True
+    raise typer.Exit

@@ -1,4 +1,4 @@
-"""`dptext sanitize --plan`: what a run promises and costs, before any text is read."""
+"""`dptext sanitize --plan`: promise and cost of a run, before any text is read."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dptext import streams
+from dptext import progress, streams
 from dptext.cli import outputs, screen
 from dptext.engine import plan
 from dptext.evaluation.attackers import PublicText, read_by_halves
@@ -36,8 +36,6 @@ def show(
     size is that of all inputs, None where it is not known. With a public text, an
     attacker counts one half of it and reads the other half.
     """
-    from dptext import progress
-
     with progress.step("planning"):
         found = None if public is None else read_by_halves(pipeline, public)
         result = plan.plan(

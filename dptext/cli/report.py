@@ -1,48 +1,126 @@
-"""`dptext report`: show a report again."""
+"""`dptext report`: show a report again, or two side by side."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import streams
 from dptext.cli import check, options, parser, screen
-from dptext.errors import UsageError
+from dptext.errors import DptextError, UsageError
+
+if TYPE_CHECKING:
+    from dptext.report.answer import RunOutputs
+    from dptext.report.document import Document
+
+_FIRST = 200  # records in which the names of unchanged columns are looked for
+
+EXAMPLES = (
+    "dptext report tickets.private.jsonl --html report.html",
+    "dptext report tickets.balanced.jsonl tickets.strict.jsonl",
+)
 
 
 def command(
     context: typer.Context,
-    file: Annotated[options.File, "An output, or a report as JSON."] = None,
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="An output, or a report as JSON."),
+    ] = None,
+    other: Annotated[
+        Path | None,
+        typer.Argument(metavar="OTHER", help="Another one, to compare with."),
+    ] = None,
     *,
-    html: options.File = None,
-    schema: Annotated[bool, "Print the JSON schema of reports instead."] = False,
+    html: options.Html = None,
+    as_json: options.AsJson = False,
+    schema: Annotated[
+        bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
+    ] = False,
 ) -> None:
-    """Show the report of an output, in the terminal or as a web page (--html).
+    """Show the report of an output, or two reports side by side.
 
-    Signatures are verified with the keys that the policy names (verify_key).
-
-    Example: dptext report tickets.private.jsonl --html report.html
+    In the terminal, or as a web page (--html). Signatures are verified with the keys
+    that the policy names (verify_key).
     """
-    from dptext import streams
-    from dptext.checking import policy
-    from dptext.report import document, signatures, views
-    from dptext.report.layout import sidecar_path
+    from dptext.report import answer, document, side_by_side, views
 
     if schema:
         screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
         raise UsageError("name an output or a report, as in: dptext report OUTPUT")
-    beside, name = sidecar_path(file), str(file)
-    if beside.is_file():
-        file, name = beside, str(beside)
+    shown, signed = _read(context, file)
+    released = _released(shown, file)
+    if other is not None:
+        second, _ = _read(context, other)
+        compared = side_by_side.compare(
+            side_by_side.Side(file.name, shown, released),
+            side_by_side.Side(other.name, second, _released(second, other)),
+        )
+        page = side_by_side.view(compared)
+        screen.deliver(compared.data(), as_json, page, html=html)
+        return
+    lines = answer.data(answer.answer(shown, released), answer.run_warnings(shown))
+    page = views.report(shown, signed, released)
+    screen.deliver(lines, as_json, page, html=html)
+
+
+def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
+    """Return the report of an output, or one as JSON, and describe its signature."""
+    from dptext.checking import policy
+    from dptext.report import document, signatures
+    from dptext.report.layout import sidecar_path
+
+    sidecar, name = sidecar_path(file), str(file)
+    if sidecar.is_file():
+        file, name = sidecar, str(sidecar)
     elif file.suffix != ".json":
-        name += f" (there is no report {beside.name} beside it)"
+        name += f" (there is no report {sidecar.name} beside it)"
     streams.check_file(file, "report")
     data = file.read_bytes()
     configured = parser.find_configuration(context)
-    accepted = policy.from_section(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.label)
     keys = check.verifying_keys(None, accepted, configured, None)
-    signed = signatures.describe(data, keys)
-    page = views.report(document.decode(data, name), signed)
-    screen.deliver(None, False, page, html=html)
+    return document.decode(data, name), signatures.describe(data, keys)
+
+
+def _released(report: Document, file: Path) -> RunOutputs | None:
+    """Return the output beside a report with the names of its unchanged columns.
+
+    None where they cannot be read, or the report names them.
+    """
+    from dptext import formats
+    from dptext.checking import exports
+    from dptext.report.answer import RunOutputs
+    from dptext.types import Record
+
+    output, layout = report.output, report.run.layout
+    if output is None or output.file is None or report.words is None:
+        return None
+    if output.copied is not None or report.private is not None:
+        return None
+    path = file.with_name(output.file)
+    if layout.format in (None, "text") or not path.is_file():
+        return None
+    names: dict[str, None] = {}
+    try:
+        export = exports.on_disk(path)
+        with exports.open_export(layout, export) as (module, stream, selection):
+            items = module.read(formats.Input(stream, selection, "file"))
+            records = (each for each in items if isinstance(each, Record))
+            for record in islice(records, _FIRST):
+                others = module.others(record, selection)
+                names |= dict.fromkeys(name for name, _ in others)
+            more = next(records, None) is not None
+    except (OSError, DptextError):
+        return None
+    return RunOutputs(
+        outputs=[output.file],
+        public=output.file,
+        copied=tuple(names),
+        first=_FIRST if more else 0,
+    )

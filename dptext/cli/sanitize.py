@@ -2,130 +2,73 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
-from dptext.cli import applying, options, outputs, screen, stopping
-from dptext.cli.options import HIDDEN, Number, one_of
+from dptext.cli import (
+    applying,
+    groups,
+    options,
+    outputs,
+    sanitize_options,
+    screen,
+    stopping,
+)
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.charging import Account
     from dptext.engine.job import Job
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
 
-
-@dataclass(frozen=True, slots=True)
-class Outputs:
-    """Where private texts go."""
-
-    output: options.Text = None
-    out_dir: options.Text = None
-    in_place: bool = False
-    resume: bool = False
-    line_buffered: bool = False
-    shuffle: bool = False
-    include: options.Texts = None
-    exclude: options.Texts = None
-    fail_on: options.FailOn = None
-
-    @property
-    def chosen(self) -> outputs.Chosen:
-        """Return which files of folders are meant."""
-        return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
-
-
-@dataclass(frozen=True, slots=True)
-class LedgerOptions:
-    """What subjects may lose over all runs with one ledger."""
-
-    ledger: options.File = None
-    subject: options.Text = None
-    limit: Annotated[float | None, Number(float, 1e-9, 100_000)] = None
-    limit_delta: Annotated[float | None, Number(float, 1e-18, 1)] = None
-
-    @contextlib.contextmanager
-    def account(self) -> Iterator[Account | None]:
-        """Open the ledger for a block, if there is one."""
-        if self.ledger is None or self.subject is None or self.limit is None:
-            yield None
-            return
-        from dptext.engine.charging import Account
-        from dptext.ledger import Limit, open_ledger
-
-        with open_ledger(self.ledger, create=True) as ledger:
-            limit = Limit(self.limit, self.limit_delta or 0.0)
-            yield Account(ledger, self.subject, limit)
-
-
-@dataclass(frozen=True, slots=True)
-class Trial:
-    """What shows a run before it is one."""
-
-    plan: bool = False
-    public_text: Annotated[
-        options.Text,
-        HIDDEN,
-        "Public text of the same kind, for one more attacker, of --plan. Its fields "
-        "are those of --field.",
-    ] = None
-    preview: Annotated[int | None, Number(int, 1, 1000)] = None
-
-
-@dataclass(frozen=True, slots=True)
-class Cluster:
-    """Where the work is done."""
-
-    engine: Annotated[str, one_of("local", "spark")] = "local"
-    master: options.Text = None
-
-
-BayesRisk = Annotated[
-    bool | None,
-    typer.Option(
-        "--bayes-risk/--no-bayes-risk",
-        help="Measure the risk, or leave it out. Default: where it takes seconds.",
-        rich_help_panel="Measures",
-        hidden=True,
-    ),
-]
+EXAMPLES = (
+    "dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl",
+    "dptext sanitize exports -f body --profile readable --out-dir private",
+)
 
 
 def command(
     context: typer.Context,
     files: options.Files = None,
     *,
-    records: options.Records,
-    fields: options.FieldOptions,
-    profile: str = "balanced",
-    changes: options.Changes,
-    keys: options.Keys,
-    budget: LedgerOptions,
-    outs: Outputs,
-    reported: options.Reported,
-    trial: Trial,
-    bayes_risk: BayesRisk = None,
-    work: options.Work,
-    cluster: Cluster,
+    records: groups.RecordOptions,
+    fields: groups.FieldOptions,
+    profile: options.Profile = "balanced",
+    changes: groups.ProfileOptions,
+    keys: groups.KeyOptions,
+    budget: sanitize_options.LedgerOptions,
+    outs: sanitize_options.OutputOptions,
+    reported: groups.ReportOptions,
+    trial: sanitize_options.TrialOptions,
+    bayes_risk: sanitize_options.BayesRisk = None,
+    work: groups.RunOptions,
+    cluster: sanitize_options.ClusterOptions,
 ) -> None:
-    """Replace the words in the text fields of files; copy everything else.
-
-    Example: dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl
-    """
+    """Replace the words in text fields of files; copy everything else."""
     from dptext import lexicons, pipeline, pseudonyms
     from dptext import profile as profiles
     from dptext.engine import survey
     from dptext.engine.run import JobOutputs, Run
     from dptext.streams.outputs import Release
 
+    sanitize_options.check_line_buffered(outs, budget, work)
+    sanitize_options.check_report_files(outs, reported)
+    sanitize_options.check_seed_and_key(outs, budget, trial, keys)
+    sanitize_options.check_cluster(
+        cluster=cluster,
+        files=files,
+        records=records,
+        outs=outs,
+        budget=budget,
+        reported=reported,
+        work=work,
+    )
     over = changes.overrides()
     answer = screen.Answer(work, context)
     warn = answer.warn
@@ -245,10 +188,10 @@ def command(
 
 def _promised(
     ready: Pipeline,
-    records: options.Records,
-    fields: options.FieldOptions,
-    keys: options.Keys,
-    budget: LedgerOptions,
+    records: groups.RecordOptions,
+    fields: groups.FieldOptions,
+    keys: groups.KeyOptions,
+    budget: sanitize_options.LedgerOptions,
 ) -> Statement:
     """Return what a run with these options will promise."""
     from dptext.engine import documents

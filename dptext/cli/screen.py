@@ -1,4 +1,4 @@
-r"""What people see: text of others is made harmless before it reaches a terminal.
+r"""Output for people: text of others is made harmless before it reaches a terminal.
 
 File names, texts and reports of others may hold characters that move the cursor, hide
 or reverse what is written. Inside `screens` everything that is printed has them
@@ -21,12 +21,13 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from dptext import progress
+from dptext.streams.outputs import open_output
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from dptext.cli.options import Work
+    from dptext.cli.groups import RunOptions
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -63,7 +64,7 @@ def one_line(text: str) -> str:
 
 
 def _pattern(stream: object) -> re.Pattern[str]:
-    """Return what is to be written out: beside the rest, what cannot be encoded."""
+    """Return the characters to write out, with those that the stream cannot encode."""
     encoding = (getattr(stream, "encoding", None) or "utf-8").lower()
     return _UNSAFE if encoding.startswith("utf") else _BEYOND_ASCII
 
@@ -78,7 +79,7 @@ class Screen:
     """A text stream on which foreign text is harmless; bytes pass as they are.
 
     raw is the stream itself. It is written to through this alone, whatever its
-    encoding: what that lacks is written out, too.
+    encoding: characters that it lacks are written out, too.
     """
 
     def __init__(self, raw: Stream) -> None:
@@ -88,7 +89,7 @@ class Screen:
         self._styled = False
 
     def write(self, text: str) -> int:
-        """Write a text, with what a terminal would obey written out."""
+        """Write a text; characters that a terminal would obey are written out."""
         parts = _STYLE.split(text) if self._styled else [text]
         parts[::2] = (escape(each, self._pattern) for each in parts[::2])
         self.raw.write("".join(parts))
@@ -158,6 +159,12 @@ def screens() -> Iterator[None]:
         sys.stdout, sys.stderr = before
 
 
+def styled() -> contextlib.AbstractContextManager[None]:
+    """Let styles pass to standard output for a block, where it has a screen."""
+    stream = sys.stdout
+    return stream.styled() if isinstance(stream, Screen) else contextlib.nullcontext()
+
+
 @contextlib.contextmanager
 def _size() -> Iterator[None]:
     """Leave sizes of the terminal aside that nothing can be printed in."""
@@ -213,16 +220,16 @@ def deliver(
     as_json: bool,
     *blocks: Block | Section | Page,
     html: Path | None = None,
-    beside: Mapping[Path | None, str] | None = None,
+    extra_files: Mapping[Path | None, str] | None = None,
     width: int = 0,
     infinite: str | None = None,
 ) -> None:
     """Print data as JSON, or show blocks; html takes the first, a page, in their place.
 
-    beside: more files and their texts, None for one that is not asked for; width: the
-    least number of columns; infinite: what stands for such numbers.
+    extra_files: more files and their texts, None for one that is not asked for; width:
+    the least number of columns; infinite: the text for infinite numbers.
     """
-    more = {path: text for path, text in (beside or {}).items() if path is not None}
+    more = {path: text for path, text in (extra_files or {}).items() if path}
     for path, text in more.items():
         write_file(path, text.encode())
     if html is not None:
@@ -237,8 +244,6 @@ def deliver(
 
 def write_file(path: Path, data: bytes) -> None:
     """Write a file, which appears whole or not at all; - is standard output."""
-    from dptext.streams.outputs import open_output
-
     with open_output(str(path)) as sink:
         sink.stream.write(data)
 
@@ -253,14 +258,14 @@ def to_json(value: object, infinite: str | None = None) -> str:
 
 
 class Answer:
-    """What a run says on standard error: at its end, in a few lines, warnings last.
+    """Answer of a run on standard error: at its end, in a few lines, warnings last.
 
     With --verbose that is the whole report, below warnings that come at once. Where a
     run ends without an answer, its warnings are written all the same. Fields that are
     copied and look identifying are named last of all.
     """
 
-    def __init__(self, work: Work, context: typer.Context) -> None:
+    def __init__(self, work: RunOptions, context: typer.Context) -> None:
         """Begin inside of a command; name steps that take long, unless it is quiet."""
         progress.enable(not (work.quiet or work.json))
         self.console = console(stderr=True, quiet=work.quiet)
@@ -304,14 +309,14 @@ class Answer:
             return
         from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
-        said = "{task.fields[records]:,} records, {task.fields[words]:,} words"
-        columns = SpinnerColumn(), TextColumn(said), TimeElapsedColumn()
+        text = "{task.fields[records]:,} records, {task.fields[words]:,} words"
+        columns = SpinnerColumn(), TextColumn(text), TimeElapsedColumn()
         with Progress(*columns, console=self.console, transient=True) as bar:
             task = bar.add_task("", total=None, records=0, words=0)
             yield lambda records, words: bar.update(task, records=records, words=words)
 
     def show(self, document: Document, released: RunOutputs) -> None:
-        """Say what was done."""
+        """Print the answer of a run."""
         from dptext.report import answer
 
         if self._work.verbose:
@@ -347,7 +352,7 @@ def preview(
     tokens: Sequence[Mapping[str, str]] = (),
     dropped: Sequence[str] = (),
 ) -> None:
-    """Show what becomes of records under several settings, one below the other.
+    """Show records made private under several settings, one below the other.
 
     tokens are the pseudonyms in each record, by the names of fields; dropped are the
     fields that are left out. Nothing is written, spent or sent. What differs from the
@@ -382,7 +387,7 @@ def preview(
 
 
 def _changed(before: str, after: str) -> Text:
-    """Return a text with what differs from the one before in colour."""
+    """Return a text; words that differ from the text before are in colour."""
     from rich.text import Text
 
     old, new = _TOKEN.findall(before), _TOKEN.findall(after)

@@ -1,4 +1,4 @@
-"""What stops a run before its output leaves (`--fail-on`)."""
+"""The inspection that stops a run before its output leaves (`--fail-on`)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def inspection(
     fail_on: str | None, context: typer.Context, subject: str | None = None
 ) -> StopAtIdentifying | None:
-    """Return what looks at outputs before they leave, None where nothing does.
+    """Return the inspection of outputs before they leave, if there is one.
 
     It goes by the policy of the run; subject is the field that names people, if any.
     """
@@ -25,5 +25,5 @@ def inspection(
     from dptext.checking.contents import StopAtIdentifying
 
     configured = parser.find_configuration(context)
-    accepted = policy.from_section(configured.policy, configured.shown)
+    accepted = policy.from_section(configured.policy, configured.label)
     return StopAtIdentifying(accepted.identifying, subject)

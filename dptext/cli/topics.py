@@ -10,9 +10,11 @@ from typing import TYPE_CHECKING, Annotated, NamedTuple
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import Number, PublicFiles, Text, Texts, one_of
+from dptext.cli.options import GUARANTEE, MEASURES, PublicFiles
+from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 from dptext.report.blocks import Column, Page, Section, Table
+from dptext.settings import digest_of_path
 
 if TYPE_CHECKING:
     from dptext.evaluation.released_topics import ReleasedTopics
@@ -26,7 +28,7 @@ _SIZES = "4,16,64,256"
 app = typer.Typer(
     name="topics",
     cls=parser.Group,
-    help="Make topics of public text, for releases that protect whole texts.",
+    help="Make public topics, for releases that protect whole texts.",
     no_args_is_help=True,
 )
 
@@ -34,29 +36,53 @@ app = typer.Typer(
 def build(
     files: PublicFiles,
     *,
-    name: Annotated[str, "Name to save it under."],
-    field: Texts = None,
+    name: options.SavedName,
+    field: options.Field = None,
     format: options.Format = None,
     label: Annotated[
-        Text, "Field with public labels for the topics to follow, as in product."
+        str | None,
+        typer.Option(
+            "--label",
+            metavar="NAME",
+            help="Field with public labels for the topics to follow, as in product.",
+            rich_help_panel=MEASURES,
+        ),
     ] = None,
-    sizes: Annotated[str, "Numbers of topics, as in 4,16,64."] = _SIZES,
-    lexicon: Annotated[Text, "Lexicon for the vectors of texts."] = None,
-    model: Annotated[Text, "Sentence model for the vectors of texts."] = None,
-    as_json: bool = False,
+    sizes: Annotated[
+        str,
+        typer.Option(
+            "--sizes", metavar="NUMBERS", help="Numbers of topics, as in 4,16,64."
+        ),
+    ] = _SIZES,
+    lexicon: Annotated[
+        str | None,
+        typer.Option(
+            "--lexicon",
+            metavar="NAME",
+            help="Lexicon for the vectors of texts.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(
+            "--model",
+            metavar="NAME",
+            help="Sentence model for the vectors of texts.",
+            rich_help_panel=GUARANTEE,
+        ),
+    ] = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Make topics of public text.
 
     Never use private texts, nor texts that will be made private: the words of topics
     show parts of them.
-
-    Example: dptext topics build old-tickets.jsonl --name tickets
     """
     from dptext.evaluation import topics
     from dptext.evaluation.rows import records
     from dptext.lexicons import store
     from dptext.lexicons.topics import PublicSource, encode, topic_path
-    from dptext.settings import digest_of_path
     from dptext.types import Selection
 
     if not store.is_name(name):
@@ -88,11 +114,17 @@ def build(
     path = topic_path(name)
     path.parent.mkdir(parents=True, exist_ok=True)
     screen.write_file(path, encode(document))
-    faults.say("the texts must be public: words of them show in outputs")
+    faults.print_line("the texts must be public: words of them show in outputs")
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
-def show(name: Annotated[str, "NAME|FILE"], *, as_json: bool = False) -> None:
+def show(
+    name: Annotated[
+        str, typer.Argument(metavar="NAME|FILE", help="Name of topics, or a file.")
+    ],
+    *,
+    as_json: options.AsJson = False,
+) -> None:
     """Show topics: their words, how common they are, what is kept at each epsilon."""
     from dptext.lexicons.topics import read
 
@@ -159,33 +191,62 @@ def _blocks(document: TopicFile) -> list[Block]:
 
 
 def estimate(
-    output: Annotated[Path, "A private output of the release of topics."],
+    output: Annotated[
+        Path,
+        typer.Argument(
+            metavar="OUTPUT", help="A private output of the release of topics."
+        ),
+    ],
     other: Annotated[
-        Path | None, "A second one, such as that of the next month, to compare."
+        Path | None,
+        typer.Argument(
+            metavar="OTHER",
+            help="A second one, such as that of the next month, to compare.",
+        ),
     ] = None,
     *,
-    by: Annotated[Text, "Unchanged field whose values divide the texts."] = None,
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by",
+            metavar="NAME",
+            help="Unchanged field whose values divide the texts.",
+        ),
+    ] = None,
     subject: Annotated[
-        Text, "Unchanged field with the person that a record is about."
+        str | None,
+        typer.Option(
+            "--subject",
+            metavar="NAME",
+            help="Unchanged field with the person that a record is about.",
+        ),
     ] = None,
     target: Annotated[
         str,
-        one_of("people", "file"),
-        "people: shares among those behind the texts, a random sample. file: shares "
-        "among the texts of this file.",
+        typer.Option(
+            "--target",
+            parser=one_of("people", "file"),
+            metavar="people|file",
+            help="people: shares among those behind the texts, a random sample. file: "
+            "shares among the texts of this file.",
+        ),
     ] = "people",
     confidence: Annotated[
-        float, Number(float, 0.5, 0.9999), "Confidence of each interval."
+        float,
+        typer.Option(
+            "--confidence",
+            parser=Number(kind=float, low=0.5, high=0.9999),
+            metavar="NUMBER",
+            help="Confidence of each interval.",
+        ),
     ] = 0.95,
-    html: options.File = None,
-    as_json: bool = False,
+    html: options.Html = None,
+    as_json: options.AsJson = False,
 ) -> None:
     """Estimate the shares of topics from a private output alone.
 
     Estimates are unbiased and may be negative. Of two outputs, topics that grew come
     first. Each interval holds by itself: of twenty, one is wrong on average.
-
-    Example: dptext topics estimate tickets.private.jsonl --by product
     """
     from dptext.evaluation import shares
     from dptext.evaluation.released_topics import read
@@ -346,5 +407,9 @@ def _limits(low: float, high: float) -> str:
     return f"{_signed(low)} to {_signed(high)}" if math.isfinite(low) else "not known"
 
 
-for function in (build, show, estimate):
-    parser.add(app, function, function.__name__)
+for function, example in (
+    (build, "dptext topics build old-tickets.jsonl --name tickets"),
+    (show, "dptext topics show tickets"),
+    (estimate, "dptext topics estimate tickets.private.jsonl --by product"),
+):
+    parser.add(app, function, examples=[example])

@@ -1,10 +1,11 @@
 """Decoders: from drawn words to the words that are written, one file each.
 
-A decoder reads what is released of a text, the drawn words among the kept pieces, with
-a public language model and the mechanism's output distribution, and writes the words
-that make the likeliest or the closest text. It is post-processing: what it writes is a
-function of a `Released` and of public files, never of the text (docs/decoding.md); one
-may send what is released to a third party, who writes the words or the text.
+A decoder reads a release, the drawn words among the kept pieces of a text, with a
+public language model and the output distribution of the mechanism. It writes the words
+that make the likeliest or the closest text. This is post-processing: the result is a
+function of a `Released` and of public files, never of the text
+(docs/results/decoding.md). A decoder may send the release to a third party, which
+writes the words or the text.
 
 A file holds `Params`, a frozen dataclass and subclass of `decoders.Params`: the
 settings in a profile. Their `prepare` returns a `Decoder`.
@@ -26,38 +27,34 @@ from dptext.types import Cost, Ids, Lexicon, Released, ThirdParty
 
 @dataclass(frozen=True, slots=True)
 class Params(ABC):
-    """Settings of a decoder; reads tells whether it needs the output distribution.
+    """Settings of a decoder."""
 
-    unkeyed names settings that decide nothing of the output: a key draws the same.
-    """
-
+    #: Whether it needs the output distribution of the mechanism.
     reads: ClassVar[bool] = True
+    #: Settings that do not change the output: draws under a key stay the same.
     unkeyed: ClassVar[tuple[str, ...]] = ()
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether its model is the user's: a statement then rests on that one."""
+        """Tell whether its model is the user's: the statement then depends on it."""
         return self.reads
 
     @property
     def third_party(self) -> ThirdParty | None:
-        """Return to whom draws are sent to be decoded, None for nobody."""
+        """Return the third party that receives and decodes draws, None without one."""
         return None
 
-    def of_lexicon(self, lexicon: Lexicon) -> Params:
-        """Return the settings with what the lexicon brings along for them."""
+    def for_lexicon(self, lexicon: Lexicon) -> Params:
+        """Return the settings, with the model of pairs of an adapted lexicon."""
         return self
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode at all: False writes the draws, and says so."""
+        """Tell whether to decode; if not, draws are written and the report tells it."""
         return True
 
     @abstractmethod
     def prepare(self, channel: Channel) -> Decoder:
-        """Do the public work once. Raises UsageError for settings that do not fit.
-
-        channel knows lexicon, policy, prior, and what is drawn for which word.
-        """
+        """Do the public work once. Raises UsageError if settings do not fit."""
 
 
 class Decoder(Prepared, ABC):
@@ -67,48 +64,45 @@ class Decoder(Prepared, ABC):
 
     @property
     def note(self) -> str:
-        """Return what keeps its output from being the same on every machine, or ""."""
+        """Return why its output may differ on other machines, "" if it does not."""
         return ""
 
     @property
     def attacker(self) -> Attacker | None:
-        """Return the attacker who attacks with the same model, as well as it can."""
+        """Return the strongest attacker with the same model, None without one."""
         return None
 
     @property
     def server_attacker(self) -> Attacker | None:
-        """Return the attacker who sends draws to a third party, if this one does."""
+        """Return the attacker who asks the third party of this decoder, if any."""
         return None
 
     @property
     def offline(self) -> Decoder:
-        """Return the decoder for what is no release: it sends nothing to anybody."""
+        """Return a decoder for measurements, which contacts no third party."""
         return self
 
     @property
     def used(self) -> ServerUse | None:
-        """Return what a third party was asked so far, None where nobody is."""
+        """Return the requests to a third party so far, None without one."""
         return None
 
     @abstractmethod
     def decode(self, released: Released) -> Ids:
         """Return the words to write, (n,) int32 rows below V that may be drawn.
 
-        Each text is decoded by itself: what is written for it does not depend on the
-        other texts of the batch.
+        Each text is decoded alone: the result does not depend on the other texts of the
+        batch.
         """
 
     def rewrite(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[str]:
-        """Return the texts to write for those that `decode` gave, one for each.
-
-        spelled (n,) are the words of the texts that stand for drawn ones.
-        """
+        """Rewrite the texts with decoded words; spelled are these words (n,)."""
         return texts
 
     def cost(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> Cost | None:
-        """Return about what it costs to write a batch, None where that is nothing."""
+        """Return the estimated cost of writing a batch, None if there is none."""
         return None

@@ -1,8 +1,8 @@
-"""Which characters a third party may write into a text: those that people see.
+"""Characters that a third party may write into a text: visible ones.
 
-What nobody sees could carry a message past everybody who looks at the text, or change
-how it is read. So this is a list of what is allowed, by Unicode's general category, and
-a character that Python does not know is not allowed. Exceptions are named below.
+Invisible characters could carry a message that nobody sees, or change how a text is
+read. Allowed characters are listed by Unicode's general category, with the exceptions
+below; characters that Python does not know are not allowed.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ import unicodedata
 from functools import cache
 from itertools import pairwise
 
-# Letters, marks, figures, punctuation and symbols. Not Me: it encloses what it follows.
+# Letters, marks, figures, punctuation and symbols. Not Me, which encloses a character.
 _CATEGORIES = frozenset(
-    {
-        *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No"),
-        *("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po", "Sm", "Sc", "Sk", "So"),
-    }
+    "Lu Ll Lt Lm Lo Mn Mc Nd Nl No Pc Pd Ps Pe Pi Pf Po Sm Sc Sk So".split()
 )
-# Of these categories, but without a look of their own: Unicode's property
-# Default_Ignorable_Code_Point, which Python does not have.
+# Invisible characters of these categories: Unicode's Default_Ignorable_Code_Point, a
+# property that Python does not have.
 _IGNORABLE = (
     (0x034F, 0x034F),  # combining grapheme joiner
     (0x115F, 0x1160),  # Hangul fillers
@@ -31,28 +28,27 @@ _IGNORABLE = (
     (0xFFA0, 0xFFA0),  # halfwidth Hangul filler
     (0xE0000, 0xE0FFF),  # tags, more variation selectors
 )
-# Words in the names of characters that are seen as nothing, or stand for a lost one.
+# Words in the names of invisible characters, and of those for a lost character.
 _UNSEEN = re.compile(
     r"\b(FILLER|BLANK|NULL|INVISIBLE|JOINER|SELECTOR|REPLACEMENT CHARACTER)\b"
 )
-# Joiners, which scripts need within words, and symbols to make one of several.
+# Joiners, which some scripts need within words. The second one also joins symbols.
 _JOINERS = "\u200c\u200d"
-_OF_SYMBOLS = "\u200d"
-# Beginnings of the names of letters that joiners may stand between.
-_JOINED = (
-    *("ARABIC", "SYRIAC", "MANDAIC", "NKO", "MONGOLIAN", "DEVANAGARI", "BENGALI"),
-    *("GURMUKHI", "GUJARATI", "ORIYA", "TAMIL", "TELUGU", "KANNADA", "MALAYALAM"),
-    *("SINHALA", "KHMER", "MYANMAR", "TIBETAN"),
+_SYMBOL_JOINER = "\u200d"
+# Scripts with joiners: the beginnings of the names of their letters.
+_JOINED = tuple(
+    "ARABIC SYRIAC MANDAIC NKO MONGOLIAN DEVANAGARI BENGALI GURMUKHI GUJARATI ORIYA "
+    "TAMIL TELUGU KANNADA MALAYALAM SINHALA KHMER MYANMAR TIBETAN".split()
 )
 # Tones of skin, which stand after a symbol.
 _TONES = "\U0001f3fb\U0001f3fc\U0001f3fd\U0001f3fe\U0001f3ff"
-# Marks on one letter, of which no written language has more.
+# Most marks on one letter in any written language.
 _MOST_MARKS = 4
 
 
 @cache
 def is_allowed(character: str) -> bool:
-    """Tell whether a character may stand anywhere in a text: a space, or seen."""
+    """Tell whether a character may stand anywhere: a space, or a visible one."""
     if character == " ":
         return True
     code, name = ord(character), unicodedata.name(character, "")
@@ -64,10 +60,11 @@ def is_allowed(character: str) -> bool:
 
 
 def are_allowed(line: str) -> bool:
-    """Tell whether a line holds allowed characters alone, and joiners in their place.
+    """Tell whether a line holds only allowed characters, with joiners in their place.
 
-    A joiner stands between two letters of a script that has joiners, or a zero-width
-    joiner between two symbols; never two of them. Marks follow letters, a few each.
+    A joiner stands between two letters of a script with joiners, a zero-width joiner
+    also between two symbols; two joiners never stand together. A few marks may follow
+    each letter.
     """
     marks, before = 0, ""
     for character, after in pairwise([*line, ""]):
@@ -93,4 +90,4 @@ def _joins(before: str, joiner: str, after: str) -> bool:
         return True
     symbols = [unicodedata.category(each) == "So" for each in (before, after)]
     symbols[0] = symbols[0] or before in _TONES
-    return joiner in _OF_SYMBOLS and all(symbols)
+    return joiner in _SYMBOL_JOINER and all(symbols)

@@ -1,9 +1,10 @@
 """A causal language model reads the draws and writes the words that fit them best.
 
-mbr: of the likely inputs of a drawn word the one with the largest expected closeness
-(cosine) to what the word was; posterior: the most probable one; beam: that of the
-likeliest text. By beam search, so that only what the beams have seen counts; alone or
-together with a model of pairs of words, whose posterior then takes the channel's part.
+Modes: mbr writes, among the likely inputs of a drawn word, the one with the largest
+expected closeness (cosine) to the input; posterior, the most probable one; beam, that
+of the likeliest text. By beam search: words that no beam has reached do not count. With
+a model of pairs of words, its posterior is the evidence for each candidate instead of
+the channel.
 Source: beam search over candidates of each place; decoding by least expected loss
 (Kumar and Byrne 2004).
 """
@@ -18,11 +19,10 @@ import numpy as np
 from msgspec import Meta
 
 from dptext import decoders
-from dptext.attackers import pairs as topics
 from dptext.attackers.causal import SETTING, CausalAttacker, CausalModel, CausalReading
 from dptext.attackers.channel import Channel
 from dptext.attackers.ngrams import find_model
-from dptext.attackers.pairs import FLUENCY, PairAttacker
+from dptext.attackers.pairs import FLUENCY, POWER, PairAttacker
 from dptext.errors import UsageError
 from dptext.models import language
 from dptext.noise import unit
@@ -34,28 +34,29 @@ WHAT = "the decoder causal-lm"
 
 @dataclass(frozen=True, slots=True)
 class Params(decoders.Params):
-    """mode; model, a Hugging Face folder or a GGUF file on this machine.
-
-    ngrams, a model of pairs by name or folder that reads along, none if empty, with its
-    own power ngram_weight; weight, the power of the language model beside these;
-    fluency, what a nat of the model of pairs counts beside a closeness of 1 in what is
-    written by mbr (0, or without that model: each word is chosen by itself);
-    candidates, the inputs that are weighed for each drawn word; beam, the texts that
-    are followed; device, torch's name of it.
-    """
+    """Settings of the decoder."""
 
     mode: Literal["mbr", "posterior", "beam"] = "mbr"
+    #: A Hugging Face folder or a GGUF file on this machine.
     model: str = ""
+    #: Name or folder of a model of pairs that is used as well, "" for none.
     ngrams: str = ""
+    #: Inputs that are weighed for each drawn word.
     candidates: Annotated[int, Meta(ge=2, le=256)] = 24
+    #: Texts that the search follows.
     beam: Annotated[int, Meta(ge=1, le=1024)] = 4
+    #: Power of the language model.
     weight: Annotated[float, Meta(gt=0, le=10)] = 1.0
+    #: Power of the model of pairs.
     ngram_weight: Annotated[float, Meta(gt=0, le=10)] = 0.5
+    #: What a nat of the model of pairs counts against a closeness of 1 in texts of mbr.
+    #: With 0, or without that model, each word is chosen alone.
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
+    #: Torch's name of the device of the language model.
     device: str = "cpu"
 
     def prepare(self, channel: Channel) -> CausalLm:
-        """Look for the models; the large one is loaded when the first text comes.
+        """Find the models; the language model is loaded with the first text.
 
         Raises UsageError, LexiconError and MissingExtra.
         """
@@ -71,14 +72,22 @@ class Params(decoders.Params):
         if self.ngrams:
             model = find_model(self.ngrams, channel)
             power = self.ngram_weight
-            pairs = PairAttacker(channel, model, weight=power, topic=topics.POWER)
+            pairs = PairAttacker(channel, model, weight=power, topic=POWER)
             digests["ngrams"] = model.digest
-        how = self.beam, self.candidates, self.weight, self.mode == "beam"
-        return CausalLm(self, CausalAttacker(channel, causal, pairs, *how), digests)
+        attacker = CausalAttacker(
+            channel,
+            causal,
+            pairs,
+            beam=self.beam,
+            candidates=self.candidates,
+            weight=self.weight,
+            writable=self.mode == "beam",
+        )
+        return CausalLm(self, attacker, digests)
 
 
 class CausalLm(decoders.Decoder):
-    """An attacker with a language model, and how it chooses."""
+    """Writes by the posterior of an attacker with a language model."""
 
     def __init__(
         self, params: Params, attacker: CausalAttacker, digests: Mapping[str, str]
@@ -94,7 +103,7 @@ class CausalLm(decoders.Decoder):
 
     @property
     def note(self) -> str:
-        """Say that other machines round otherwise."""
+        """Return that other machines may round otherwise."""
         return (
             "On another machine, on a GPU or with other versions of torch and "
             "transformers, the language model may round its sums differently and "
@@ -103,7 +112,7 @@ class CausalLm(decoders.Decoder):
 
     @property
     def attacker(self) -> CausalAttacker:
-        """Return the attacker with the same models."""
+        """Return the strongest attacker with the same models."""
         return self._attacker.at_full_strength()
 
     def decode(self, released: Released) -> Ids:
@@ -124,7 +133,7 @@ class CausalLm(decoders.Decoder):
         return np.where(writable.any(axis=0), words, released.drawn)
 
     def _closeness(self, reading: CausalReading) -> Floats:
-        """Return the expected closeness of each candidate to the word: (c, n)."""
+        """Return the expected closeness of each candidate to the input: (c, n)."""
         rows, likely = reading.rows.T, reading.likely.T
         columns = [
             self._directions[near] @ (self._directions[near].T @ values)

@@ -1,12 +1,11 @@
 """A model of pairs of words reads the draws and writes the words that fit them best.
 
-mbr: of the likely inputs of drawn words the text with the largest expected closeness
-(cosine) to what the words were, and with it the fluency of the model; posterior: the
-most probable input of each; viterbi: the likeliest text. Exact for the candidates of
-each word and for the gains of pairs as their table rounds them
-(dptext.attackers.ngrams).
+Modes: mbr writes, among texts of the likely inputs of drawn words, the one with the
+largest sum of expected closeness (cosine) to the inputs and fluency by the model;
+posterior, the most probable input of each word; viterbi, the likeliest text. Exact for
+the candidates of each word and the rounded gains of pairs (dptext.attackers.ngrams).
 Source: forward-backward and Viterbi algorithms (Rabiner 1989); decoding by least
-expected loss (Kumar and Byrne 2004), here with a prior for what is written.
+expected loss (Kumar and Byrne 2004), here with a prior of written texts.
 """
 
 from __future__ import annotations
@@ -22,52 +21,51 @@ from numpy.typing import NDArray
 
 from dptext import decoders
 from dptext.attackers import kernel, ngrams
-from dptext.attackers import pairs as topics
 from dptext.attackers.channel import Channel
-from dptext.attackers.pairs import FLUENCY, PairAttacker, Weighed
-from dptext.attackers.posterior import by_word, summed
+from dptext.attackers.pairs import FLUENCY, POWER, PairAttacker, WeighedCandidates
+from dptext.attackers.posterior import sum_in_order, word_major
 from dptext.noise import unit
 from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
-# Words that are weighed at once.
+# Words whose closeness is computed at once, for memory.
 _BLOCK = 512
-# Tables of closeness that are held at once: one for all that may be shown of a draw.
+# Tables of closeness in memory at once, one for each observation of draws.
 _TABLES = 32
-# Steps of a closeness of 1.
+# Steps of a closeness of 1: cosines are stored in one byte.
 _STEPS = 127
-# Of the candidates of a word so many are read with their neighbours: those that weigh
-# most by the draw and by what the text is about.
+# Candidates of a word that are weighed with their neighbours: the likeliest ones by
+# draw and topic.
 _READ = 16
-# A drawn word of news that is less near (cosine) to what the rest of its text is about
-# is written as a neutral word (docs/presentable.md).
+# A drawn word of news whose cosine with the topic of its text is smaller than this is
+# written as a neutral word (docs/presentable.md).
 _STRAY = 0.05
-# Where common words are copied: what one weighs beside a word that may have been
-# replaced, among those that may be written.
+# Weight of a common word relative to words that may have been replaced, if common words
+# are copied.
 _COMMON = 0.3
 
 
 @dataclass(frozen=True, slots=True)
 class Params(decoders.Params):
-    """mode; model, a name that ships or `dptext lexicon ngrams` made, or a folder.
-
-    candidates, the inputs that are weighed for each drawn word; weight, the power of
-    the language model beside the channel; topic, that of what the text is about (0:
-    left out); fluency, what a nat of the language model counts beside a closeness of 1
-    in what is written by mbr (0: each word is chosen by itself); optional, whether to
-    write the draws where the model that ships is of another language than the lexicon,
-    or the mechanism has no output distribution.
-    """
+    """Settings of the decoder."""
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
+    #: The model that ships, one of `dptext lexicon ngrams` by its name, or a folder.
     model: str = ngrams.ENGLISH
+    #: Inputs that are weighed for each drawn word.
     candidates: Annotated[int, Meta(ge=2, le=256)] = 32
+    #: Power of the language model relative to the channel.
     weight: Annotated[float, Meta(gt=0, le=10)] = 0.8
+    #: What a nat of the language model counts against a closeness of 1 in texts of mbr.
+    #: With 0 each word is chosen alone.
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
-    topic: Annotated[float, Meta(ge=0, le=20)] = topics.POWER
+    #: Power of the topic of the text, 0 for none.
+    topic: Annotated[float, Meta(ge=0, le=20)] = POWER
+    #: Write the draws if the model that ships does not fit the language of the lexicon,
+    #: or the mechanism has no output distribution.
     optional: bool = False
 
-    def of_lexicon(self, lexicon: Lexicon) -> Params:
-        """Take the pairs of an adapted lexicon in place of those that ship."""
+    def for_lexicon(self, lexicon: Lexicon) -> Params:
+        """Replace the pairs that ship by those of an adapted lexicon."""
         pairs = lexicon.meta.get("pairs")
         if pairs is None or self.model != ngrams.ENGLISH:
             return self
@@ -76,33 +74,39 @@ class Params(decoders.Params):
     def fits(self, channel: Channel) -> bool:
         """Tell whether to decode: always, unless optional.
 
-        Raises LexiconError where the model is damaged, or another one than what ships
-        and absent or of another lexicon.
+        Raises LexiconError if the model is damaged, or if a model of the user is
+        missing or does not fit the lexicon.
         """
         if not self.optional:
             return True
         if self.brings_model:
             ngrams.find_model(self.model, channel)
-        elif ngrams.shipped(channel) is None:
+        elif ngrams.shipped_model(channel) is None:
             return False
         return channel.mechanism.has_log_probs
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether the model is another than the one that ships."""
+        """Tell whether the model is not the one that ships."""
         return self.model != ngrams.ENGLISH
 
     def prepare(self, channel: Channel) -> Ngram:
-        """Open the model; raises LexiconError and UsageError where it does not fit."""
+        """Open the model. Raises LexiconError and UsageError if it does not fit."""
         model = ngrams.find_model(self.model, channel)
-        weights = self.candidates, self.weight, self.topic
-        common = _COMMON if channel.policy.common else 0.0
-        attacker = PairAttacker(channel, model, *weights, kept=_READ, common=common)
+        attacker = PairAttacker(
+            channel,
+            model,
+            count=self.candidates,
+            weight=self.weight,
+            topic=self.topic,
+            kept=_READ,
+            common=_COMMON if channel.policy.common else 0.0,
+        )
         return Ngram(self, attacker, model.digest)
 
 
 class Ngram(decoders.Decoder):
-    """An attacker of pairs, and how it chooses."""
+    """Writes by the posterior of an attacker with pairs."""
 
     def __init__(self, params: Params, attacker: PairAttacker, digest: str) -> None:
         self._params, self._attacker, self._digest = params, attacker, digest
@@ -118,7 +122,7 @@ class Ngram(decoders.Decoder):
 
     @property
     def attacker(self) -> PairAttacker:
-        """Return the attacker with the same model."""
+        """Return the strongest attacker with the same model."""
         return self._attacker.at_full_strength()
 
     def decode(self, released: Released) -> Ids:
@@ -127,10 +131,11 @@ class Ngram(decoders.Decoder):
         return self._without_strays(released, written)
 
     def _without_strays(self, released: Released, written: Ids) -> Ids:
-        """Write neutral words for words of news that stand alone in their texts.
+        """Replace words of news by neutral ones if they do not fit the topic.
 
-        A text about other things has them from the floor: words that were drawn
-        whatever stood there. A function of the draws, so that it is post-processing.
+        In a text about other things they come from the floor of the mechanism, which
+        draws any word for any input. This is a function of the draws alone, so it is
+        post-processing.
         """
         neutral = self._attacker.channel.neutral[written]
         positions = np.flatnonzero(neutral != written)
@@ -149,29 +154,30 @@ class Ngram(decoders.Decoder):
         mbr = mode == "mbr"
         values = self._expected(released, weighed) if mbr else attacker.likely(weighed)
         values = np.where(weighed.writable, values, np.float32(-np.inf))
-        # A word without any candidate that may be written is written as it was drawn.
+        # A word without candidates that may be written is written as drawn.
         possible = np.asarray(weighed.writable.any(axis=0))
         rows, fluency = weighed.rows, self._params.fluency
         if mbr and fluency:
-            chains = weighed.chains
-            written = attacker.closest_text(released, rows, values, fluency, chains)
+            written = attacker.closest_text(
+                released, rows, values, fluency, chains=weighed.chains
+            )
         else:
             written = rows[values.argmax(axis=0), np.arange(len(possible))]
         return np.where(possible, written, released.drawn)
 
-    def _expected(self, released: Released, weighed: Weighed) -> Singles:
+    def _expected(self, released: Released, weighed: WeighedCandidates) -> Singles:
         """Return the expected closeness of each candidate: (k, n)."""
         likely = self._attacker.likely(weighed)
         if (library := kernel.library) is not None:
-            columns, weights = by_word(weighed.columns), by_word(likely)
+            columns, weights = word_major(weighed.columns), word_major(likely)
             sums = np.empty(weights.shape, np.float32)
             for shown, positions in self._attacker.channel.groups(released):
                 closeness = self._closeness(shown)
                 closeness.compute(released.drawn[positions])
+                words = len(positions), positions, released.drawn
+                candidates = closeness.width, columns.shape[1], columns
                 library.expected_closeness(
-                    *(len(positions), positions, released.drawn),
-                    *(closeness.width, columns.shape[1], columns, closeness.codes),
-                    *(weights, float(_STEPS), sums),
+                    *words, *candidates, closeness.codes, weights, float(_STEPS), sums
                 )
             return sums.T
         expected = np.empty_like(likely)
@@ -179,14 +185,19 @@ class Ngram(decoders.Decoder):
             closeness = self._closeness(shown)
             for begin in range(0, len(positions), _BLOCK):
                 part = positions[begin : begin + _BLOCK]
-                near = closeness.of(released.drawn[part], weighed.columns[:, part])
-                expected[:, part] = summed(near * likely[:, None, part])
+                near = closeness.lookup(released.drawn[part], weighed.columns[:, part])
+                expected[:, part] = sum_in_order(near * likely[:, None, part])
         expected /= np.float32(_STEPS)
         return expected
 
 
 class _Closeness:
-    """Cosines of the candidates of outputs in _STEPS, computed once asked for."""
+    """Cosines between the candidates of an output, computed on demand."""
+
+    #: Candidates of an output.
+    width: int
+    #: (O * width * width,) int8, cosines times _STEPS.
+    codes: NDArray[np.int8]
 
     def __init__(self, rows: Ids, vectors: Vectors) -> None:
         self._rows, self._vectors = rows, vectors
@@ -194,8 +205,8 @@ class _Closeness:
         self._known = np.zeros(len(rows), bool)
         self.codes = np.zeros(len(rows) * self.width**2, np.int8)
 
-    def of(self, outputs: Ids, columns: Rows) -> NDArray[np.int8]:
-        """Return those of some columns (k, n) of n outputs: (k, k, n)."""
+    def lookup(self, outputs: Ids, columns: Rows) -> NDArray[np.int8]:
+        """Return the cosines of some columns (k, n) of n outputs: (k, k, n)."""
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width
         at = first[:, None, :] + columns[None, :, :]
@@ -203,7 +214,7 @@ class _Closeness:
         return closeness
 
     def compute(self, outputs: Ids) -> None:
-        """Make `codes` (O * width * width,) ready for some outputs."""
+        """Compute the missing cosines of some outputs."""
         wanted = np.zeros(len(self._known), bool)
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)

@@ -1,4 +1,4 @@
-"""The drawn words as they are."""
+"""The drawn words, unchanged."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ class Params(decoders.Params):
     reads: ClassVar[bool] = False
 
     def prepare(self, channel: Channel) -> WrittenAsDrawn:
-        """Take nothing."""
+        """Return the decoder."""
         return WrittenAsDrawn()
 
 
 @dataclass(frozen=True, slots=True)
 class WrittenAsDrawn(decoders.Decoder):
-    """What is drawn is written."""
+    """Writes the drawn words."""
 
     def decode(self, released: Released) -> Ids:
         """Return the drawn words."""

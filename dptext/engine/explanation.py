@@ -49,8 +49,8 @@ class Replacement:
 class Token:
     """One token: its class and treatment; for those that are replaced, the rest.
 
-    treatment is as reports name it (replaced, copied, masked, left out, random digits,
-    made new, kept as layout).
+    treatment is as reports name it (replaced, unchanged, masked, left out, random
+    digits, made new, layout unchanged).
     known is the vocabulary's word, None for words that it lacks; stays the probability
     that the word is written again; scores as the budget's table names them; proportion
     of the text's epsilon.

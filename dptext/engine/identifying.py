@@ -270,7 +270,7 @@ def _accounts(value: str) -> Iterator[str]:
 def _numbers(value: str, short: str) -> Iterator[str]:
     if _SOCIAL_SECURITY.fullmatch(short):
         yield Kind.NUMBER
-    elif _maybe_phone(short) and forms.layout_of(short, (Form.PHONE,)):
+    elif _maybe_phone(short) and forms.find_layout(short, (Form.PHONE,)):
         yield Kind.PHONE
     if _SOCIAL_SECURITY.search(value):
         yield _INSIDE[Kind.NUMBER]

@@ -17,7 +17,7 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, figures, views, whole_texts
+from dptext.report import answer, figures, protection, views, whole_texts
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Block,
@@ -249,9 +249,9 @@ def view(result: Plan) -> Page:
         classes=Unprotected.CLASSES in result.guarantee.unprotected,
     )
     lines = [
-        *answer.not_anonymous(result.guarantee),
-        *answer.changed_fields(result.dropped, result.pseudonyms),
-        *answer.protection(result.guarantee),
+        *protection.not_anonymous(result.guarantee),
+        *protection.changed_fields(result.dropped, result.pseudonyms),
+        *protection.protection(result.guarantee),
         *(
             answer.attacks(known)
             if result.topics is None
@@ -300,9 +300,9 @@ def _figures(
     yield "mechanism", f"{result.mechanism}, epsilon {result.epsilon:g}"
     if result.copied is not None:
         yield (
-            "copied",
-            f"about {figures.share(result.copied)} of words are common, by the "
-            "frequencies of the lexicon, and copied unchanged",
+            "unchanged",
+            f"about {figures.share(result.copied)} of words, which are common by the "
+            "frequencies of the lexicon",
         )
     if result.changed is not None:
         is_decoded = result.guarantee.decoder != "none"

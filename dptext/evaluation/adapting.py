@@ -3,7 +3,7 @@
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
 only its word counts have seen what is read. Figures are kept beside the lexicon:
-reports and `--attacker-risk` look them up there.
+reports and `budget.attacker_risk` look them up there.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from dptext.measures.context_risk import (
 )
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens.regex import keys_of
+from dptext.tokens.regex import to_keys
 from dptext.types import Lexicon, Record
 
 # The risks at which attackers are measured; words that are read at each, about.
@@ -103,7 +103,7 @@ def make(
 
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
-    folder, pairs_folder = store.lexicon_folder(name), ngrams.folder_of(name)
+    folder, pairs_folder = store.lexicon_folder(name), ngrams.model_folder(name)
     progress.share("words and vectors", 0.0)
     halves = Halves(records)
     first = partial(halves.texts, 0)
@@ -127,12 +127,12 @@ def make(
     plain = {"risk": None, "epsilon": _ANY_EPSILON}
     over = {"budget": plain, "decoder": {"name": "none"}}
     ready = pipeline.build(profile.load("balanced", over), lexicon)
-    general = ngrams.shipped(ready.channel)
+    general = ngrams.shipped_model(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
     every = count_texts(lexicon, texts, math.inf)
     pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
     # The lexicon names its pairs by digest: neither is replaced without the other.
-    meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.digest_of(pairs)}
+    meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.compute_digest(pairs)}
     lexicon = replace(lexicon, meta=meta)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     pipelines = _pipelines(lexicon)
@@ -265,7 +265,7 @@ def _unknown(
     base: Lexicon | None, other: Texts, read: Sequence[tuple[str, ...]], least: int
 ) -> tuple[float | None, float]:
     """Return the shares of words that the base, and one of the other half, lack."""
-    keys = {} if base is None else dict.fromkeys(keys_of(base.words), 0)
+    keys = {} if base is None else dict.fromkeys(to_keys(base.words), 0)
     index = count_words(other, keys, least, elisions=base is None).index
 
     def share(known: dict[str, int]) -> float:

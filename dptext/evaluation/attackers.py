@@ -197,7 +197,7 @@ def count_pairs(
     counts = count_texts(ready.lexicon, texts)
     if not counts.words:
         raise public.none()
-    return counts.model(1, {}, ngrams.shipped(ready.channel)), counts.words
+    return counts.model(1, {}, ngrams.shipped_model(ready.channel)), counts.words
 
 
 class ByHalves(NamedTuple):

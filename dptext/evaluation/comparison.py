@@ -293,7 +293,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     if not ready.channel.mechanism.has_log_probs:  # nothing to read by
         settings = replace(settings, public_text=None, attacker=None)
     if settings.attacker is not None:
-        params = recipe.decoder.params.of_lexicon(lexicon)
+        params = recipe.decoder.params.for_lexicon(lexicon)
         writer = replace(ready, decoder=params.prepare(ready.channel))
     pairs = map(Pair, texts, private, sample.values)
     return CellRow(

@@ -59,7 +59,7 @@ def build(
     Raises UsageError for too few texts, and sizes that do not fit them.
     """
     _check(public, sizes)
-    view = views.prepared(view_settings)
+    view = views.prepare(view_settings)
     lexicon = lexicons.find(str(view_settings.get("lexicon", "builtin")))
     vectors = view.vectors(public.texts)
     train, held = _split(public.texts)

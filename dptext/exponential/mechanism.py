@@ -126,7 +126,7 @@ class DistanceEstimate:
             self._sampled[part] = geometry.distances_to_words(space, sample, *span).T
         for table in (self._near, self._sampled, self._columns):
             distribution.measure(table, np.inf)
-        # Listed words are counted separately: in the sample they count as far.
+        # WordList words are counted separately: in the sample they count as far.
         np.maximum(self._sampled, self._far[:, None], out=self._sampled)
         self._factor = np.ones(size)
 

@@ -87,11 +87,13 @@ def first_beyond(each: float, limit: float) -> int:
 
 @dataclass(frozen=True, slots=True)
 class SubjectLimit:
-    """What a ledger lets each value of a field lose, by all releases it records."""
+    """Limits of each value of a field over all releases that a ledger records."""
 
-    field: str
-    nats: Nats
-    delta: Annotated[float, Meta(ge=0, le=1)]
+    field: Annotated[str, Meta(description="Field that names the subject.")]
+    nats: Annotated[Nats, Meta(description="Largest loss of one subject.")]
+    delta: Annotated[
+        float, Meta(ge=0, le=1, description="Largest sum of the deltas of one subject.")
+    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,9 +184,11 @@ class Loss:
     no distance matters all three are the same.
     """
 
-    nearest: Nats
-    median: Nats
-    farthest: Nats
+    nearest: Annotated[
+        Nats, Meta(description="For half of the vocabulary, to the nearest other word.")
+    ]
+    median: Annotated[Nats, Meta(description="For half of all pairs of words, about.")]
+    farthest: Annotated[Nats, Meta(description="For the farthest pair of words.")]
 
     @classmethod
     def even(cls, nats: float) -> Loss:
@@ -199,8 +203,18 @@ class TextLoss:
     The lesser of total and n times each; None where there is no such bound.
     """
 
-    total: Nats | None = None
-    each: Nats | None = None
+    total: Annotated[
+        Nats | None, Meta(description="Of a text of any length; null: no such bound.")
+    ] = None
+    each: Annotated[
+        Nats | None,
+        Meta(
+            description=(
+                "Of each replaced word, to be multiplied by their number; null: "
+                "no such bound."
+            )
+        ),
+    ] = None
 
 
 class NoClaim(StrEnum):
@@ -500,8 +514,8 @@ class Strength(StrEnum):
 class Strengths:
     """What a statement is worth for one changed word, and for a whole text."""
 
-    word: Strength
-    text: Strength
+    word: Annotated[Strength, Meta(description="For one changed word.")]
+    text: Annotated[Strength, Meta(description="For a whole text.")]
 
 
 def judge(notion: Notion, level: Level, loss: Loss, text_loss: TextLoss) -> Strengths:

@@ -30,7 +30,7 @@ from dptext.guarantees.claims import (
     too_long,
 )
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -346,7 +346,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
     if policy.number == "perturb":
         names.append("number")
     parts = [render(f"covered.{name}") for name in names]
-    if policy.listed or policy.classes:
+    if policy.has_lists or policy.classes:
         parts[-1] += render("covered.but_listed")
     return tuple(parts)
 
@@ -373,7 +373,7 @@ def _in_order(policy: Policy) -> list[Form]:
 
 def _short_name(form: Form) -> str:
     """Name a form without the words that explain it."""
-    return RULES[form].named.partition(" (")[0]
+    return RULES[form].name.partition(" (")[0]
 
 
 def _new_forms(policy: Policy) -> list[Form]:
@@ -397,17 +397,17 @@ def form_layouts(policy: Policy) -> tuple[str, ...]:
     """Describe the forms of a policy, and the information in their layouts."""
     new = _new_forms(policy)
     lines = [
-        render("shown.layout", named=RULES[form].named, layout=layout)
+        render("shown.layout", named=RULES[form].name, layout=layout)
         for form in new
-        if (layout := RULES[form].said)
+        if (layout := RULES[form].shows)
     ]
-    if bare := tuple(RULES[form].named for form in new if not RULES[form].said):
+    if bare := tuple(RULES[form].name for form in new if not RULES[form].shows):
         lines.append(render("shown.no_layout", named=series(bare)))
     if Form.FIXED in policy.forms:
-        lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].named)))
+        lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].name)))
     if Form.MARKUP in policy.forms and policy.punctuation != "drop":
         markup = RULES[Form.MARKUP]
-        named, layout = _capital(markup.named), markup.said
+        named, layout = _capital(markup.name), markup.shows
         lines.append(render("shown.markup_layout", Named=named, layout=layout))
     return tuple(lines)
 
@@ -496,7 +496,7 @@ def _classes(policy: Policy) -> str:
     return series(tuple(render(f"class.{each}") for each in policy.classes))
 
 
-def _size(listed: Listed) -> str:
+def _size(listed: WordList) -> str:
     """Return the length of a list; its content is in the settings and its files."""
     lines = [line for text in listed.contents for line in text.split("\n")]
     count = len(listed.words) + sum(1 for line in lines if line.strip())

@@ -70,7 +70,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
         exact = render("condition.finite_bits", nats=nats, each=each)
-    settings = render(f"condition.{'lists' if terms.policy.listed else 'settings'}")
+    settings = render(f"condition.{'lists' if terms.policy.has_lists else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)
 
 
@@ -81,8 +81,16 @@ class Statement:
     At strategy "record" or "data-set" equal words are drawn once.
     """
 
-    notion: Notion
-    level: Level
+    notion: Annotated[Notion, Meta(description="Kind of guarantee.")]
+    level: Annotated[
+        Level,
+        Meta(
+            description=(
+                "Unit that the guarantee is about: a word, each of the words, "
+                "or a text."
+            )
+        ),
+    ]
     epsilon: Annotated[
         Nats,
         Meta(
@@ -104,7 +112,15 @@ class Statement:
         ),
     ]
     strength: Annotated[claims.Strengths, Meta(description="Meaning of these bounds.")]
-    strategy: Strategy
+    strategy: Annotated[
+        Strategy,
+        Meta(
+            description=(
+                "How often a word is drawn: each time, once for a record, or "
+                "once for a data set."
+            )
+        ),
+    ]
     unprotected: Annotated[
         tuple[claims.Unprotected, ...],
         Meta(description="Classes of token that the settings do not protect."),
@@ -113,15 +129,23 @@ class Statement:
         Nats | None,
         Meta(description="Nats that finite random bits may add; null: not bounded."),
     ]
-    sentence: str
-    text_level: str
-    not_covered: tuple[str, ...]
-    conditions: tuple[str, ...] = ()
+    sentence: Annotated[str, Meta(description="The guarantee in words.")]
+    text_level: Annotated[
+        str, Meta(description="What holds for whole texts, in words.")
+    ]
+    not_covered: Annotated[
+        tuple[str, ...],
+        Meta(description="What the guarantee does not cover, in words."),
+    ]
+    conditions: Annotated[
+        tuple[str, ...],
+        Meta(description="What must hold for the guarantee to be true, in words."),
+    ] = ()
     metric: Annotated[
         Metric, Meta(description="The distance that epsilon multiplies.")
     ] = ONE
     distance: Annotated[str, Meta(description="The same in words.")] = ONE.name
-    unit: str = "nats"
+    unit: Annotated[str, Meta(description="Unit of all losses.")] = "nats"
     delta: Annotated[
         float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
     ] = 0.0
@@ -138,7 +162,10 @@ class Statement:
         TextLoss,
         Meta(description="Bound on the loss of a text when all of its words change."),
     ] = field(default_factory=TextLoss)
-    equal_parts: bool = False
+    equal_parts: Annotated[
+        bool,
+        Meta(description="Whether the n words of a text share epsilon in equal parts."),
+    ] = False
     translation: Annotated[
         str,
         Meta(
@@ -158,9 +185,19 @@ class Statement:
         ),
     ] = "none"
     decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
-    adjacency: tuple[str, ...] = ()
-    covered: tuple[str, ...] = ()
-    source: str = ""
+    adjacency: Annotated[
+        tuple[str, ...],
+        Meta(
+            description="What two texts must have in common to be compared, in words."
+        ),
+    ] = ()
+    covered: Annotated[
+        tuple[str, ...],
+        Meta(description="Classes of token that the mechanism replaces, in words."),
+    ] = ()
+    source: Annotated[
+        str, Meta(description="Source of the mechanism and of its proof.")
+    ] = ""
     subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
     #: What the layout of each declared form shows; a public report leaves it out, since
     #: it follows from the settings.

@@ -1,6 +1,6 @@
-"""dptext as an anonymizer of Presidio: new words in the spans that its analyzer found.
+"""dptext as an anonymizer of Presidio: it replaces the words of detected spans.
 
-All other text stays as it is, which the statement of the report says.
+All other text is unchanged, and the statement of the report tells it.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dptext import profile as profiles
 from dptext.api import Call, CallChoices, Path
 from dptext.errors import MissingExtra
+from dptext.profile import DEFAULT
 from dptext.types import Record, Selection
 
 if TYPE_CHECKING:
@@ -28,15 +28,15 @@ _RUN = "run"
 
 
 class Run:
-    """Settings made ready once for many documents, and what was counted in them.
+    """Prepared settings for many documents, with the counts of their spans.
 
-    Settings and errors are those of `dptext.privatize`. With a key, equal spans in an
-    equal order of all spans get the same words.
+    Settings and errors are those of `dptext.privatize`. With a key, the same spans in
+    the same order get the same words.
     """
 
     def __init__(
         self,
-        profile: Path = profiles.DEFAULT,
+        profile: Path = DEFAULT,
         overrides: Mapping[str, object] | None = None,
         *,
         risk: str | float | None = None,
@@ -62,14 +62,14 @@ class Run:
         """Return a span with its words replaced."""
         call, tally = self._call, self._call.tally
         assert tally is not None
-        with self._lock:  # no two spans have one number, which their noise goes by
+        with self._lock:  # noise depends on the number of a span, which must be unique
             record = Record(tally.records, (span,), None)
             private = call.pipeline.privatize([record], self._randomness)
             tally.count(private)
         return private.texts[0][0]
 
     def report(self) -> Report:
-        """Return the internal report of all spans so far: its texts are spans."""
+        """Return the internal report of all spans so far, in which spans are texts."""
         with self._lock:
             return self._call.report(Selection(), finder="Presidio")
 
@@ -84,16 +84,16 @@ class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
         return run.privatize(text)
 
     def validate(self, params: dict[str, Any] | None = None) -> None:
-        """Raise InvalidParamError where there is no `Run`."""
+        """Raise InvalidParamError without a `Run`."""
         if not isinstance((params or {}).get(_RUN), Run):
             raise InvalidParamError(
                 'dptext: give {"run": dptext.integrations.presidio.Run(...)}'
             )
 
     def operator_name(self) -> str:
-        """Return the name that an OperatorConfig gives."""
+        """Return the name of the operator in an OperatorConfig."""
         return "dptext"
 
     def operator_type(self) -> OperatorType:
-        """Return that it hides, and does not bring back."""
+        """Return that it anonymizes, and does not restore texts."""
         return OperatorType.Anonymize

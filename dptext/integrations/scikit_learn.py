@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 
 from dptext import api
 from dptext.errors import MissingExtra
-from dptext.mechanisms import NoiseMechanism
-from dptext.mechanisms.gaussian import clip as shortened
+from dptext.mechanisms import NoiseMechanism, gaussian
 from dptext.randomness import Randomness
 from dptext.types import Record
 from dptext.vectors import release
@@ -81,8 +80,8 @@ class PrivateText(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Texts to private vectors, as `dptext.embed`: (n_texts,) -> (n_texts, m) float32.
 
-    Parameters are those of `dptext.embed`; pool "word" has no row for a text and is
-    refused with ValueError.
+    Parameters are those of `dptext.embed`. The pool "word" raises ValueError, since it
+    has several rows for a text.
     """
 
     def __init__(
@@ -104,7 +103,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.key = key
 
     def fit(self, X: Iterable[str], y: object = None) -> TextVectors:
-        """Look at nothing."""
+        """Do nothing: there is no data to fit."""
         return self
 
     def transform(self, X: Iterable[str]) -> NDArray[np.float32]:
@@ -142,9 +141,9 @@ def _of_texts(tags: Any, key: object) -> Any:
 class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Any vectors to private ones: a noise layer, (n, d) -> (n, m) float32.
 
-    Each row is shortened to length clip, then released as `dptext embed` does it:
-    (epsilon, delta) or epsilon of any two rows, or for laplace and privemb epsilon for
-    each unit of distance (and `dimensions` for m).
+    Each row is shortened to the length clip and released as by `dptext embed`: with
+    epsilon, or (epsilon, delta), for any two rows. For laplace and privemb epsilon is
+    for each unit of distance, and `dimensions` is m.
     """
 
     def __init__(
@@ -164,11 +163,15 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.key = key
 
     def fit(self, X: Any, y: object = None) -> PrivateVectors:
-        """Make the mechanism ready for the number of columns; no value is looked at."""
+        """Prepare the mechanism for the number of columns; values are not used."""
         validate_data(self, X, dtype=np.float64)
-        chosen = {"delta": self.delta, "dimensions": self.dimensions}
-        self.mechanism_ = release.ready(
-            self.mechanism, self.n_features_in_, self.clip, self.epsilon, chosen
+        optional = {"delta": self.delta, "dimensions": self.dimensions}
+        self.mechanism_ = release.prepare_mechanism(
+            self.mechanism,
+            width=self.n_features_in_,
+            longest=self.clip,
+            epsilon=self.epsilon,
+            optional=optional,
         )
         return self
 
@@ -187,7 +190,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         bits = randomness.bits(nonces, np.arange(len(rows)))
         blocks = []
         for part in np.split(np.arange(len(rows)), range(_ROWS, len(rows), _ROWS)):
-            at = mechanism.position(shortened(rows[part], self.clip))
+            at = mechanism.position(gaussian.clip(rows[part], self.clip))
             blocks.append(mechanism.release(at, self.epsilon, bits.take(part)))
         return mechanism.finite(np.concatenate(blocks))
 

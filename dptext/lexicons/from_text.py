@@ -32,7 +32,7 @@ from dptext.lexicons import closed_classes
 from dptext.lexicons.orders import inherit, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, names, numbers
-from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, segment, split
+from dptext.tokens.regex import is_elision, key_of, kind_of, segment, split, to_keys
 from dptext.tokens.symbols import visible
 from dptext.types import Floats, Ints, Lexicon, Mask, Rows, Singles, Vectors
 
@@ -280,7 +280,7 @@ def adapt(
     least is how often a new word must occur; source, what meta says of the texts.
     """
     size = len(base.words)
-    keys = {key: row for row, key in enumerate(keys_of(base.words))}
+    keys = {key: row for row, key in enumerate(to_keys(base.words))}
     counted = count_words(texts, keys, least)
     if not counted.known.any():
         raise InputError(f"the texts have no words of the lexicon {base.name}")
@@ -345,8 +345,8 @@ def _orders(
     """
     size, listed = len(base.words), base.orders.shape[1]
     outputs = int(base.meta.get("outputs", size))
-    barred = numbers.barred(base.words)
-    named = names.row_of_names(base)
+    barred = numbers.unlisted_rows(base.words)
+    named = names.name_row(base)
     if named >= 0:
         barred += np.flatnonzero(closed_classes.sealed_words(base)[:outputs]).tolist()
     best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)

@@ -37,7 +37,7 @@ from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.numbers import NAMES
-from dptext.tokens.regex import is_elision, key_of, keys_of, kind_of, split
+from dptext.tokens.regex import is_elision, key_of, kind_of, split, to_keys
 from dptext.tokens.symbols import visible
 from dptext.types import ENGLISH, Floats, Ints, JsonObject, Lexicon, Mask, Rows, Vectors
 
@@ -47,7 +47,7 @@ _BY_COSINE = (
 )
 # Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
 # words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
-# smaller than they are (docs/rank.md).
+# smaller than they are (docs/results/rank.md).
 _EXPONENT, _OFFSET = 1.13, 2.73
 # Share of number tokens in running English, where the source has no numbers to count.
 _NUMBER_SHARE = 0.01
@@ -103,7 +103,7 @@ class Scheme:
         distance.
         """
         words, vectors = lexicon.words, lexicon.vectors
-        barred = numbers.barred(words)
+        barred = numbers.unlisted_rows(words)
         if self.outputs is None:
             orders, far = build_orders(vectors, min(listed, len(words)), barred=barred)
             for row in numbers.list_first(orders, words):
@@ -410,12 +410,12 @@ class AsBuiltIn(Scheme):
         self._builtin = store.load(packaged_folder(), verify=False)
         self._most = int(self._builtin.meta["outputs"])
         super().__init__(min(outputs or self._most, self._most))
-        keys = keys_of(self._builtin.words)
+        keys = to_keys(self._builtin.words)
         self._row_of = {key: row for row, key in enumerate(keys)}
 
     def _rows(self, words: Sequence[str]) -> Ints:
         """Return the rows of words in the built-in lexicon, -1 where it has none."""
-        rows = (self._row_of.get(key, -1) for key in keys_of(words))
+        rows = (self._row_of.get(key, -1) for key in to_keys(words))
         return np.fromiter(rows, np.int64, len(words))
 
     def arrange(
@@ -442,7 +442,7 @@ class AsBuiltIn(Scheme):
         may = int(((rows >= 0) & (rows < self._most)).sum())
         outputs = min(self.outputs or may, may)
         closed = closed_classes.sealed_words(lexicon)[:outputs]
-        barred = [*numbers.barred(words), *np.flatnonzero(closed).tolist()]
+        barred = [*numbers.unlisted_rows(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
@@ -482,7 +482,7 @@ class AsBuiltIn(Scheme):
         words stand in this one. Words that it lacks are told by their spelling.
         """
         base = self._builtin
-        row = names.row_of_names(base)
+        row = names.name_row(base)
         if row < 0 or not 0 <= here[row] < outputs:
             return {}
         shared = _fill_order([], here[base.orders[row]], orders[-1], outputs)

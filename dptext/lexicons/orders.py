@@ -299,7 +299,7 @@ def rows_of_names(lexicon: Lexicon) -> Mask:
 
     None where meta names no word of it (dptext.tokens.names).
     """
-    size, row = len(lexicon.words), names.row_of_names(lexicon)
+    size, row = len(lexicon.words), names.name_row(lexicon)
     if row < 0:
         return np.zeros(size, bool)
     orders, outputs = lexicon.orders, int(lexicon.meta.get("outputs", size))

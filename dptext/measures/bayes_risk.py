@@ -48,8 +48,8 @@ class Band:
     noisy vector, each with the confidence of the risk.
     """
 
-    name: str
-    words: Annotated[int, Meta(ge=0)]
+    name: Annotated[str, Meta(description="Name of the band.")]
+    words: Annotated[int, Meta(ge=0, description="Number of words of the band.")]
     share: Annotated[Share, Meta(description="Share of running text.")]
     baseline: Annotated[
         Share,
@@ -78,11 +78,22 @@ class Risk:
 
     baseline: Annotated[Share, Meta(description="Best guess before seeing the output.")]
     success: Annotated[Share, Meta(description="Best guess after seeing the output.")]
-    bands: tuple[Band, ...] = ()
-    method: str = "exact"
-    low: Share | None = None
-    high: Share | None = None
-    confidence: Share | None = None
+    bands: Annotated[
+        tuple[Band, ...], Meta(description="The same by frequency of the words.")
+    ] = ()
+    method: Annotated[str, Meta(description="How the figures were computed.")] = "exact"
+    low: Annotated[
+        Share | None,
+        Meta(description="Lower limit of the success; null where it is exact."),
+    ] = None
+    high: Annotated[
+        Share | None,
+        Meta(description="Upper limit of the success; null where it is exact."),
+    ] = None
+    confidence: Annotated[
+        Share | None,
+        Meta(description="Confidence of these limits; null where it is exact."),
+    ] = None
 
 
 def measure(

@@ -408,7 +408,7 @@ def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
         if path.is_file() and store.is_name(each.name):
             with contextlib.suppress(LexiconError):
                 if store.read_meta(each).digest == lexicon.digest:
-                    if ngrams.has_own(lexicon):
+                    if ngrams.has_own_pairs(lexicon):
                         yield path
 
 

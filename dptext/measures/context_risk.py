@@ -12,8 +12,8 @@ epsilon and which words are replaced, and for written words the decoder. Those o
 built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
 have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
 these figures belong to one profile at several risks. It gives an epsilon for the share
-that an attacker finds (`--attacker-risk`), and for a risk between two measured ones the
-figures of the smaller one, as a lower limit.
+that an attacker finds (`budget.attacker_risk`), and for a risk between two measured
+ones the figures of the smaller one, as a lower limit.
 """
 
 from __future__ import annotations
@@ -308,7 +308,7 @@ def available(pipeline: Pipeline) -> list[Attacker]:
     attackers: list[Attacker] = [UnigramAttacker(channel)]
     theirs = pipeline.decoder.attacker
     if theirs is None or theirs.name != PairAttacker.name:
-        model = ngrams.shipped(channel)
+        model = ngrams.shipped_model(channel)
         if model is not None:
             attackers.append(PairAttacker.strongest(channel, model))
     return attackers if theirs is None else [*attackers, theirs]

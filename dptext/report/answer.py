@@ -7,7 +7,6 @@ of the text; a public document has none of them.
 
 from __future__ import annotations
 
-import math
 import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -16,69 +15,79 @@ from pathlib import Path
 
 import msgspec
 
-from dptext.guarantees.claims import (
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Loss,
-    Strength,
-    Unprotected,
-    above,
-    first_beyond,
-    judge,
-    number,
-)
-from dptext.guarantees.sentences import original_row
-from dptext.guarantees.statement import Statement
-from dptext.report import vector_lines, whole_texts
+from dptext.guarantees.claims import Strength, Unprotected
+from dptext.guarantees.sentences import original_row, series
+from dptext.report import trade, vector_lines, whole_texts
 from dptext.report.attackers import (
     Attackers,
     attacker_sentence,
+    delicate_sentence,
     draw_sentence,
     written_sentence,
 )
-from dptext.report.blocks import Badge, Block, Figures, Rows, Tone
+from dptext.report.blocks import (
+    Badge,
+    Block,
+    Figures,
+    Rows,
+    Tone,
+    Verdict,
+    paragraphs,
+)
 from dptext.report.counted import counted
 from dptext.report.document import Document
-from dptext.report.figures import CLASSES, bound, count, third_party_sentence, whole
+from dptext.report.figures import (
+    CLASSES,
+    count,
+    listed_names,
+    plain_name,
+    third_party_sentence,
+    whole,
+)
 from dptext.report.layout import SIDECAR
 from dptext.report.lines import Line
+from dptext.report.protection import (
+    changed_fields,
+    fitness,
+    for_whom,
+    is_mostly_guessed,
+    is_of_topics,
+    names,
+    not_anonymous,
+    protection,
+)
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form
-from dptext.types import JsonObject, Level, Notion
+from dptext.types import JsonObject
 
 # The answer fits on 18 lines of 80 columns; names of lines take the other columns.
-_LINES, _WIDTH = 18, 68
+_LINES, _COLUMNS, _WIDTH = 18, 80, 67
 _WARNING_LINES = 3  # lines that others make free for warnings
-# Lines to cut if there is no room, in this order; "repeat" is left out before them.
-_SHORTENED = (
-    "report",
-    "private",  # counts, and the output's name behind them
-    "copied",
-    "left out",
-    "pseudonyms",
-    "one word",
-    "one text",
-    "kept",
-    "a person",
-    "send it",
-)
-_LONGEST = 30  # characters of the name of a field
+# Lines that are left out where there is no room, those of most weight first. No
+# sentence is cut, and no line that warns is left out.
+_OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
-_NOT_ANONYMOUS = (
-    "no: people who can be recognised by the common words and what they tell are "
-    "recognised; anyone with an original finds its row"
+_ROWS = 20  # rows to read before an output leaves
+_SHORT_NAME = 14  # characters of a file name that a sentence says twice
+_LONG_NAME = 24  # characters of a file name that a sentence repeats
+# Questions of the page, and the lines that answer them; the last has all others.
+_GROUPS = (
+    ("What is protected", ("words", "texts", "for whom", "names")),
+    (
+        "What is not protected",
+        ("people", "anonymous", "unchanged", "left out", "pseudonyms"),
+    ),
+    (
+        "What an attacker finds",
+        ("attacker", "delicate", "same word", "topic", "one guess", "original"),
+    ),
+    ("Before you send it", ("sending", "again", "stronger", "third party")),
+    ("The run", ()),
 )
-NOT_MEASURED = "not measured: no word of a rewritten text stands for another"
-_BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
-_WORDS = {
-    Strength.STRONG: "well protected",
-    Strength.MODERATE: "protected in part",
-    Strength.WEAK: "weakly protected",
-}
-
-_NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
+NOT_MEASURED = "Not measured: no word of a rewritten text stands for another"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +106,9 @@ class RunOutputs:
     page: str | None = None
     #: Names of the copied fields; None if unknown.
     copied: Sequence[str] | None = ()
-    #: Number of records in which copied fields were found; 0 if they are all known.
-    first: int = 0
+    #: Number of records in which unchanged fields were found; 0 if all are known, None
+    #: if the number is unknown.
+    first: int | None = 0
     #: Description of the signature of public reports; None if unknown.
     signed: str | None = None
 
@@ -108,42 +118,62 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
 
     Without released, files are those named by the document.
     """
-    output, words, private = document.output, document.words, document.private
-    if released is None and output is not None:
-        released = RunOutputs([output.file], public=output.file, copied=output.copied)
-    released = released or RunOutputs((), copied=None)
-    lines = [*not_anonymous(document.guarantee)]
-    lines += [_private(document, released), _copied(document, released)]
+    promise = document.guarantee
+    released = released or _outputs_named(document)
     layout = document.run.layout
-    lines += changed_fields(layout.dropped, layout.pseudonyms)
-    lines += protection(document.guarantee, document)
-    if words is not None and words.topics is not None:
-        seeded = document.run.key == "seed"
-        shuffled = document.run.layout.shuffled
-        lines += topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
+    sent = [*_third_party(document)]
+    return [
+        Line("verdict", fitness(document)[0]),
+        *not_anonymous(promise),
+        _output(document, released),
+        _unchanged(document, released),
+        *changed_fields(layout.dropped, layout.pseudonyms),
+        *protection(promise, document),
+        for_whom(document),
+        *_attack_lines(document),
+        *trade.stronger(document),
+        *sent,
+        _sending(document, released),
+        _again(document, sent),
+        _report(released),
+    ]
+
+
+def _outputs_named(document: Document) -> RunOutputs:
+    """Return the output that a report names, with the unchanged fields it knows of."""
+    output, private = document.output, document.private
+    found = None if output is None else output.copied
+    first: int | None = 0
+    if found is None and private is not None and private.unchanged:
+        found, first = private.unchanged, None
+    if output is None:
+        return RunOutputs((), copied=found, first=first)
+    return RunOutputs([output.file], public=output.file, copied=found, first=first)
+
+
+def _attack_lines(document: Document) -> Iterator[Line]:
+    """Yield what attackers find, and how much is left for a purpose."""
+    words, private = document.words, document.private
+    if words is None:
+        assert document.vectors is not None
+        yield from vector_lines.attack_lines(document.vectors.measures)
+        yield from vector_lines.use_lines(document)
+    elif words.topics is not None:
+        seeded, shuffled = document.run.key == "seed", document.run.layout.shuffled
+        yield from topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
-            lines.append(
-                Line("kept", *whole_texts.kept_sentence(words.topics, changed))
-            )
-    elif words is not None:
-        lines += attacks(attackers_on(document, words))
-        total = document.guarantee.text_loss.total
-        lines.append(Line("original", original_row(total)))
-        replaced = Unprotected.COMMON_WORDS in document.guarantee.unprotected
-        lines += [] if private is None else [_kept(private, replaced=replaced)]
+            yield Line("meaning", *whole_texts.kept_sentence(words.topics, changed))
     else:
-        assert document.vectors is not None
-        lines += vector_lines.attack_lines(document.vectors.measures)
-        lines += vector_lines.use_lines(document)
-    sent = [*_third_party(document)]
-    return [*lines, *sent, _send(document), _repeat(document, sent), _report(released)]
-
-
-def not_anonymous(promise: Statement) -> Iterator[Line]:
-    """Warn first that copied common words can identify people."""
-    if Unprotected.COMMON_WORDS in promise.unprotected:
-        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
+        known = attackers_on(document, words)
+        yield from attacks(known)
+        if (delicate := delicate_sentence(known)) is not None:
+            yield Line("delicate", *delicate, short="")
+        yield from names(document.policy)
+        yield Line("original", original_row(document.guarantee.text_loss.total))
+        if private is not None:
+            common = Unprotected.COMMON_WORDS in document.guarantee.unprotected
+            yield _meaning(private, common=common)
 
 
 def run_warnings(document: Document) -> tuple[str, ...]:
@@ -151,53 +181,52 @@ def run_warnings(document: Document) -> tuple[str, ...]:
     return () if document.private is None else document.private.warnings
 
 
-def verdict(promise: Statement) -> Badge:
-    """Rate a guarantee in a few words."""
-    word, text, loss = promise.strength.word, promise.strength.text, promise.text_loss
-    if word is Strength.NONE:
-        return Badge("No guarantee", Tone.BAD)
-    if text in (Strength.STRONG, Strength.MODERATE):
-        tone = Tone.GOOD if text is Strength.STRONG else Tone.FAIR
-        return Badge(f"Whole texts are {_WORDS[text]}", tone)
-    if promise.equal_parts and loss.total is not None:
-        each = f"one of n words loses at most {above(loss.total)} / n nats"
-        return Badge(f"Whole texts are not protected; {each}", Tone.FAIR)
-    if word is Strength.NOT_MEANINGFUL:
-        return Badge("No meaningful protection", Tone.BAD)
-    if word is Strength.GROWS:
-        return Badge("The longer a text, the less its words are protected", Tone.FAIR)
-    said, longer = f"Single words are {_WORDS.get(word)}", "whole texts"
-    if word is Strength.VARIES:
-        said = f"Similar words are {_near(promise)} from each other"
-        longer = "very different words and texts"
-    elif loss.total is None and loss.each:
-        words = first_beyond(loss.each, MAX_MEANINGFUL_TEXT_LOSS)
-        longer = f"texts of {words:,} words and more" if words > 1 else "texts"
-    return Badge(f"{said}; {longer} are not", Tone.FAIR)
-
-
 def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
-    """Return the lines cut to the height of a screen, with warnings in full at the end.
+    """Return the verdict and lines for a screen, with warnings at the end.
 
-    Warnings shorten the other lines first, and then lengthen the answer.
+    Lines of less weight make room for warnings, which then lengthen the answer.
     """
-    said = {line.name: _cut(line.short or line.sentence, 2) for line in lines}
+    said = {line.name: line.sentence for line in lines if line.short is None}
+    said |= {line.name: line.short for line in lines if line.short}
+    said = {line.name: said[line.name] for line in lines if line.name in said}
+    verdict = said.pop("verdict", "")
     if "anonymous" in said:  # it says this, too
         said.pop("original", None)
-    wanted = min(sum(map(_height, warnings)), _WARNING_LINES)
-    if sum(map(_height, said.values())) + wanted > _LINES:
-        said.pop("repeat", None)
-    for name in _SHORTENED:
-        if name in said and sum(map(_height, said.values())) + wanted > _LINES:
-            said[name] = _cut(said[name], 1)
+    room = _LINES - min(sum(map(_height, warnings)), _WARNING_LINES) - bool(verdict)
+    room -= sum(_height(said[name]) for name in said if name not in _OPTIONAL)
+    for name in _OPTIONAL:
+        if name in said and _height(said[name]) > room:
+            del said[name]
+        elif name in said:
+            room -= _height(said[name])
     shown: Rows = [*said.items(), *_warned(warnings)]
-    return (Figures(shown),) if shown else ()
+    parts: list[Block] = [*paragraphs(verdict, kind="lead")]
+    return (*parts, Figures(shown)) if shown else (*parts,)
 
 
 def rows(lines: Sequence[Line], warnings: Sequence[str] = ()) -> Figures:
-    """Return the lines in full, as pages show them."""
+    """Return the lines in full, as notebooks and plans show them."""
     said: Rows = [(line.name, line.sentence) for line in lines]
     return Figures([*said, *_warned(warnings)])
+
+
+def first_screen(
+    document: Document, released: RunOutputs | None = None
+) -> tuple[Block, ...]:
+    """Return the verdict and all lines under the questions of the person who signs."""
+    lines = {line.name: line for line in answer(document, released)}
+    verdict = lines.pop("verdict")
+    parts: list[Block] = [Verdict(Badge(verdict.sentence, fitness(document)[1]))]
+    for title, wanted in _GROUPS:
+        named = [each for each in wanted or tuple(lines) if each in lines]
+        if lines.get("people", verdict).figures.get("protected_as_a_whole"):
+            named.insert(1, "people")
+        shown: Rows = [(name, lines.pop(name).sentence) for name in named]
+        if "unchanged" in wanted:
+            shown += _warned(run_warnings(document))
+        if shown:
+            parts.append(Figures(shown, title))
+    return tuple(parts)
 
 
 def _warned(warnings: Sequence[str]) -> Rows:
@@ -220,13 +249,19 @@ def to_html(document: Document, released: RunOutputs | None = None) -> str:
     return html.fragment([rows(answer(document, released), run_warnings(document))])
 
 
-def to_text(document: Document) -> str:
-    """Return the answer as lines of text, each with its name."""
-    lines, warnings = answer(document), run_warnings(document)
-    said = [(line.name, line.short or line.sentence) for line in lines]
-    said += [("warning", warning) for warning in warnings]
-    wide = max(len(name) for name, _ in said)
-    return "\n".join(f"{name:{wide}}  {sentence}" for name, sentence in said)
+def to_text(document: Document, released: RunOutputs | None = None) -> str:
+    """Return the answer as lines of 80 columns, without colours."""
+    import io
+
+    from rich.console import Console
+
+    from dptext.report import terminal
+
+    shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
+    lines = blocks(answer(document, released), run_warnings(document))
+    with shown.capture() as capture:
+        terminal.show(lines, shown)
+    return "\n".join(line.rstrip() for line in capture.get().splitlines())
 
 
 def _height(sentence: str) -> int:
@@ -234,19 +269,10 @@ def _height(sentence: str) -> int:
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
-def _cut(sentence: str, lines: int) -> str:
-    """Cut a sentence to some lines; the full report has the rest."""
-    words = sentence.split(" ")
-    while _height(sentence) > lines and len(words) > 1:
-        words.pop()
-        sentence = f"{' '.join(words)} ..."
-    return sentence
-
-
-def _private(document: Document, released: RunOutputs) -> Line:
+def _output(document: Document, released: RunOutputs) -> Line:
     """Count the private texts, and name the outputs."""
     layout, private = document.run.layout, document.private
-    named = " and ".join(f'"{_name(each)}"' for each in layout.fields or ())
+    named = " and ".join(f'"{plain_name(each)}"' for each in layout.fields or ())
     named = f" of {named}" if named else ""
     sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
     figures: JsonObject = {}
@@ -272,33 +298,18 @@ def _private(document: Document, released: RunOutputs) -> Line:
             ", in the place of the originals" if folder is None else f" in {folder}"
         )
     where = f": {where}" if where else ""
-    return Line("private", f"{sentence}{where}", figures, f"{short}{where}")
+    return Line("output", f"{sentence}{where}", figures, f"{short}{where}")
 
 
-def _name(name: str) -> str:
-    """Return a name that can be seen and stays on its line, shortened where long."""
-    plain = name if name.isprintable() and name else ascii(name)[1:-1] or "''"
-    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
-
-
-def _copied(document: Document, released: RunOutputs) -> Line:
-    """Name everything copied unchanged: fields, and parts of the texts."""
-    names, inside = released.copied, _inside(document)
-    if document.vectors is not None:  # the only field beside vectors is the id
-        columns = () if document.output is None else document.output.columns or ()
-        names = [document.run.layout.id_field or "id"] if "id" in columns else []
+def _unchanged(document: Document, released: RunOutputs) -> Line:
+    """Name everything that is unchanged: fields, and parts of the texts."""
+    names, inside = _unchanged_fields(document, released), _inside(document)
     parts = []
     if names:
-        listed: list[str] = []
-        for name in map(_name, names):
-            if listed and len(", ".join([*listed, name])) > _WIDTH:
-                break
-            listed.append(name)
-        more = len(names) - len(listed)
-        shown = ", ".join(listed)
-        if more:
-            shown += f" and {count(more)} more"
-        if released.first:
+        shown = listed_names(names)
+        if released.first is None:
+            shown += " (in the first records)"
+        elif released.first:
             each = " of each file" if len(released.outputs) > 1 else ""
             shown += f" (in the first {count(released.first)} records{each})"
         parts.append(shown)
@@ -311,22 +322,20 @@ def _copied(document: Document, released: RunOutputs) -> Line:
         "of_first_records": released.first or None,
         "inside": inside,
     }
-    return Line("copied", "; ".join(parts) or "nothing", figures)
+    return Line("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures)
 
 
-def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
-    """Name the fields left out, and those of pseudonyms."""
-    if dropped:
-        named = ", ".join(map(_name, dropped))
-        yield Line("left out", named, {"fields": list(dropped)})
-    if pseudonyms:
-        named = ", ".join(map(_name, pseudonyms))
-        sentence = f"no guarantee, equal values stay equal: {named}"
-        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
+def _unchanged_fields(document: Document, released: RunOutputs) -> Sequence[str] | None:
+    """Return the names of the unchanged fields, None if they are unknown."""
+    if document.vectors is None:
+        return released.copied
+    # The only field beside vectors is the id.
+    columns = () if document.output is None else document.output.columns or ()
+    return [document.run.layout.id_field or "id"] if "id" in columns else []
 
 
 def _inside(document: Document) -> list[str]:
-    """Name the copied classes of token inside texts."""
+    """Name the unchanged classes of token inside texts."""
     if document.words is None:
         return []
     policy, private = document.policy, document.private
@@ -341,108 +350,9 @@ def _inside(document: Document) -> list[str]:
         seen -= {"markup"} if Form.MARKUP not in policy.forms else set()
     else:
         return ["parts of a class that is not known"]
-    copied = ("copied", "kept as layout")
-    names = [name for name, how in treated.items() if how in copied and name in seen]
+    unchanged = ("unchanged", "layout unchanged")
+    names = [name for name, how in treated.items() if how in unchanged and name in seen]
     return [CLASSES.get(name, name) for name in names if name != "space"]
-
-
-def protection(promise: Statement, document: Document | None = None) -> list[Line]:
-    """Return the guarantee for one word or text, then for a person as a whole.
-
-    document: the report of a run; None for a plan.
-    """
-    of_text = document is not None and is_of_texts(document)
-    unit = "text" if of_text else "word"
-    figures: JsonObject = {
-        "notion": str(promise.notion),
-        "level": str(promise.level),
-        "epsilon": promise.epsilon,
-        "delta": promise.delta,
-        "loss": _finite(promise.loss.farthest),
-    }
-    if promise.notion is Notion.NONE:
-        figures |= {"epsilon": None, "loss": None}
-        sentence = promise.sentence[:1].lower() + promise.sentence[1:]
-        if document is not None and document.run.key == "seed":
-            sentence = f"no guarantee: {_BY_SEED}"
-        none = Line("a person", "no guarantee", _person_figures(promise))
-        return [Line(f"one {unit}", sentence, figures), none]
-    proves = "hardly ever proves a" if promise.delta else "proves no"
-    near = f"{_near(promise)} from similar {unit}s, not from very different ones"
-    worth = {
-        Strength.NOT_MEANINGFUL: "no meaningful protection",
-        Strength.VARIES: near,
-        Strength.GROWS: f"the longer its text, the less the {unit} is protected",
-        **{key: f"{how}: the output {proves} {unit}" for key, how in _WORDS.items()},
-    }
-    per = " per unit of distance" if promise.notion is Notion.METRIC else ""
-    if promise.level is Level.TEXT and not of_text:
-        per += " for a text"
-    notion = _NOTIONS.get(promise.notion, str(promise.notion))
-    delta = f", delta {number(promise.delta)}" if promise.delta else ""
-    terms = f"{notion}, epsilon {number(promise.epsilon)}{delta}{per}"
-    sentence = f"{worth[promise.strength.word]} ({terms})"
-    return [Line(f"one {unit}", sentence, figures), _person(promise, document)]
-
-
-def _near(promise: Statement) -> str:
-    """Rate the protection of a word from its nearest one, at the median."""
-    near = Loss.even(promise.loss.nearest)
-    worth = judge(promise.notion, promise.level, near, promise.text_loss).word
-    return _WORDS.get(worth, "not meaningfully protected")
-
-
-def is_of_topics(document: Document) -> bool:
-    """Tell whether whole texts became topics."""
-    return document.words is not None and document.words.topics is not None
-
-
-def is_of_texts(document: Document) -> bool:
-    """Tell whether a released vector, or a topic, is one of a whole text."""
-    if is_of_topics(document):
-        return True
-    return document.vectors is not None and document.guarantee.level is Level.TEXT
-
-
-def _finite(nats: float | None) -> float | None:
-    return nats if nats is not None and math.isfinite(nats) else None
-
-
-def _person_figures(promise: Statement) -> JsonObject:
-    return {
-        "protected_as_a_whole": False,
-        "loss_of_a_text": _finite(promise.text_loss.total),
-        "limit": None,
-    }
-
-
-def _person(promise: Statement, document: Document | None) -> Line:
-    """Return the guarantee for all words of a person."""
-    recorded = None if document is None else document.run.recorded
-    private = None if document is None else document.private
-    total, figures = promise.text_loss.total, _person_figures(promise)
-    rare = ", apart from rare exceptions" if promise.delta else ""
-    if recorded is not None:
-        limit = recorded.limits
-        holds = limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
-        figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
-        weak = "" if holds else "not protected as a whole: "
-        sentence = (
-            f'{weak}at most {bound(limit.nats)} nats for each "{_name(limit.field)}" '
-            "in all releases that the ledger records"
-        )
-        return Line("a person", sentence, figures)
-    sentence = "not protected as a whole: every further word or record reveals more"
-    if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
-        sentence = (
-            f"protected in one text (at most {bound(total)} nats{rare}), not in several"
-        )
-    vectors = None if private is None else private.vectors
-    if vectors is not None and vectors.epsilon_of_one is not None:
-        figures |= {"most_of_one": vectors.most_of_one}
-        figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
-        sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
-    return Line("a person", sentence, figures)
 
 
 def attackers_on(document: Document, words: WordSection) -> Attackers:
@@ -464,15 +374,14 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
 
 
 def attacks(known: Attackers) -> list[Line]:
-    """Say how many written words are the original, then what attackers find."""
-    written, attacker = written_sentence(known), attacker_sentence(known)
-    if known.common and attacker[0] == written[0]:
-        # The line above has the command; the first line of the answer needs the room.
-        attacker = attacker[0].partition(":")[0], attacker[1]
+    """Say what attackers find, and how many written words are the original."""
+    attacker, written = attacker_sentence(known), written_sentence(known)
+    if attacker[0] == written[0]:  # the line above has the reason, and the command
+        written = f"{written[0].partition(':')[0].rstrip('.')}.", written[1]
     return [
-        Line("written", *written),
         Line("attacker", *attacker),
-        Line("one draw", *draw_sentence(known)),
+        Line("same word", *written),
+        Line("one guess", *draw_sentence(known)),
     ]
 
 
@@ -481,7 +390,7 @@ def topic_lines(
 ) -> list[Line]:
     """Say how often the nearest topic is written, and who finds an original."""
     return [
-        Line("written", *whole_texts.written_sentence(topics)),
+        Line("topic", *whole_texts.written_sentence(topics)),
         Line(
             "original",
             *whole_texts.original_sentence(topics, seeded=seeded, shuffled=shuffled),
@@ -489,36 +398,37 @@ def topic_lines(
     ]
 
 
-def _kept(private: Private, *, replaced: bool) -> Line:
+def _meaning(private: Private, *, common: bool) -> Line:
     """Say how much changed and how much of the meaning is left.
 
-    replaced: of the words that are replaced, where common ones are copied.
+    common: common words are unchanged, and figures are of the replaced ones.
     """
     assert private.words is not None
     metrics = private.words.metrics
     of_meaning = metrics.get("CS", {})
     changed = metrics.get("PP", {}).get("share_changed")
     meaning, near = of_meaning.get("share_kept"), of_meaning.get("mean_cosine")
-    parts, mark = [], "private"
+    parts = []
     if isinstance(changed, float):
-        of = "replaced words" if replaced else "words"
+        of = "replaced words" if common else "words"
         parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
-        of = "their meaning" if replaced else "meaning"
+        of = "their meaning" if common else "meaning"
         # Below 0 they are less near than texts of other rows: by chance.
-        parts.append(f"{whole(max(meaning, 0.0))} of {of} kept")
-        mark = "unrelated: 0%; private"
+        parts.append(f"{whole(max(meaning, 0.0))} of {of} left")
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
-    said = ", ".join(parts) or "there was no word to replace"
+    said = ", ".join(parts) or "There was no word to replace"
     if private.words.describes == "rewritten texts":
         said = NOT_MEASURED
     figures = {"changed": changed, "meaning": meaning, "private": True}
-    return Line("kept", f"{said} ({mark})", {**figures, "similarity": near})
+    return Line(
+        "meaning", f"{said} (do not publish this).", {**figures, "similarity": near}
+    )
 
 
 def _third_party(document: Document) -> Iterator[Line]:
-    """Say to whom draws were sent, and what came of it."""
+    """Say to whom draws were sent, and the number of answers."""
     private, output = document.private, document.output
     used: ServerAsked | ServerUse | None = None if output is None else output.used
     if private is not None and private.words is not None:
@@ -527,40 +437,63 @@ def _third_party(document: Document) -> Iterator[Line]:
         yield Line("third party", third_party_sentence(used), msgspec.to_builtins(used))
 
 
-def _send(document: Document) -> Line:
-    """Say under which conditions the output may leave, and what to do first."""
+def _sending(document: Document, released: RunOutputs) -> Line:
+    """Say what to ask and to do before the output leaves, and which files may."""
     worth = document.guarantee.strength.word
-    if worth in (Strength.NONE, Strength.NOT_MEANINGFUL):
-        return Line("send it", "no, unless the original could be sent as well")
+    weak = worth in (Strength.NONE, Strength.NOT_MEANINGFUL)
+    if weak or is_mostly_guessed(document):
+        return Line("sending", "Do not, unless the original could be sent as well.")
+    private, layout = document.private, document.run.layout
+    parts = []
+    if _unchanged_fields(document, released) != [] and layout.fields is not None:
+        parts.append("the unchanged columns")
+    if Unprotected.COMMON_WORDS in document.guarantee.unprotected:
+        parts.append("the common words")
+    if layout.pseudonyms:
+        parts.append("the pseudonyms")
     if is_of_topics(document):
-        return Line(
-            "send it",
-            "if what is copied, and the topic of each text, may be known; first run "
-            "dptext check; publish only output and public report",
-        )
-    unit = "texts" if is_of_texts(document) else "words"
-    varies = worth is Strength.VARIES
-    kept = f"similar {unit} from each other" if varies else f"single {unit}"
-    first = "run dptext check" if document.vectors else "read some records"
-    others = " and pseudonyms" if document.run.layout.pseudonyms else ""
-    sentence = f"if what is copied{others} may leave and protecting {kept} is enough; "
-    sentence += f"first {first}; publish only output and public report"
-    return Line("send it", sentence)
+        parts.append("the topic of each text")
+    sentence = f"May {series(tuple(parts))} leave? " if parts else ""
+    records = _ROWS if private is None else private.records
+    if document.vectors is not None:
+        sentence += "Run dptext check. "
+    else:
+        read = f"{_ROWS} rows" if records >= _ROWS else "every row"
+        sentence += f"Read {read}. "
+    return Line("sending", f"{sentence}Send only {_sent_files(released)}")
 
 
-def _repeat(document: Document, sent: Sequence[Line]) -> Line:
-    """Say whether another run may give the same output; not if draws were sent."""
-    drawn = "noise" if document.vectors else "words"
-    if is_of_topics(document):
-        drawn = "topics"
+def _sent_files(released: RunOutputs) -> str:
+    """Name the files that may leave."""
+    if len(released.outputs) > 1:
+        reports = "" if released.public is None else " and the report beside each"
+        return f"the outputs{reports}"
+    name = Path(released.outputs[0] or "").name if released.outputs else ""
+    if not name or len(name) > _LONG_NAME or not name.isprintable():
+        reports = "" if released.public is None else f" and its report ({SIDECAR})"
+        return f"the output{reports}"
+    if released.public is None:
+        return name
+    report = f"{name}{SIDECAR}" if len(name) <= _SHORT_NAME else f"its {SIDECAR}"
+    return f"{name} and {report}"
+
+
+def _again(document: Document, sent: Sequence[Line]) -> Line:
+    """Say whether a further release costs protection; draws that were sent may."""
     sentence = {
-        "system": f"a new run draws other {drawn}, and losses add up (see --key-file)",
-        "key-file": "with the same input, settings and key, at no further cost",
-        "seed": "by anyone who knows or guesses the seed",
+        "system": (
+            "Do not release twice: a second version weakens protection; --key-file "
+            "makes reruns identical."
+        ),
+        "key-file": (
+            "The same input, settings and key give this output again, at no further "
+            "cost."
+        ),
+        "seed": "Anyone who knows or guesses the seed can make this output again.",
     }[document.run.key]
     if sent and document.run.key != "system":
-        sentence += "; the third party may answer otherwise"
-    return Line("repeat", sentence, {"key": document.run.key})
+        sentence += " The third party may answer otherwise."
+    return Line("again", sentence, {"key": document.run.key})
 
 
 def _report(released: RunOutputs) -> Line:
@@ -575,7 +508,8 @@ def _report(released: RunOutputs) -> Line:
     parts = []
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
-        parts.append("standard output" if public == "-" else f"dptext report {name}")
+        shown = f"dptext report {name} shows all figures"
+        parts.append("on standard output" if public == "-" else shown)
         if signed:
             parts.append(signed if signed == UNSIGNED else f"signed {signed}")
         if len(released.outputs) > 1:

@@ -28,7 +28,7 @@ from dptext.report.figures import whole
 from dptext.types import JsonObject
 
 Count = Annotated[int, Meta(ge=0)]
-SEEDED = "not measured: with the seed, every draw can be repeated"
+SEEDED = "Not measured: with the seed, every draw can be repeated."
 _MEASURED_BY = (
     "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
 )
@@ -170,7 +170,7 @@ class Attackers:
     def not_measured(self) -> str:
         """Name the command that measures these settings."""
         which = "texts in this language" if self.other_language else "these settings"
-        return f"not measured for {which}: {self.measured_by}"
+        return f"Not measured for {which}: {self.measured_by}."
 
     @property
     def words(self) -> str:
@@ -193,15 +193,16 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     if known.seeded:
         return SEEDED, figures
     if known.rewritten:
-        return "not measured: no word of a rewritten text stands for another", figures
+        return "Not measured: no word of a rewritten text stands for another.", figures
     if known.other_language or not known.written:
         return known.not_measured, figures
     every, rare = _shares(known.written)
-    of_rare = f", {_between(rare)} of rare ones" if rare else ""
+    of_rare = f", {between(rare)} of rare ones" if rare else ""
     figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
+    share = between(every)
     sentence = (
-        f"{_between(every)} of all {known.words} stand in the output unchanged"
-        f"{of_rare} ({known.public_texts})"
+        f"{share[:1].upper()}{share[1:]} of all {known.words} are unchanged{of_rare} "
+        f"({known.public_texts})."
     )
     return sentence, figures
 
@@ -225,14 +226,31 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
         "found_of_rare_words": _limits(rare),
         "measured_at_risk": known.attackers_risk,
     }
-    of_rare = f", {_between(rare)} of rare ones" if rare else ""
+    of_rare = f", {between(rare)} of rare ones" if rare else ""
     texts = known.public_texts
     if known.attackers_risk is not None:
         texts += f" at risk {whole(known.attackers_risk)}, which protects more"
     found = (
-        f"recovers at least {_between(every)} of all {known.words}{of_rare} ({texts})"
+        f"Recovers at least {between(every)} of all {known.words}{of_rare} ({texts})."
     )
     return found, figures
+
+
+def delicate_sentence(known: Attackers) -> tuple[str, JsonObject] | None:
+    """Return the sentence and figures on words of special categories, if measured."""
+    if known.seeded or known.other_language:
+        return None
+    found = [each.special for each in known.attackers if each.special is not None]
+    if not found:
+        return None
+    unchanged = [each.special for each in known.written if each.special is not None]
+    listed = f"; {between(unchanged)} are unchanged" if unchanged else ""
+    sentence = (
+        "Of words of health, religion, origin, sexuality, politics, crime and money, "
+        f"an attacker recovers at least {between(found)}{listed} "
+        f"({known.public_texts})."
+    )
+    return sentence, {"found": _limits(found), "unchanged": _limits(unchanged)}
 
 
 def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
@@ -247,8 +265,8 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
             for rows_of in (known.attackers, known.written)
         )
         if found or shown:
-            reading = _between(found) if found else ""
-            rows.append((name, reading, _between(shown) if shown else ""))
+            reading = between(found) if found else ""
+            rows.append((name, reading, between(shown) if shown else ""))
     return rows
 
 
@@ -259,16 +277,21 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
     if known.seeded:
         return SEEDED, figures
     if known.other_language:
-        return "not known for texts in this language: its words are unknown", figures
+        return "Not known for texts in this language: its words are unknown.", figures
     if risk is None:
-        return known.risk_note, figures
+        return _as_sentence(known.risk_note), figures
     most = "" if risk.low is None else "at most "
     sentence = (
-        f"the best guess from it is right for {most}{whole(risk.success)} of "
-        f"{'replaced ' if known.common else ''}words, "
-        f"without it for {whole(risk.baseline)}"
+        f"Right for {most}{whole(risk.success)} of "
+        f"{'replaced ' if known.common else ''}words seen one at a time; without "
+        f"output, {whole(risk.baseline)}."
     )
     return sentence, {"found": risk.success, "without_output": risk.baseline}
+
+
+def _as_sentence(note: str) -> str:
+    """Write a note with a capital first letter and a full stop."""
+    return f"{note[:1].upper()}{note[1:]}{'' if note.endswith('.') else '.'}"
 
 
 def _shares(rows: Sequence[AttackerFigures]) -> tuple[list[float], list[float]]:
@@ -281,6 +304,11 @@ def _limits(shares: Sequence[float]) -> list[float]:
     return [min(shares), max(shares)] if shares else []
 
 
-def _between(shares: Sequence[float]) -> str:
+def between(shares: Sequence[float]) -> str:
+    """Write the least and the largest of some shares."""
     low, high = whole(min(shares)), whole(max(shares))
-    return low if low == high else f"{low} to {high}"
+    if low == high:
+        return low
+    if low[0].isdigit() and high[0].isdigit():
+        low = low.removesuffix("%")
+    return f"{low} to {high}"

@@ -16,10 +16,10 @@ Show = Callable[[Any], str]
 # What can happen to a token, in the order of their colours.
 TREATMENTS = (
     "replaced",
-    "copied",
+    "unchanged",
     "random digits",
     "made new",
-    "kept as layout",
+    "layout unchanged",
     "masked",
     "left out",
 )
@@ -82,6 +82,13 @@ class Paragraph:
 
 
 @dataclass(frozen=True, slots=True)
+class Verdict:
+    """A verdict of one line, said loudest, in a box of its colour."""
+
+    badge: Badge
+
+
+@dataclass(frozen=True, slots=True)
 class Bullets:
     """Lines, each with a bullet."""
 
@@ -103,9 +110,10 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """Names with their values."""
+    """Names with their values; with a title, a group of a first screen."""
 
     rows: Sequence[tuple[str | Code, Cell]]
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +198,9 @@ class More:
     blocks: Sequence[Block]
 
 
-Block = Heading | Paragraph | Bullets | Tokens | Figures | Table | Chart | More
+Block = (
+    Heading | Paragraph | Verdict | Bullets | Tokens | Figures | Table | Chart | More
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -41,8 +41,8 @@ def counted(
             figures["by_class"] = {**by_class}
         common = by_class.pop("common", 0)
         if common:
-            treated["copied"] -= common
-            parts.append(f"{_some(common, 'common word')} copied")
+            treated["unchanged"] -= common
+            parts.append(f"{_some(common, 'common word')} unchanged")
         # Of those that are made new, the others have a form.
         each_class = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
         if not classes:

@@ -7,7 +7,7 @@ Data for machines (JSON, CSV) has the numbers themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from dptext.guarantees import claims
 from dptext.server_use import ServerAsked, ServerUse
@@ -52,6 +52,8 @@ CHANGED_BY_CHANCE = (
 NOTHING = "-"
 # From here on a bound in nats is written without decimals.
 _LARGE = 10_000.0
+_LONGEST = 30  # characters of the name of a field
+_LINE = 68  # characters of several names
 
 
 def share(value: float | None) -> str:
@@ -143,6 +145,23 @@ def measure(name: str, value: float | str | None) -> str:
     return f"{value:.3f}" if isinstance(value, float) else f"{value:,}"
 
 
+def plain_name(name: str) -> str:
+    """Return a name that can be seen and stays on its line, shortened where long."""
+    plain = name if name.isprintable() and name else ascii(name)[1:-1] or "''"
+    return plain if len(plain) <= _LONGEST else f"{plain[: _LONGEST - 3]}..."
+
+
+def listed_names(names: Iterable[str]) -> str:
+    """Name fields on about one line of a terminal, and count those beyond."""
+    plain, listed = [*map(plain_name, names)], list[str]()
+    for name in plain:
+        if listed and len(", ".join([*listed, name])) > _LINE:
+            break
+        listed.append(name)
+    more = len(plain) - len(listed)
+    return f"{', '.join(listed)} and {count(more)} more" if more else ", ".join(listed)
+
+
 def legend(*names: str) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
@@ -150,15 +169,15 @@ def legend(*names: str) -> tuple[str, ...]:
 
 def third_party_sentence(used: ServerAsked | ServerUse) -> str:
     """Name the address that draws went to and, if known, the number of answers."""
-    which, after = "draws were", ""
+    which, after = "Draws were", ""
     if isinstance(used, ServerUse):
         texts = f"{count(used.texts)} text" + ("" if used.texts == 1 else "s")
-        which = f"draws of {texts} were"
+        which = f"Draws of {texts} were"
         after = f"; {count(used.unanswered)} decoded by dptext, in part or in all"
     way = "through a proxy" if used.proxy else "through no proxy that dptext knows"
     return (
         f"{which} sent to the address {used.host} (model {used.model}), {way}; who "
-        f"answers there is not known{after}"
+        f"answers there is not known{after}."
     )
 
 

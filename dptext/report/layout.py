@@ -55,7 +55,8 @@ class Layout:
         ),
     ]
     id_field: Annotated[
-        str | None, Meta(description="Field that names records, copied to the output.")
+        str | None,
+        Meta(description="Field that names records, unchanged in the output."),
     ] = None
     missing: Annotated[
         Literal["fail", "pass"],

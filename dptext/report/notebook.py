@@ -1,4 +1,4 @@
-"""A report that notebooks, and `str`, show by its short answer."""
+"""A report that shows itself by its short answer, as text and in notebooks."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ class Report(Document):
     __slots__ = ()
 
     def __str__(self) -> str:
-        """Return the short answer, a name and a sentence on each line."""
+        """Return the short answer as lines of 80 columns."""
         return answer.to_text(self)
 
     def _repr_html_(self) -> str:

@@ -42,12 +42,12 @@ _UNKNOWN = 1 / 3
 # By the codes of treatments (dptext.tokens.policy).
 _TREATED = (
     "replaced",
-    "copied",
+    "unchanged",
     "masked",
     "left out",
     "random digits",
     "made new",
-    "kept as layout",
+    "layout unchanged",
 )
 
 
@@ -262,7 +262,7 @@ class WordCounts:
         float,
         Meta(
             description=(
-                "Share of tokens copied, of those that are neither punctuation nor "
+                "Share of unchanged tokens, of those that are neither punctuation nor "
                 "space."
             )
         ),
@@ -327,7 +327,7 @@ class WordCounts:
         tokens = {name: number for name, number in tokens.items() if name in treated}
         wordlike = tokens.keys() - kinds.MARK_NAMES
         total = sum(tokens[name] for name in wordlike)
-        copied = sum(tokens[name] for name in wordlike if treated[name] == "copied")
+        copied = sum(tokens[name] for name in wordlike if treated[name] == "unchanged")
         describes = "drawn words"
         if pipeline.rewrites:
             describes = "rewritten texts"
@@ -398,6 +398,15 @@ class Private:
             )
         ),
     ] = ()
+    unchanged: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Names of the unchanged fields that were found in the first records; "
+                "empty for vectors, and where none was looked for."
+            )
+        ),
+    ] = ()
 
     @classmethod
     def from_counts(
@@ -413,7 +422,8 @@ class Private:
             for path in inputs
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
-        return cls(shown, *numbers, words, vectors)
+        found = tuple(getattr(counts, "copied", ()))
+        return cls(shown, *numbers, words, vectors, unchanged=found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +439,7 @@ class Output:
         tuple[str, ...] | None,
         Meta(
             description=(
-                "Fields copied unchanged; null if the file does not name all of its "
+                "Unchanged fields; null if the file does not name all of its "
                 "fields in one place, as a header or schema does."
             )
         ),

@@ -15,10 +15,10 @@ from dptext.report.blocks import Block, Cell, Page, Section, Tone
 _TONES = {Tone.GOOD: "bold green", Tone.FAIR: "bold yellow", Tone.BAD: "bold red"}
 _TREATMENTS = {
     "replaced": "bold green",
-    "copied": "yellow",
+    "unchanged": "yellow",
     "random digits": "blue",
     "made new": "blue",
-    "kept as layout": "blue",
+    "layout unchanged": "blue",
     "masked": "magenta",
     "left out": "dim strike",
 }
@@ -62,12 +62,16 @@ def _block(block: Block) -> Iterator[RenderableType]:
                 no_wrap=code,
                 overflow="ignore" if code else None,
             )
+        case blocks.Verdict():
+            yield _text(block.badge)
         case blocks.Bullets():
             yield from (Text(f"- {line}") for line in block.lines)
         case blocks.Tokens():
             yield Text("tokens: ") + Text(", ").join(map(_text, block.legend))
             yield Text(" ").join(map(_text, block.tokens))
         case blocks.Figures():
+            if block.title:
+                yield from (Text(), Text(f"{block.title}:", style="bold"))
             yield _figures(block)
         case blocks.Table():
             yield _table(block)

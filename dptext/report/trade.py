@@ -7,17 +7,19 @@ private texts sorts others right.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import msgspec
 
 from dptext import cache
 from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.report.attackers import AttackerFigures
+from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
+from dptext.report.lines import Line
+from dptext.types import Notion
 
 _KIND, _CLASSIFIER = "news", "tfidf"
 
@@ -27,8 +29,7 @@ def blocks(document: Document) -> list[Block]:
 
     Empty unless the attackers of its report were measured at several risks.
     """
-    budget = document.run.settings.get("budget")
-    risk = budget.get("risk") if isinstance(budget, dict) else None
+    risk = _risk(document)
     points: dict[float, Point] = {}
     originals = 0.0
     for rung, corpora in _ladder(document, risk):
@@ -56,6 +57,41 @@ def blocks(document: Document) -> list[Block]:
     return [chart, More((Paragraph(note, "note"),))]
 
 
+def stronger(document: Document) -> Iterator[Line]:
+    """Name a release of the same texts that protects more, with its figures."""
+    promise, words = document.guarantee, document.words
+    if document.run.key == "seed":
+        sentence = "Without --seed nobody can repeat the draws."
+    elif promise.notion is Notion.NONE:
+        sentence = "--profile balanced has a guarantee; --topics protects whole texts."
+    elif words is None:
+        sentence = "A smaller --epsilon."
+    elif words.topics is not None:
+        ledger = "--ledger limits the total of a person"
+        sentence = f"A smaller --epsilon, as of --profile topics-strong; {ledger}."
+    else:
+        sentence = f"{_smaller_risk(document)}; --topics protects whole texts."
+    yield Line("stronger", sentence)
+
+
+def _smaller_risk(document: Document) -> str:
+    """Name a risk of half or less that was measured, with the findings of attackers."""
+    risk = _risk(document)
+    if isinstance(risk, float):
+        for rung, corpora in reversed(_ladder(document, risk)):
+            if rung <= risk / 2.0:
+                rows = AttackerFigures.from_measured(corpora)
+                found = between([each.success for each in rows])
+                return f"--risk {whole(rung)} ({found} recovered)"
+    return "A smaller --epsilon" if risk is None else "A smaller --risk"
+
+
+def _risk(document: Document) -> object:
+    """Return the risk that the settings name, None without one."""
+    budget = document.run.settings.get("budget")
+    return budget.get("risk") if isinstance(budget, dict) else None
+
+
 def _ladder(
     document: Document, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
@@ -77,7 +113,9 @@ def _ladder(
         chosen = ladder.get(f"{risk:g}")
         if chosen is None:
             continue
-        # Of several ladders only the one measured for this report's settings.
-        if AttackerFigures.from_measured(corpora(chosen)) == words.attackers:
+        # Of several ladders only the one measured for this report's settings; a public
+        # report has its rows in short.
+        rows = AttackerFigures.from_measured(corpora(chosen))
+        if words.attackers in (rows, tuple(each.in_short() for each in rows)):
             return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
     return []

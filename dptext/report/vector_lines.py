@@ -24,8 +24,8 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
     best = max(ruler.nearest, ruler.best or 0.0)
     yield Line(
         "attacker",
-        f"finds {whole(best)} of originals among {count(ruler.choices)} {ruler.of}, "
-        f"or more; without the vector {whole(ruler.baseline)}",
+        f"Finds at least {whole(best)} of originals among {count(ruler.choices)} "
+        f"{ruler.of}; without the vector {whole(ruler.baseline)}.",
         {
             "found": best,
             "nearest": ruler.nearest,
@@ -35,9 +35,9 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
     )
     names = ("distance", "distance_error", "corrected_error")
     yield Line(
-        "kept",
-        f"distances between vectors: mean {short(errors.distance)}, mean error "
-        f"{short(errors.distance_error)}",
+        "distances",
+        f"Between vectors: mean {short(errors.distance)}, mean error "
+        f"{short(errors.distance_error)}.",
         {name: getattr(errors, name) for name in names},
     )
 
@@ -49,15 +49,15 @@ def use_lines(document: Document) -> Iterator[Line]:
     if found is not None:
         left = ""
         if found.accuracy - found.chance < _NOTHING:
-            left = "next to nothing is left: "
+            left = "Next to nothing is left: "
         at = ""
         if loss is not None and loss < found.loss * (1.0 - 1e-6):
             at = f" (at {found.loss:g} nats, with less noise)"
         yield Line(
             "use",
-            f"{left}a classifier of public English news was right for "
-            f"{whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
-            f"{whole(found.original)}",
+            f"{left}{'a' if left else 'A'} classifier of public English news was right "
+            f"for {whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
+            f"{whole(found.original)}.",
             {
                 "accuracy": found.accuracy,
                 "chance": found.chance,

@@ -16,7 +16,7 @@ from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, trade, whole_texts
+from dptext.report import answer, figures, protection, trade, whole_texts
 from dptext.report.answer import RunOutputs
 from dptext.report.attackers import (
     AttackerFigures,
@@ -91,19 +91,18 @@ def report(
         name = document.run.profile
         known = answer.attackers_on(document, document.words)
         sections = [*_words(document.words, known)]
-        kept = ", the line 'kept'"
+        kept = ", the line 'meaning'"
     else:
         assert document.vectors is not None
         name, sections, kept = "vectors", [_vectors(document.vectors)], ""
     failed = () if document.success else ("This run did not succeed.",)
-    lines = answer.answer(document, released)
-    shown = answer.rows(lines, answer.run_warnings(document))
+    shown = answer.first_screen(document, released)
     return Page(
         f"Privacy report: {name}",
         [
             *guarantee(
                 document.guarantee,
-                of_texts=answer.is_of_texts(document),
+                of_texts=protection.is_of_texts(document),
                 layouts=_layouts(document),
             ),
             *sections,
@@ -118,13 +117,13 @@ def report(
         lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
         footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
         "loads nothing.",
-        first=(shown, *trade.blocks(document)),
+        first=(*shown, *trade.blocks(document)),
     )
 
 
 def _layouts(document: Document) -> tuple[str, ...]:
     """Return sentences on layouts of forms, by the settings of a public report."""
-    policy = None if answer.is_of_texts(document) else document.policy
+    policy = None if protection.is_of_texts(document) else document.policy
     return () if policy is None else sentences.form_layouts(policy)
 
 
@@ -150,7 +149,7 @@ def guarantee(
         # Settings name forms; another version may have had others by these names.
         title, shown = f"{title}, as this version of dptext has them", tuple(layouts)
     return [
-        Section("Guarantee", blocks, (answer.verdict(promise),)),
+        Section("Guarantee", blocks, (protection.badge(promise),)),
         Section("Not covered", (Bullets(promise.not_covered),)),
         *([Section(title, (Bullets(shown),))] if shown else ()),
         *(Section("Holds if", (each,)) for each in held),
@@ -185,9 +184,10 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
     yield Table(columns, [(words, nats, nats) for words, nats in rows])
     limit = f" Delta is {number(promise.delta)}." if promise.delta else ""
     yield Paragraph(
-        "A loss of x nats is a factor of e^x. A word is well protected up to 1 nat, in "
-        f"part up to 10, weakly up to {MAX_MEANINGFUL_LOSS:g}, and not meaningfully "
-        f"above; texts as a whole are not meaningfully protected above 10.{limit}",
+        "A loss of x nats is a factor of e^x. The protection of a word is strong up to "
+        f"1 nat, limited up to 10, weak up to {MAX_MEANINGFUL_LOSS:g}, and not "
+        "meaningful above; that of a text as a whole is not meaningful above 10."
+        f"{limit}",
         "note",
     )
 
@@ -337,7 +337,7 @@ def _private(
     if (words := private.words) is not None and topics is not None:
         other = words.metrics.get("PP", {}).get("share_changed")
         nearest, _ = whole_texts.kept_sentence(topics, other)
-        happened = Figures([("Topics", nearest.removesuffix(" (private)"))])
+        happened = Figures([("Topics", nearest.replace(" (do not publish this)", ""))])
         yield Section("What happened to the texts", (happened,), mark)
     elif words is not None:
         yield Section("What happened to the words", tuple(_tokens(words)), mark)
@@ -379,11 +379,12 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
     if words.forms:
         named = (Column("form"), Column("pieces", count))
         yield Table(named, sorted(words.forms.items()))
-    how = " into the text that a third party then rewrote"
-    how = how if words.describes == "rewritten texts" else " unchanged"
+    how = "are unchanged"
+    if words.describes == "rewritten texts":
+        how = "were unchanged in the text that a third party then rewrote"
     yield Paragraph(
         f"{share(words.share_copied)} of the tokens that are neither punctuation nor "
-        f"space were copied{how}."
+        f"space {how}."
     )
 
 
@@ -478,7 +479,7 @@ def _run(document: Document) -> Section:
         head.append(("Columns", ", ".join(output.columns)))
     if layout.id_field is not None:
         is_copied = layout.id_field not in (*layout.dropped, *layout.pseudonyms)
-        named = "Names a record (copied, too)" if is_copied else "Names a record"
+        named = "Names a record (unchanged, too)" if is_copied else "Names a record"
         head.append((named, layout.id_field))
     if layout.dropped:
         head.append(("Left out", ", ".join(layout.dropped)))

@@ -82,12 +82,12 @@ def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
     if topics.together > 1:
         sentence = (
             f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
-            f"the nearest among them in {nearest_percent(topics.nearest)} of texts"
+            f"the nearest among them in {nearest_percent(topics.nearest)} of texts."
         )
         return sentence, {"topics": topics.topics, "nearest": topics.nearest}
     sentence = (
-        f"the nearest of {count(topics.topics)} topics in "
-        f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden"
+        f"The nearest of {count(topics.topics)} topics in "
+        f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden."
     )
     return sentence, {"topics": topics.topics, "nearest": topics.nearest}
 
@@ -99,10 +99,10 @@ def original_sentence(
     if seeded:
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
-        f"whoever has {count(topics.originals)} that may be it picks the right one "
-        f"in at most {percent(topics.picked)}, after any one output "
-        f"{percent(topics.picked_after)}, of two {percent(topics.picked_of_two)}; "
-        f"unless copied fields{'' if shuffled else ' or the order'} tell"
+        f"Someone with {count(topics.originals)} originals picks the right one in at "
+        f"most {percent(topics.picked)} of cases (after any one output "
+        f"{percent(topics.picked_after)}; of two {percent(topics.picked_of_two)}), "
+        f"unless unchanged fields{'' if shuffled else ' or the order'} tell."
     )
     figures: JsonObject = {
         "originals": topics.originals,
@@ -118,27 +118,33 @@ def kept_sentence(
 ) -> tuple[str, JsonObject]:
     """Return the share of texts with their nearest topic; changed: that of others."""
     if topics is not None and topics.together > 1:
-        return "shares of topics: dptext topics estimate", {"nearest": None}
+        return "Shares of topics: dptext topics estimate.", {"nearest": None}
     if not isinstance(changed, float):
-        return "there was no text (private)", {"nearest": None, "private": True}
-    sentence = f"{whole(1.0 - changed)} of texts became their nearest topic (private)"
+        return "There was no text (do not publish this).", {
+            "nearest": None,
+            "private": True,
+        }
+    sentence = (
+        f"{whole(1.0 - changed)} of texts became their nearest topic (do not publish "
+        "this)."
+    )
     return sentence, {"nearest": 1.0 - changed, "private": True}
 
 
 def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
     """Return a table on attackers who hold originals."""
     if seeded:
-        return (Paragraph(f"Holders of originals: {SEEDED}."),)
+        return (Paragraph(f"Someone with original texts: {SEEDED}"),)
     held = f"one of {count(topics.originals)} originals"
     bound = Column("picks the right one in at most", percent, full=1.0)
     table = Table(
-        [Column("somebody who holds"), bound, Column("without output", percent)],
+        [Column("someone who holds"), bound, Column("without output", percent)],
         [
             (f"{held}, on average", topics.picked, 1.0 / topics.originals),
             (f"{held}, after any one output", topics.picked_after, None),
             ("one of two originals", topics.picked_of_two, 0.5),
         ],
-        title="Whoever holds original texts",
+        title="Someone with original texts",
     )
     note = (
         "Originals agree in all unchanged fields, are equally likely, and their order "

@@ -1,20 +1,19 @@
-"""Agreement: a drawn word is written in the form that its neighbours ask for.
+"""Agreement: drawn words are written in the forms that fit their neighbours.
 
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
-am", "a apple" "an apple". The rules are public, those of
-dptext/data/words/english_agreement.txt, so that the written words
-are a function of drawn and of kept words.
+am", "a apple" "an apple". The rules are public
+(dptext/data/words/english_agreement.txt), so that the written words are a function of
+drawn and of kept words.
 
-A stream is a row of words as they will stand in texts: ids (n,) int32, V for a word of
-no vocabulary; beside (n - 1,) whether a word has the one after right behind it; free
-(n,) which words may be rewritten, None for all; "a" and "an" also right before one of
-these: left as it stood, an article would show how the word that is gone began.
+A stream holds the words of texts in order: ids (n,) int32, V for words outside the
+vocabulary; adjacent (n - 1,), whether the next word follows directly; free (n,), which
+words may be rewritten, None for all. "a" and "an" are also rewritten before a free
+word: an unchanged article would show the first letter of the replaced word.
 
 Inflection is English: the regular forms of a word, and the families of a vocabulary.
-Families are made from nothing but the words and their parts of speech (Lexicon.parts):
-a regular form counts where it is a word itself; irregular ones are listed
-(dptext/data/words/english_inflections.txt). A family that the rules miss is not
-inflected, nothing else happens.
+Families follow from the words and their parts of speech (Lexicon.parts) alone: a
+regular form counts if it is a word itself; irregular forms are listed
+(dptext/data/words/english_inflections.txt). Words without a family are not inflected.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens import language_data
-from dptext.tokens.numbers import WITH_AN, elements_of
+from dptext.tokens.numbers import WITH_AN, element_rows
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
 # The forms of a word; a word may be several of them.
@@ -39,27 +38,58 @@ POSITIVE, COMPARATIVE, SUPERLATIVE = range(7, 10)
 FORMS = 10
 
 _INFLECTED = ("noun", "verb", "adjective", "other")
-_SHORT = 2  # "ad" is no verb for "added" being one
+# Shorter words do not become verbs by their forms: "ad" with "added".
+_SHORT = 2
+_SIBILANTS = ("s", "x", "z", "ch", "sh")
+# Letters that may be doubled, and words with a doubled last letter: one syllable, with
+# one vowel between consonants at the end.
+_DOUBLED = tuple("bdgklmnprt")
+_DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
+# Names of the forms in the rules, with the part of speech that has each.
+_FORMS: Mapping[str, tuple[int, str]] = {
+    "SINGULAR": (SINGULAR, "noun"),
+    "PLURAL": (PLURAL, "noun"),
+    "BASE": (BASE, "verb"),
+    "THIRD": (THIRD, "verb"),
+    "PAST": (PAST, "verb"),
+    "PARTICIPLE": (PARTICIPLE, "verb"),
+    "ING": (ING, "verb"),
+    "POSITIVE": (POSITIVE, "adjective"),
+    "COMPARATIVE": (COMPARATIVE, "adjective"),
+    "SUPERLATIVE": (SUPERLATIVE, "adjective"),
+}
+# First letters of words that always have "an", and of words that the expression
+# decides.
+_SURE, _LIKELY = b"ai", b"eouh"
+_VOWEL = re.compile(
+    r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"
+    r"|heir",
+    re.IGNORECASE,
+)
+# Part of speech, and words by form.
+_Family = tuple[str, dict[int, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Inflections:
-    """forms (V,) bits, 1 << form; others (V, FORMS) int32, the word of a form, or -1.
+    """The forms of words, and the other forms of their lemmas.
 
-    A word of two lemmas has the forms of both; its others are first those of the lemma
-    that is of its own part of speech.
+    A word of two lemmas has the forms of both. Its other forms are those of the lemma
+    with its part of speech, then those of the other.
     """
 
+    #: (V,) bits, 1 << form.
     forms: NDArray[np.uint16]
+    #: (V, FORMS) int32, the row of the word in each form, -1 without one.
     others: Ids
 
-    def are(self, form: int) -> Mask:
-        """Tell which words are of a form: (V,)."""
+    def have(self, form: int) -> Mask:
+        """Return a mask of words in a form: (V,)."""
         return np.asarray((self.forms >> form) & 1 == 1)
 
 
-def inflections_of(lexicon: Lexicon) -> Inflections:
-    """Find the families among the words that may be written; none but in English."""
+def find_inflections(lexicon: Lexicon) -> Inflections:
+    """Find the families among words that may be written, in English only."""
     size = len(lexicon.words)
     forms = np.zeros(size, np.uint16)
     others = np.full((size, FORMS), -1, np.int32)
@@ -68,53 +98,53 @@ def inflections_of(lexicon: Lexicon) -> Inflections:
     outputs = int(lexicon.meta.get("outputs", size))
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
     parts = {word: PARTS[lexicon.parts[row]] for word, row in rows.items()}
-    part_of = {word: part for word, part in parts.items() if part in _INFLECTED}
-    families = [*_nouns(part_of), *_verbs(part_of), *_adjectives(part_of)]
-    # Families of a word's own part of speech come last, and win.
-    for of_same_part in (False, True):
+    inflected = {word: part for word, part in parts.items() if part in _INFLECTED}
+    families = [*_nouns(inflected), *_verbs(inflected), *_adjectives(inflected)]
+    # Families with the part of speech of a word come last, and replace others.
+    for same_part in (False, True):
         for part, family in families:
-            members = [(f, w) for f, w in family.items() if w in part_of]
+            members = [(f, w) for f, w in family.items() if w in inflected]
             for form, word in members:
-                if (part_of[word] == part) is of_same_part:
+                if (inflected[word] == part) is same_part:
                     forms[rows[word]] |= 1 << form
                     for other, target in members:
                         others[rows[word], other] = rows[target]
     return Inflections(forms, others)
 
 
-_Family = tuple[str, dict[int, str]]
-
-
-def _nouns(part_of: Mapping[str, str]) -> Iterator[_Family]:
+def _nouns(parts: Mapping[str, str]) -> Iterator[_Family]:
+    """Yield families of nouns, from words with their parts of speech."""
     words = _irregular()["nouns"]
     odd = dict(zip(words[::2], words[1::2], strict=True))
     plurals, no_plurals = set(odd.values()), set(_irregular()["no plurals"])
-    for word in part_of:
+    for word in parts:
         many = odd.get(word) or plural(word)
-        if many not in part_of or word in plurals or many in no_plurals:
+        if many not in parts or word in plurals or many in no_plurals:
             continue
-        # Adjectives: "Americans" has a singular, "news" has none.
-        if "noun" in (part_of[word], part_of[many]):
+        # One of both is a noun: "Americans" has a singular, "news" does not.
+        if "noun" in (parts[word], parts[many]):
             yield "noun", {SINGULAR: word, PLURAL: many}
 
 
-def _verbs(part_of: Mapping[str, str]) -> Iterator[_Family]:
+def _verbs(parts: Mapping[str, str]) -> Iterator[_Family]:
+    """Yield families of verbs, from words with their parts of speech."""
     listed = _irregular()["verbs"]
     odd = {listed[at]: listed[at : at + 3] for at in range(0, len(listed), 3)}
-    likely = odd.keys() | _bases(w for w, part in part_of.items() if part == "verb")
-    for word in [word for word in part_of if word in likely]:
+    likely = odd.keys() | _bases(w for w, part in parts.items() if part == "verb")
+    for word in [word for word in parts if word in likely]:
         regular = past(word)
         _, before, done = odd.get(word, (word, regular, regular))
         ing, third = participle(word), third_person(word)
         verb = {BASE: word, THIRD: third, PAST: before, PARTICIPLE: done, ING: ing}
-        others = [form for form in (third, before, done, ing) if form in part_of]
+        others = [form for form in (third, before, done, ing) if form in parts]
+        # Forms whose part of speech shows that this is a verb.
         tell = (word, before, ing) if len(word) > _SHORT else (word,)
-        if others and any(part_of.get(form) == "verb" for form in tell):
+        if others and any(parts.get(form) == "verb" for form in tell):
             yield "verb", verb
 
 
 def _bases(verbs: Iterable[str]) -> set[str]:
-    """Return all words of which one of these may be a form: past or with -ing."""
+    """Return all possible bases of verbs in the past, with -ing, or in any form."""
     bases = set[str]()
     for verb in verbs:
         bases.add(verb)
@@ -126,28 +156,22 @@ def _bases(verbs: Iterable[str]) -> set[str]:
     return bases
 
 
-def _adjectives(part_of: Mapping[str, str]) -> Iterator[_Family]:
+def _adjectives(parts: Mapping[str, str]) -> Iterator[_Family]:
+    """Yield families of adjectives, from words with their parts of speech."""
     words = _irregular()["adjectives"]
     odd = dict(zip(words[::3], zip(words[1::3], words[2::3], strict=True), strict=True))
-    adjectives = [word for word, part in part_of.items() if part == "adjective"]
+    adjectives = [word for word, part in parts.items() if part == "adjective"]
     for word in adjectives:
         regular = comparative(word), superlative(word)
         more, most = odd.get(word, regular)
-        if part_of.get(more) == "adjective":
+        if parts.get(more) == "adjective":
             yield "adjective", {POSITIVE: word, COMPARATIVE: more, SUPERLATIVE: most}
 
 
 @cache
 def _irregular() -> Mapping[str, list[str]]:
-    """Return the irregular forms by their kind."""
+    """Return the lists of irregular forms."""
     return dict(language_data.sections("english_inflections"))
-
-
-_SIBILANTS = ("s", "x", "z", "ch", "sh")
-# Letters that may be doubled, and the words that do: of one syllable, with one vowel
-# between consonants at the end.
-_DOUBLED = tuple("bdgklmnprt")
-_DOUBLES = re.compile(r"^[^aeiou]*(?:qu)?[aeiou][bdgklmnprt]$")
 
 
 def after_consonant(word: str, letter: str) -> bool:
@@ -198,7 +222,7 @@ def superlative(adjective: str) -> str:
 
 
 def stem(word: str, *, keep_y: bool) -> str:
-    """Return what an ending with a vowel is put to: doubled, -i for -y, -ck for -c."""
+    """Return the stem before an ending with a vowel: doubled, -i for -y, -ck for -c."""
     if not keep_y and after_consonant(word, "y"):
         return word[:-1] + "i"
     if word.endswith(_DOUBLED) and _DOUBLES.search(word):
@@ -206,24 +230,14 @@ def stem(word: str, *, keep_y: bool) -> str:
     return word + "k" if word.endswith("ic") else word
 
 
-# Name of a form in the rules -> the form, and the part of speech that has it.
-_NAMES = (
-    *("SINGULAR", "PLURAL", "BASE", "THIRD", "PAST", "PARTICIPLE", "ING"),
-    *("POSITIVE", "COMPARATIVE", "SUPERLATIVE"),
-)
-_HAVING = (*2 * ["noun"], *5 * ["verb"], *3 * ["adjective"])
-_FORMS = dict(zip(_NAMES, enumerate(_HAVING), strict=True))
-
-
 class Rules(NamedTuple):
-    """The rules of a language: classes of words, and what they ask of a word beside.
+    """The rules of a language: classes of words, and rules for words next to them."""
 
-    before and after hold, by the name of a class, its words, and its rules for the word
-    after it and before it; loose, by a rule for endings, the classes it is not for.
-    """
-
+    #: By class its words, and the rules for the word after one of them.
     before: dict[str, tuple[list[str], list[str]]]
+    #: By class its words, and the rules for the word before one of them.
     after: dict[str, tuple[list[str], list[str]]]
+    #: By general rule for the word after another, the classes that it is not for.
     loose: dict[str, list[str]]
 
 
@@ -254,18 +268,8 @@ def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
 
 
-# Words that "an" stands before, by their spelling; exceptions are listed. All that
-# begin with a or i are such; what others are, the expression tells.
-_SURE, _LIKELY = b"ai", b"eouh"
-_VOWEL = re.compile(
-    r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"
-    r"|heir",
-    re.IGNORECASE,
-)
-
-
 class Articles:
-    """Write "a" or "an" as the word right after it wants."""
+    """Writes "a" or "an" by the word after it."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         rows = lexicon.row_of
@@ -278,13 +282,13 @@ class Articles:
         self._vowel = np.append(np.isin(first, list(_SURE)), False)
         for row in np.flatnonzero(np.isin(first, list(_LIKELY))).tolist():
             self._vowel[row] = _VOWEL.match(words[row]) is not None
-        for row in elements_of(lexicon):
+        for row in element_rows(lexicon):
             self._vowel[row] |= words[row] in WITH_AN
         self._unknown = len(words)
 
-    def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
-        """Rewrite the articles that are free or stand before a free word in place."""
-        here = self._article[ids[:-1]] & beside & (ids[1:] != self._unknown)
+    def write(self, ids: Ids, adjacent: Mask, free: Mask | None) -> None:
+        """Rewrite articles that are free, or before a free word, in place."""
+        here = self._article[ids[:-1]] & adjacent & (ids[1:] != self._unknown)
         if free is not None:
             here &= free[:-1] | free[1:]
         position = np.flatnonzero(here)
@@ -293,13 +297,12 @@ class Articles:
 
 
 class Inflector:
-    """Write words in the forms that their neighbours ask for, then the articles.
+    """Writes words in the forms that fit their neighbours, then the articles.
 
-    Tables of a lexicon, flat: (classes * (V + 1),) int32. _before and _after say what a
-    word becomes after and before a word of a class; the class of a word, _before_of and
-    _after_of (V + 1,) int32, is where in the table its row begins. The first row is
-    that of a word with nothing right beside it. Row V of all stands for words of no
-    vocabulary. _empty: nothing becomes another.
+    It has two flat tables (classes * (V + 1),) int32: the word that each word becomes
+    after, or before, a word of a class. The class of a word (V + 1,) int32 is the place
+    in the table where its row begins. The first row is for words without an adjacent
+    word, and row V of a class for words outside the vocabulary.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -307,59 +310,63 @@ class Inflector:
         self._size = size
         self._rows = lexicon.row_of
         self._outputs = int(lexicon.meta.get("outputs", size))
-        self._inflections = inflections_of(lexicon)
+        self._inflections = find_inflections(lexicon)
         listed = language_data.delicate_words(lexicon.language)
         keys = lexicon.row_of.keys()
         self._delicate = np.fromiter((key in listed for key in keys), bool, size)
         self._step = cache(self._forms)  # classes share their rules
+        # Whether no word becomes another one.
         self._empty = not self._inflections.forms.any()
-        # The part of speech of words; of none but in English.
+        # Only English words have parts of speech.
         parts = np.full(size, len(PARTS)) if self._empty else lexicon.parts
-        self._of = {name: np.asarray(parts == row) for row, name in enumerate(PARTS)}
-        are, of, in_s = self._inflections.are, self._of, _edges(lexicon)[1] == ord("s")
-        noun, verb = of["noun"], of["verb"]
-        past = are(PAST) & ~are(PARTICIPLE) & ~are(BASE)
-        groups = {
-            "plural": noun & are(PLURAL) & ~are(SINGULAR),
-            "singular": of["name"] | (noun & (are(SINGULAR) | ~in_s)),
+        self._has_part = {
+            name: np.asarray(parts == row) for row, name in enumerate(PARTS)
         }
-        self._before, self._before_of = self._table(rules().before, groups)
+        have, ends_in_s = self._inflections.have, _edges(lexicon)[1] == ord("s")
+        noun, verb = self._has_part["noun"], self._has_part["verb"]
+        past = have(PAST) & ~have(PARTICIPLE) & ~have(BASE)
         groups = {
-            "finite": verb & (are(THIRD) | past),
-            "mass": noun & (self._inflections.forms == 0) & ~in_s,
-            "noun": noun & ~are(BASE),
-            "adjective": noun | of["adjective"],
+            "plural": noun & have(PLURAL) & ~have(SINGULAR),
+            "singular": self._has_part["name"] | (noun & (have(SINGULAR) | ~ends_in_s)),
         }
-        self._after, self._after_of = self._table(rules().after, groups)
+        self._before, self._before_class = self._table(rules().before, groups)
+        groups = {
+            "finite": verb & (have(THIRD) | past),
+            "mass": noun & (self._inflections.forms == 0) & ~ends_in_s,
+            "noun": noun & ~have(BASE),
+            "adjective": noun | self._has_part["adjective"],
+        }
+        self._after, self._after_class = self._table(rules().after, groups)
         self._articles = Articles(lexicon)
 
-    def write(self, ids: Ids, beside: Mask, free: Mask | None) -> None:
+    def write(self, ids: Ids, adjacent: Mask, free: Mask | None) -> None:
         """Rewrite the free words of a stream and the articles before them in place.
 
-        First by the word after, then by the word before, as it then stands.
+        First by the word after each, then by the word before it, already rewritten.
         """
         if self._empty:
-            self._articles.write(ids, beside, free)
+            self._articles.write(ids, adjacent, free)
             return
         before = ids[:-1]
-        asked = self._after_of.take(ids[1:])
-        asked *= beside
-        asked += before
+        # Places in the table: the row of the neighbour's class, plus the word.
+        places = self._after_class.take(ids[1:])
+        places *= adjacent
+        places += before
         where = True if free is None else free[:-1]
-        np.copyto(before, self._after.take(asked), where=where)
-        asked = np.zeros(len(ids), np.int32)
-        np.multiply(self._before_of.take(before), beside, out=asked[1:])
-        asked += ids
+        np.copyto(before, self._after.take(places), where=where)
+        places = np.zeros(len(ids), np.int32)
+        np.multiply(self._before_class.take(before), adjacent, out=places[1:])
+        places += ids
         where = True if free is None else free
-        np.copyto(ids, self._before.take(asked), where=where)
-        self._articles.write(ids, beside, free)
+        np.copyto(ids, self._before.take(places), where=where)
+        self._articles.write(ids, adjacent, free)
 
     def _table(
         self,
         classes: Mapping[str, tuple[list[str], list[str]]],
         groups: Mapping[str, Mask],
     ) -> tuple[Ids, Ids]:
-        """Return a table and the class of each word."""
+        """Return a table, and the class of each word as a place in it."""
         width = self._size + 1
         if self._empty:
             return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
@@ -376,17 +383,17 @@ class Inflector:
         return np.concatenate(rows), offsets
 
     def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
-        """Return what each word becomes beside a word of a class: (V + 1,)."""
+        """Return the new form of each word next to a word of a class: (V + 1,)."""
         row = np.arange(self._size + 1, dtype=np.int32)
         rest = [] if name == "start" else [r for r in loose if name not in loose[r]]
-        # Earlier rules win.
+        # Earlier rules have priority.
         for rule in reversed([*asked, *rest]):
             here, there = self._step(rule)
             row[here] = there
         return row
 
     def _forms(self, rule: str) -> tuple[Ids, Ids]:
-        """Return the words that a rule turns into others, and these."""
+        """Return the words that a rule changes, and their new forms."""
         old, _, forms = rule.partition(">")
         new = forms.split("/")
         if old not in _FORMS:
@@ -395,15 +402,15 @@ class Inflector:
             both = np.array([[row] for row in pair] if fits else [[], []], np.int32)
             return both[0], both[1]
         old_form, part = _FORMS[old]
-        which = self._inflections.are(old_form) & self._of[part]
+        which = self._inflections.have(old_form) & self._has_part[part]
         target = np.full(self._size, -1, np.int32)
         for name in reversed(new):
             new_form, _ = _FORMS[name]
-            which &= ~self._inflections.are(new_form)
+            which &= ~self._inflections.have(new_form)
             other = self._inflections.others[:, new_form]
             target = np.where(other >= 0, other, target)
         which &= target >= 0
-        # A form never makes a delicate word of a plain one ("burn" into "burns").
+        # A form must not turn a plain word into a delicate one ("burn" into "burns").
         which &= self._delicate | ~self._delicate[target]
         here = np.flatnonzero(which).astype(np.int32)
         return here, target[here]

@@ -1,33 +1,33 @@
-"""Which words are common, and so copied as they are written: by their spelling alone.
+"""Common words, which are copied: recognised by their spelling alone.
 
-The N commonest words of a lexicon that it writes in lower case are common, and so are
-its function words; none is that tells of a special category of personal data (health,
-religion, crime, ...), and no single letter but a function word. Copied is
+Common are the N commonest words of a lexicon that it writes in lower case, and its
+function words. Words of a special category of personal data (health, religion, crime,
+...) and single letters other than function words are never common. These are copied:
 
-- a common word in lower case, wherever it stands;
-- one with a capital first letter where a text, a line or a sentence begins, unless a
-  public list has it as a name of a person, a place or an organisation ("Will", "Rose",
-  "Apple"); everywhere else such a word is replaced, as names are;
-- a function word of three letters or more in any capitals that is no acronym and no
-  name by a public list: "The" and "NOT" are, "GREAT", "IT", "US", "WHO" and "Can" are
-  not;
+- a common word in lower case, at any place;
+- a common word with a capital first letter at the beginning of a text, a line or a
+  sentence, unless a public list has it as a name of a person, a place or an
+  organisation ("Will", "Rose", "Apple"); at other places it is replaced like a name;
+- a function word of three letters or more in any capitals, unless a public list has it
+  as an acronym or a name: "The" and "NOT" are copied, "GREAT", "IT", "US", "WHO" and
+  "Can" are not;
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
   are not in capitals ("Mr"), and short forms of a public list ("e.g.", "TV").
 
-Where no names of a language are listed, a capital tells of no word that it is no name:
-where a sentence begins function words alone are copied, and no noun of German ever is.
+In a language without lists of names any word with a capital may be a name: at the
+beginning of a sentence only function words are copied, and German nouns never are.
 
-A text, line or sentence begins at the beginning of the text, after a line break, or
-after a mark that ends sentences and a space; quotes, brackets, dashes and bullets may
-stand between. The period of a title ends no sentence ("Mr. Cross"). A capital letter
-right before a period is an initial and is replaced ("A. Smith"). So whether a word is
-copied follows from its own spelling, from marks, and from copied words (titles) alone:
-what a replaced word was, or whether the lexicon knew it, never decides.
+A line begins after a line break, and a sentence after a mark that ends sentences and a
+space; quotes, brackets, dashes and bullets may stand between. The period of a title
+does not end a sentence ("Mr. Cross"). A capital letter before a period is an initial
+and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
+(titles) alone decide whether it is copied; replaced words, and whether the lexicon
+knows them, do not.
 
 A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone
-(dptext.tokens.regex.divide), and each part is judged by itself; one that tells as a
-whole of a special category ("right-wing") is not divided, and replaced, as is a name
-with small letters behind a hyphen ("Min-jun").
+(dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
+are words that have a special category only as a whole ("right-wing") and names with
+small letters after a hyphen ("Min-jun").
 """
 
 from __future__ import annotations
@@ -44,19 +44,22 @@ from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
 from dptext.types import Ids, Ints, Lexicon, Mask
 
-# Above flags, row and name of a code (dptext.tokens.tokenizer): common where a sentence
-# begins; a capital letter alone; a title; a mark that may stand before a first word; a
-# period.
-STARTS, LETTER, TITLES, OPENS, DOT = (1 << bit for bit in range(41, 46))
-# Beyond so many of the commonest words names on public lists are not common, even in
-# lower case ("sterling").
+# Bits of a code above flags, row and name (dptext.tokens.tokenizer).
+STARTS = 1 << 41  # copied at the beginning of a sentence
+LETTER = 1 << 42  # a single capital letter
+TITLES = 1 << 43  # a title: its period ends no sentence
+OPENS = 1 << 44  # a mark that may stand before the first word of a sentence
+DOT = 1 << 45  # a period
+# Names of public lists are common, in lower case, only among so many commonest words:
+# "sterling" is not.
 _COMMONEST = 3000
-# Function words in capitals have so many letters, or they could be acronyms.
-_SHOUTED = 3
-_SHORT = 4  # letters of short forms of months and weekdays ("Sept")
-# Languages that write "l'eau" for two words.
+# Least letters of copied function words in capitals: shorter ones may be acronyms.
+_LEAST_CAPITALS = 3
+# Most letters of short forms of months and weekdays ("Sept").
+_SHORT = 4
+# Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
-# Classes of which a release shows nothing but, perhaps, the class.
+# Classes whose words are all read as one word.
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
@@ -65,7 +68,7 @@ _DIVIDES = re.compile("[-_'’]")
 
 
 class CommonWords:
-    """The common words of a lexicon: the count commonest, and its function words."""
+    """The common words of a lexicon: its commonest words, and its function words."""
 
     def __init__(self, lexicon: Lexicon, count: int) -> None:
         self._language = lexicon.language
@@ -91,14 +94,14 @@ class CommonWords:
         return self._language in ELIDING
 
     def code(self, body: str) -> int:
-        """Return kinds.COMMON if a word is copied wherever it stands, or bits, or 0.
+        """Return the kind and bits of a word.
 
-        STARTS: copied where a sentence begins; with LETTER, not before a period; with
-        TITLES, common, and a period behind it ends no sentence.
+        kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
+        sentence; 0: replaced. With LETTER it is not copied before a period.
         """
         key = key_of(body)
         if key in self._titles:
-            # "MS" and "DR" may be an illness and a country.
+            # "MS" may be an illness, and "DR" a country.
             return 0 if body.isupper() else kinds.COMMON | TITLES
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
@@ -114,7 +117,7 @@ class CommonWords:
         if not self._names and not is_function:
             return 0
         title, letters = body[1:] == body[1:].lower(), len(body)
-        if letters >= _SHOUTED and is_function:
+        if letters >= _LEAST_CAPITALS and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
             return STARTS | LETTER
@@ -125,7 +128,7 @@ class CommonWords:
         return self._language == "en"
 
     def rows(self, lexicon: Lexicon) -> Ids:
-        """Return the rows that are never replaced: (m,) int32.
+        """Return the rows of words that are never replaced: (m,) int32.
 
         They are copied in lower case, or always divided.
         """
@@ -140,7 +143,7 @@ class CommonWords:
         return np.array(rows, np.int32)
 
     def content(self, lexicon: Lexicon) -> Ids:
-        """Return the rows of common words that are no function words: (m,) int32."""
+        """Return the rows of common words other than function words: (m,) int32."""
         wanted = self._words - self._function
         rows = [row for row, key in enumerate(lexicon.row_of) if key in wanted]
         return np.array(rows, np.int32)
@@ -153,17 +156,17 @@ class CommonWords:
         return len(parts) == 1
 
     def is_person(self, body: str) -> bool:
-        """Tell whether a known word with a capital is a name of persons alone."""
+        """Tell whether a known word with a capital is only a name of persons."""
         if not (body[:1].isupper() and body[1:].islower()):
             return False
         return names.fold(key_of(body)) in language_data.person_names(self._language)
 
     def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word is a place in capitals alone ("US")."""
+        """Tell whether a word is a place only because of its capitals ("US")."""
         return body.isupper() and key_of(body) in self._places
 
     def reads_as_month(self, body: str) -> bool:
-        """Tell whether a word with a capital is a month and another word without."""
+        """Tell whether a word is a month only because of its capital ("May")."""
         return body[:1].isupper() and key_of(body) in self._months
 
 
@@ -171,7 +174,7 @@ class CommonWords:
 def common_words(lexicon: Lexicon, count: int) -> CommonWords:
     """Return the common words of a lexicon.
 
-    Raises UsageError where it does not tell which words are common.
+    Raises UsageError if the lexicon has no word frequencies.
     """
     if len(lexicon.counts) > 1 and lexicon.counts.max() <= lexicon.counts.min():
         raise UsageError(
@@ -181,47 +184,48 @@ def common_words(lexicon: Lexicon, count: int) -> CommonWords:
     return CommonWords(lexicon, count)
 
 
-def written(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
-    """Return the words of a class that are written, each as likely as any other."""
-    listed = language_data.closed_classes(lexicon.language)
-    listed_of_class = listed.get(group.listed, ())
-    apart = language_data.common_lists(lexicon.language)
-    short = apart.get("abbreviations", _NO_WORDS) | apart.get("months", _NO_WORDS)
-    dated = group in (WordClass.MONTH, WordClass.WEEKDAY)
-    if group is WordClass.ORGANISATION and "companies" in apart:
-        short |= {word.lower() for word in listed_of_class} - apart["companies"]
+def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
+    """Return the words that are written for a class, all equally likely."""
+    listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
+    lists = language_data.common_lists(lexicon.language)
+    excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
+    is_date = group in (WordClass.MONTH, WordClass.WEEKDAY)
+    if group is WordClass.ORGANISATION and "companies" in lists:
+        excluded |= {word.lower() for word in listed} - lists["companies"]
     rows, words = lexicon.row_of, lexicon.words
     return tuple(
         words[rows[word.lower()]] if word.lower() in rows else word
-        for word in listed_of_class
-        if word.lower() not in short and not (dated and len(word) <= _SHORT)
+        for word in listed
+        if word.lower() not in excluded and not (is_date and len(word) <= _SHORT)
     )
 
 
 def family_names(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return those of the written names of persons that are of families."""
+    """Return the family names among the names of persons that are written."""
     families = language_data.common_lists(lexicon.language).get("family names", ())
     return tuple(
-        name for name in written(lexicon, WordClass.PERSON) if key_of(name) in families
+        name
+        for name in class_words(lexicon, WordClass.PERSON)
+        if key_of(name) in families
     )
 
 
 def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
-    """Return the places that are written where two words of places stand together."""
+    """Return the places of two words, which are written for two adjacent words."""
     listed = language_data.common_lists(lexicon.language).get("places of two words", ())
     return tuple(tuple(place.split("_")) for place in sorted(listed))
 
 
 def is_title(lexicon: Lexicon, piece: str) -> bool:
-    """Tell whether a copied word is a title, after which a family's name stands."""
+    """Tell whether a copied word is a title, which a family name follows."""
     lists = language_data.common_lists(lexicon.language)
     return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
 
 
 @lru_cache(maxsize=8)
 def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
-    """Return the keys of the words that are read as of a class."""
-    listed = language_data.closed_classes(lexicon.language).get(group.listed, ())
+    """Return the keys of the words that are read as words of a class."""
+    listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
     row = next((lexicon.row_of.get(key_of(word), -1) for word in listed), -1)
     words = reading(lexicon)[:-1] == row
     return frozenset(key_of(lexicon.words[each]) for each in np.flatnonzero(words))
@@ -229,15 +233,15 @@ def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
 
 @lru_cache(maxsize=8)
 def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
-    """Return the kind of piece of each row that is of one of the classes, else 0: (V,).
+    """Return the kind of piece of each row of the classes, 0 for others: (V,).
 
-    Raises UsageError where no words of a class are known.
+    Raises UsageError if a class has no words in the language.
     """
     out = np.zeros(len(lexicon.words), np.int64)
     read, rows = reading(lexicon)[:-1], lexicon.row_of
     for group in classes:
-        words = written(lexicon, group)
-        first = language_data.closed_classes(lexicon.language).get(group.listed, ())
+        words = class_words(lexicon, group)
+        first = language_data.closed_classes(lexicon.language).get(group.list_name, ())
         row = next((rows[key_of(w)] for w in first if key_of(w) in rows), -1)
         if not words or row < 0:
             raise UsageError(
@@ -254,9 +258,8 @@ def reading(lexicon: Lexicon) -> Ids:
     """Return the row that each row is read as, -1 for the unknown word: (V + 1,).
 
     All names of persons are read as one row, and so are all places, organisations,
-    months and weekdays: words that the lexicon writes with a capital and whose orders
-    begin with words of the class (dptext/data/words/closed_classes.txt), other than
-    themselves.
+    months and weekdays. These are the words with a capital in the lexicon that list
+    words of the class (dptext/data/words/closed_classes.txt) first in their orders.
     """
     size, rows = len(lexicon.words), lexicon.row_of
     read = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
@@ -292,7 +295,7 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
 
 
 def _compounds(language: str) -> frozenset[str]:
-    """Return the words of special categories that their parts do not give away."""
+    """Return the words of special categories whose parts are of no such category."""
     special = language_data.special_words(language)
     return frozenset(
         key
@@ -308,16 +311,16 @@ def _union(
 
 
 def bits_of_mark(body: str) -> int:
-    """Return what a mark says of a word behind it."""
+    """Return the bits of a mark, for the word after it."""
     if body == ".":
         return DOT
     return OPENS if body in _OPENING else 0
 
 
 def settle(codes: Ints, ends: Ints) -> None:
-    """Make those pieces common that are for where they stand, in place.
+    """Make pieces common that are so at their place, in place.
 
-    codes (p,) of all pieces of a batch, ends (r,) the end of each text in them.
+    The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
     """
     candidates = np.flatnonzero(codes & (STARTS | LETTER))
     if not len(candidates):
@@ -338,20 +341,22 @@ def settle(codes: Ints, ends: Ints) -> None:
 
 
 def _begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
-    """Tell at which candidates a text, line or sentence begins: (m,).
+    """Tell which candidates begin a text, line or sentence: (m,).
 
-    begins (m,): where the text of each begins.
+    The text of each begins at begins (m,).
     """
     kind = codes & kinds.KIND
     ends_here = (codes & kinds.ENDER) != 0
+    # Pieces that may stand between a mark and the first word of a sentence.
     passed = (codes & OPENS) != 0
     layout = (kind == kinds.SPACE) | (kind == kinds.MARKUP)
     passed |= layout & ~ends_here
-    behind = np.maximum.accumulate(np.where(passed, -1, np.arange(len(codes))))
-    before = np.concatenate(([-1], behind[:-1]))[candidates]
+    # For each candidate the last other piece before it.
+    latest = np.maximum.accumulate(np.where(passed, -1, np.arange(len(codes))))
+    before = np.concatenate(([-1], latest[:-1]))[candidates]
     first = before < begins
     mark = np.maximum(before, 0)
-    # A space somewhere between the mark and the word.
+    # Whether there is a space between that piece and the word.
     gaps = np.cumsum(((codes & kinds.LEAD) != 0) | (kind == kinds.SPACE))
     spaced = gaps[candidates] > gaps[mark]
     titled = (codes[np.maximum(mark - 1, 0)] & TITLES) != 0

@@ -1,10 +1,9 @@
 """Dates and times: their layouts, and random ones of a layout.
 
-The layout of a date is a row of fields, d or dd for a day (dth for one with an ending),
-n or nn for a month, mmm for a short name of one and mmmm for any longer one, in
-capitals as it has them (gggg in German, llll in French), yy or yyyy, and what stands
-between them. Of "May" nobody can tell which it is: a name of three letters is a short
-one.
+The layout of a date has fields and the characters between them: d or dd for a day (dth
+with an ending), n or nn for a month, mmm for a month's name of three letters and mmmm
+for a longer one (gggg in German, llll in French), with the capitals of the name, yy or
+yyyy for a year. "May" counts as a short name.
 
 The layout of a time has its fields in braces: {HH} ({0H} with a zero first), {MM},
 {SS}, {ff}, {p} for the first letter of am or pm, {ZZ} for hours of a time zone, and
@@ -19,12 +18,12 @@ from dptext.tokens import language_data
 from dptext.tokens.draws import DIGITS, Integers, only_digits
 
 _LISTS = dict(language_data.sections("form_words"))
-_MONTHS = (
-    *("january", "february", "march", "april", "may", "june", "july", "august"),
-    *("september", "october", "november", "december"),
+_MONTHS = tuple(
+    "january february march april may june july august september october november "
+    "december".split()
 )
 _GERMAN, _FRENCH = _LISTS["months-de"], _LISTS["months-fr"]
-# Names of months as they stand in texts, for a quick look at a word.
+# Names of months as in texts, to find dates quickly.
 NAMES = frozenset(
     {*_MONTHS, *(name[:3] for name in _MONTHS), "sept"}
     | {name.lower() for name in (*_GERMAN, *_FRENCH)}
@@ -35,7 +34,7 @@ _NAME = f"(?P<name>sept|{_NAME})"
 _CAPITAL = rf"(?-i:(?=[A-Z])){_NAME}"
 _DAY = "(?P<day>[0-9]{1,2}(?:st|nd|rd|th)?)"
 _YEAR = "(?P<year>[0-9]{4})"
-# In numbers, which is day and which is month is known from a dot or a first year only.
+# Only a dot, or a year in the first place, tells the day from the month.
 NUMERIC = (
     rf"{_YEAR}(?P<mark>[-/.])(?P<month>[0-9]{{1,2}})(?P=mark)(?P<day>[0-9]{{1,2}})",
     r"(?P<day>[0-9]{1,2})\.(?P<month>[0-9]{1,2})\.(?P<year>[0-9]{4}|[0-9]{2})",
@@ -53,8 +52,8 @@ NAMED = (
 )
 PATTERNS = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
 _FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
-# A layout in words.
-SHOWN = (
+# The content of a layout, for statements.
+SHOWS = (
     "the order of their parts, what stands between them, how many digits each has, "
     "whether an ending (as in 3rd) follows the day, whether the name of the month has "
     "three letters (as May has) or more, its language, and its capitals"
@@ -75,7 +74,7 @@ def is_date(text: str) -> bool:
     return 1 <= day <= 31 and 1 <= month <= 12
 
 
-def shown(text: str) -> str:
+def find_layout(text: str) -> str:
     """Return the layout of a date."""
     match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
     out, end = "", 0
@@ -107,13 +106,13 @@ def _cased(name: str, like: str) -> str:
     return name.capitalize() if like[:1].isupper() else name
 
 
-def written(layout: str, draws: Integers) -> str:
+def write(layout: str, draws: Integers) -> str:
     """Return a random date of a layout."""
-    return _FIELDS.sub(lambda each: _drawn(each[0], draws), layout)
+    return _FIELDS.sub(lambda each: _draw_field(each[0], draws), layout)
 
 
-def _drawn(field: str, draws: Integers) -> str:
-    """Return what stands for one field."""
+def _draw_field(field: str, draws: Integers) -> str:
+    """Return random text for a field of a layout."""
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
         names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), _MONTHS)
@@ -121,7 +120,7 @@ def _drawn(field: str, draws: Integers) -> str:
         if width == 3:
             name = name[:3]
         elif name == "may":
-            # Read again, "May" would be a name of three letters.
+            # "May" would be read as a name of three letters.
             name = "june"
         return _cased(name.lower(), field)
     if field[0] == "y":
@@ -132,8 +131,8 @@ def _drawn(field: str, draws: Integers) -> str:
         value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
     ending = ""
     if field[-1] == "h":
-        of_last = {1: "st", 2: "nd", 3: "rd"}
-        ending = "th" if 10 < value < 14 else of_last.get(value % 10, "th")
+        endings = {1: "st", 2: "nd", 3: "rd"}
+        ending = "th" if 10 < value < 14 else endings.get(value % 10, "th")
     return f"{value:0{width}d}{ending}"
 
 
@@ -154,7 +153,7 @@ SPACED_TIMES = (
     r"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
     rf"{_HOUR}(?:[:.]{_MINUTE})? Uhr",
 )
-# What may stand behind a time and one space.
+# Words that may follow a time after one space.
 BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr"))
 _TIMES = tuple(
     re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
@@ -171,14 +170,15 @@ _LETTERS = {
     "day": "d",
 }
 _BRACED = re.compile(r"\{(\w+)\}")
-TIME_SHOWN = (
+# The content of the layout of a time, for statements.
+TIME_SHOWS = (
     "how many digits their parts have, whether the hour begins with 0, what stands "
     "between them, and whether am, pm or another word of a clock follows, and how that "
     "is written"
 )
 
 
-def time_shown(text: str) -> str:
+def find_time_layout(text: str) -> str:
     """Return the layout of a time."""
     match = next(filter(None, (pattern.fullmatch(text) for pattern in _TIMES)))
     out, end = "", 0
@@ -195,9 +195,9 @@ def time_shown(text: str) -> str:
     return out + text[end:]
 
 
-def time_written(layout: str, draws: Integers) -> str:
+def write_time(layout: str, draws: Integers) -> str:
     """Return a random time of a layout."""
-    of_half = "{p}" in layout.lower() or "clock" in layout
+    has_halves = "{p}" in layout.lower() or "clock" in layout
 
     def fill(match: re.Match[str]) -> str:
         field = match[1]
@@ -208,7 +208,7 @@ def time_written(layout: str, draws: Integers) -> str:
         if field[0] == "Z":
             return f"{draws.below(13):02d}"
         if field[0] in "ynd":
-            return _drawn(field, draws)
+            return _draw_field(field, draws)
         if field[0] == "f":
             return draws.characters(DIGITS, width)
         if field[0] in "MS":
@@ -217,6 +217,6 @@ def time_written(layout: str, draws: Integers) -> str:
             return str(draws.between(1, 9))
         if field == "0H":
             return f"0{draws.between(1, 9)}"
-        return f"{draws.between(10, 12 if of_half else 23)}"
+        return f"{draws.between(10, 12 if has_halves else 23)}"
 
     return _BRACED.sub(fill, layout)

@@ -6,18 +6,18 @@ import re
 from collections.abc import Iterator
 
 DIGITS = "0123456789"
-# Without vowels no word comes about, and without K and S no sign of the extreme right.
+# Without vowels there are no words, without K and S no symbols of the extreme right.
 CONSONANTS = "BCDFGHJLMNPQRTVWXZ"
 
 
 class Integers:
-    """Integers one after the other, from an iterator of 64-bit integers."""
+    """Bounded integers, characters and so on, from an iterator of 64-bit integers."""
 
     def __init__(self, integers: Iterator[int]) -> None:
         self._integers = integers
 
     def below(self, bound: int) -> int:
-        """Return an integer from 0 to bound - 1, each within bound / 2^64."""
+        """Return an integer below a bound; each with 1 / bound, up to bound / 2^64."""
         return next(self._integers) * bound >> 64
 
     def between(self, first: int, last: int) -> int:
@@ -25,7 +25,7 @@ class Integers:
         return first + self.below(last - first + 1)
 
     def characters(self, choices: str, count: int = 1) -> str:
-        """Return some characters of these."""
+        """Return random characters of the choices."""
         return "".join(choices[self.below(len(choices))] for _ in range(count))
 
 
@@ -35,22 +35,19 @@ def only_digits(text: str) -> str:
 
 
 def shape(text: str) -> str:
-    """Return 1 for each digit, A or a for each letter, other characters as they are."""
+    """Return 1 for each digit, A or a for each letter; others stay."""
     plain = re.sub("[0-9]", "1", text)
     return re.sub("[a-z]", "a", re.sub("[A-Z]", "A", plain))
 
 
 def put(layout: str, characters: str) -> str:
-    """Put characters in the places of the letters and digits of a shape."""
+    """Replace the letters and digits of a shape by characters, in order."""
     fill = iter(characters)
     return re.sub("[Aa01]", lambda _: next(fill), layout)
 
 
 def numeric_shape(text: str) -> str:
-    """Return 1 for each digit, but 0 for a zero at the beginning of the first number.
-
-    All other characters stay as they are.
-    """
+    """Return 1 for each digit, 0 for a first zero of the first number; others stay."""
     first = re.search("[0-9]", text)
     digits = re.sub("[0-9]", "1", text)
     if first is None or first[0] != "0":
@@ -58,10 +55,10 @@ def numeric_shape(text: str) -> str:
     return digits[: first.start()] + "0" + digits[first.end() :]
 
 
-def numbers_anew(layout: str, draws: Integers, *, each: bool = False) -> str:
-    """Draw the digits of a numeric shape; the first is no zero unless it was one.
+def draw_numbers(layout: str, draws: Integers, *, each: bool = False) -> str:
+    """Draw the digits of a numeric shape; the first is 0 only if it was 0.
 
-    each: the same of the first digit of every number of several digits.
+    With each, this is also true of every number of several digits.
     """
     out, start, first = [], True, True
     for position, character in enumerate(layout):

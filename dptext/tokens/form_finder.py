@@ -1,7 +1,6 @@
-"""Where forms stand in a text: pieces with a form (dptext.tokens.forms), in one pass.
+"""Finds pieces with a form (dptext.tokens.forms) in a text, in one pass.
 
-The first piece goes before others, and of several that begin at one place the longest;
-where two forms have the same piece, the first of RULES.
+The earliest piece has priority, then the longest, then the first form of RULES.
 """
 
 from __future__ import annotations
@@ -14,39 +13,45 @@ from dptext.tokens import dates, markup
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
 from dptext.tokens.policy import Form
 
-# With what a piece may begin; a dot or colon only before what makes a name of a host.
+# Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
 _TRIGGER = re.compile(
     "[0-9@<#`&.:\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
     r"(?:(?<![.:&])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
     r"|(?<=&)(?=#?[A-Za-z0-9]{1,32};))"
 )
-# Where the characters around a trigger end, which are looked at together.
+# Ends of the chunk of characters around a trigger.
 _STOP = re.compile(
     '[\\s<>`"\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]'
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
 _NEXT = re.compile(r" ([^\s<>`\"&]{1,12})")
-# What a piece with spaces may begin with that is looked at for a number behind it.
+# The beginning of an IBAN with spaces.
 _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
-# Numbers that have no form by themselves.
+# Numbers without a form.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
     r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
 )
-_ACROSS = 48  # characters behind a number that a piece with spaces may take
-_REMEMBERED, _LONG = 50_000, 64  # pieces remembered, and characters of one
+# Most characters after a number that belong to a piece with spaces.
+_ACROSS = 48
+# Chunks that are remembered, and most characters of one.
+_REMEMBERED, _LONG = 50_000, 64
+# Begin, end and layout of a piece.
 Found = tuple[int, int, FormLayout]
 _Patterns = list[tuple[re.Pattern[str], Form]]
+# Forms of several numbers with spaces between them.
 _NUMBERS = (Form.CARD, Form.IBAN, Form.PHONE)
+# First characters of a word after a number that may belong to the same piece.
+_AFTER_NUMBER = frozenset("(0123456789")
 
 
 class FormFinder:
     """Finds pieces of some forms in texts.
 
-    A text is looked at where a digit or a sign stands that a form has: first up to the
-    next space, then, for a number beside a word of a date, time or amount or beside
-    another number, across spaces.
+    Only places with a digit or a sign of a form are searched: first the chunk up to the
+    next space. Spaces are crossed only next to another number, or to a word of a date,
+    a time or an amount.
     """
 
     def __init__(self, forms: Iterable[Form]) -> None:
@@ -63,10 +68,10 @@ class FormFinder:
         self._numbers: _Patterns = [
             (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
         ]
-        # Patterns by the word that stands before a number, or behind it.
+        # Patterns by the word before a number, and by the word after it.
         self._before: dict[str, _Patterns] = {}
         self._after: dict[str, _Patterns] = {}
-        for form, (before, after) in _beside().items():
+        for form, (before, after) in _neighbours().items():
             patterns = [(pattern, form) for pattern in spaced.get(form, ())]
             for words, known in ((before, self._before), (after, self._after)):
                 for word in words if patterns else ():
@@ -74,15 +79,15 @@ class FormFinder:
         self._memory: dict[str, tuple[Found, ...]] = {}
 
     def find(self, text: str) -> list[Found]:
-        """Return begin, end and layout of each piece, in order; none overlap."""
+        """Return begin, end and layout of each piece in order, without overlaps."""
         found: list[Found] = []
-        end, reader = 0, None
+        end, finder = 0, None
         while hit := _TRIGGER.search(text, end):
             at = hit.start()
             sign = text[at]
             if sign in markup.BEGINS:
-                reader = reader or markup.Reader(text)
-                piece = reader.at(at) if self._markup else None
+                finder = finder or markup.MarkupFinder(text)
+                piece = finder.at(at) if self._markup else None
                 end = at + 1
                 if piece:
                     end = piece[0]
@@ -110,10 +115,10 @@ class FormFinder:
         return found
 
     def _around(self, text: str, end: int, begin: int, chunk: str) -> list[Found]:
-        """Return the pieces of a chunk, and those across spaces beside it."""
+        """Return the pieces of a chunk, and those across the spaces around it."""
         inside = self._memory.get(chunk)
         if inside is None:
-            inside = self._of_chunk(chunk)
+            inside = self._find_in_chunk(chunk)
         some = [(begin + one, begin + two, layout) for one, two, layout in inside]
         if self._markup and (not begin or text[begin - 1] == "\n"):
             if after := markup.list_number(text, begin):
@@ -146,22 +151,22 @@ class FormFinder:
     def _across(
         self, text: str, first: int, last: int, patterns: _Patterns
     ) -> Iterator[Found]:
-        """Yield the pieces with spaces that begin before last."""
+        """Yield the pieces with spaces that begin before `last`."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
         for pattern, form in patterns:
             for match in pattern.finditer(text, first, limit):
                 if match.start() >= last:
                     break
-                one, rule = match[0], RULES[form]
-                # Words in capitals may stand behind a form that spaces divide.
-                while one and not (pattern.fullmatch(one) and rule.is_one(one)):
-                    one = one.rpartition(" ")[0]
-                if one:
-                    layout = FormLayout(form, rule.shown(one))
-                    yield match.start(), match.start() + len(one), layout
+                piece, rule = match[0], RULES[form]
+                # Words in capitals after an IBAN match as well: drop the last ones.
+                while piece and not (pattern.fullmatch(piece) and rule.accepts(piece)):
+                    piece = piece.rpartition(" ")[0]
+                if piece:
+                    layout = FormLayout(form, rule.find_layout(piece))
+                    yield match.start(), match.start() + len(piece), layout
 
-    def _of_chunk(self, chunk: str) -> tuple[Found, ...]:
+    def _find_in_chunk(self, chunk: str) -> tuple[Found, ...]:
         found = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
         if len(chunk) <= _LONG:
             if len(self._memory) > _REMEMBERED:
@@ -176,8 +181,8 @@ class FormFinder:
                 continue
             rule = RULES[form]
             for match in pattern.finditer(chunk):
-                if rule.is_one(match[0]):
-                    layout = FormLayout(form, rule.shown(match[0]))
+                if rule.accepts(match[0]):
+                    layout = FormLayout(form, rule.find_layout(match[0]))
                     found.append((*match.span(), layout))
         return tuple(_first(found))
 
@@ -194,7 +199,7 @@ def _finder(form: Form) -> FormFinder:
 
 
 def _first(found: list[Found]) -> list[Found]:
-    """Keep the first of those that overlap, of several at one place the longest."""
+    """Return pieces by priority, without overlaps."""
     kept: list[Found] = []
     rank = RANK.__getitem__
     for each in sorted(found, key=lambda one: (one[0], -one[1], rank(one[2].form))):
@@ -203,20 +208,17 @@ def _first(found: list[Found]) -> list[Found]:
     return kept
 
 
-_AFTER_NUMBER = frozenset("(0123456789")
-
-
 @cache
-def _beside() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
-    """Return the words with which a form begins before a number, or goes on behind."""
+def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
+    """Return the words of a form before a number, and those after a number."""
     signs = re.compile(SIGN)
     marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
     currencies = {each.lower() for each in LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in LISTS["signs"] for mark in "$£"}
     words = {each.lower() for name in ("money", "sizes") for each in LISTS[name]}
-    of_amounts = frozenset(marks | currencies | signed)
+    amounts = frozenset(marks | currencies | signed)
     return {
         Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
         Form.TIME: (frozenset(), dates.BEHIND),
-        Form.AMOUNT: (of_amounts, of_amounts | words | {"%"}),
+        Form.AMOUNT: (amounts, amounts | words | {"%"}),
     }

@@ -1,15 +1,13 @@
-"""Forms: pieces of a text known by their spelling, written anew in the same layout.
+"""Forms: pieces that are recognised by their spelling and replaced in the same layout.
 
-A layout is all that is shown of one: the writer is given a layout and random bits and
-never the piece, and the statement says of each form what its layouts hold
-(dptext.guarantees.sentences). Nobody owns what is written: names of hosts are those of
-RFC 2606, addresses of machines those for documentation (RFC 5737, 3849), telephone
+The layout is the only public part of a piece: the writer gets a layout and random bits,
+never the piece. The statement describes the layouts of each form
+(dptext.guarantees.sentences). Written pieces belong to nobody: names of hosts are those
+of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849), telephone
 numbers those for fiction or of no country, card numbers and IBANs those of no country.
 
-Whether a piece has a form depends on its own spelling, and on no list of words that a
-lexicon has. Pieces are looked for from the beginning of a text on: the first goes
-before others, and of several that begin at one place the longest; where two forms have
-the same piece, the first of RULES.
+The form of a piece depends on its spelling alone, not on the words of a lexicon. The
+earliest piece of a text has priority, then the longest, then the first form of RULES.
 """
 
 from __future__ import annotations
@@ -25,7 +23,7 @@ from dptext.tokens.draws import (
     CONSONANTS,
     DIGITS,
     Integers,
-    numbers_anew,
+    draw_numbers,
     numeric_shape,
     only_digits,
     put,
@@ -34,7 +32,7 @@ from dptext.tokens.draws import (
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import EMAIL, EMOJI
 
-# 64-bit integers that most layouts need no more of; of others one for each character.
+# 64-bit integers that are enough for most layouts; long ones need one a character.
 INTEGERS = 40
 _LONGEST = 128  # characters of a code
 LISTS: Mapping[str, list[str]] = dict(language_data.sections("form_words"))
@@ -47,36 +45,37 @@ def _any(name: str) -> str:
 
 
 class FormLayout(NamedTuple):
-    """The public part of a piece: its form, and what stays of it."""
+    """The public part of a piece."""
 
     form: Form
+    #: What stays of the piece, in the notation of its form.
     shown: str
 
 
 class FormRule(NamedTuple):
-    """How a form is named, found and written anew, and what its layouts hold."""
+    """How pieces of a form are found and replaced, with its descriptions."""
 
-    #: In the words of statements.
-    named: str
-    #: In words what `shown` returns of a piece; "" where all become one and the same.
-    said: str
-    #: The layout of a piece.
-    shown: Callable[[str], str]
-    #: A random piece of a layout.
-    written: Callable[[str, Integers], str]
-    #: Whether a piece that a pattern found is one.
-    is_one: Callable[[str], bool] = lambda text: True
-    #: Patterns without a space, each with a character that every match holds, if any.
+    #: The form in statements.
+    name: str
+    #: The content of its layouts in statements, "" if all pieces become the same.
+    shows: str
+    #: Returns the layout of a piece.
+    find_layout: Callable[[str], str]
+    #: Returns a random piece of a layout.
+    write: Callable[[str, Integers], str]
+    #: Whether a match of a pattern is a piece of the form.
+    accepts: Callable[[str], bool] = lambda text: True
+    #: Patterns whose matches have no spaces.
     patterns: tuple[str, ...] = ()
-    #: Patterns whose matches hold spaces, and a digit.
+    #: Patterns whose matches have spaces, and a digit.
     spaced: tuple[str, ...] = ()
-    #: A character, or a class of one, that every match of patterns holds.
+    #: Pattern of a character in every match of patterns.
     needs: str = "[0-9]"
-    #: What may not follow a match.
+    #: Condition on the text after a match.
     guard: str = r"(?![\w@]|[-.,/:][0-9])"
-    #: What may not stand before a match.
+    #: Condition on the text before a match.
     behind: str = r"(?<![\w@])"
-    #: Whether only letters and digits of ASCII are meant.
+    #: Whether letters and digits are those of ASCII only.
     ascii: bool = True
 
 
@@ -84,15 +83,15 @@ class FormRule(NamedTuple):
 
 
 def is_card(text: str) -> bool:
-    """Tell whether the last digit of a number is right (Luhn; ISO/IEC 7812-1)."""
+    """Tell whether the check digit of a number is right (Luhn; ISO/IEC 7812-1)."""
     digits = only_digits(text)
     doubled = (2 * int(each) for each in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(n - (9 if n > 9 else 0) for n in doubled)
     return total % 10 == 0
 
 
-def _card(layout: str, draws: Integers) -> str:
-    # 9 and a country's number (ISO/IEC 7812-1); 999 is that of no country (ISO 3166-1).
+def _write_card(layout: str, draws: Integers) -> str:
+    # 9, then the number of a country (ISO/IEC 7812-1): 999 is unassigned (ISO 3166-1).
     digits = "9999" + draws.characters(DIGITS, len(only_digits(layout)) - 5)
     last = next(each for each in DIGITS if is_card(digits + each))
     return put(layout, digits + last)
@@ -105,7 +104,7 @@ _NO_COUNTRY = "ZZ"  # ISO 3166-1 leaves it to users
 
 @cache
 def _iban_countries() -> Mapping[int, list[str]]:
-    """Return the countries whose IBANs have so many characters."""
+    """Return the countries of IBANs by number of characters."""
     rows = language_data.sections("iban_lengths")
     return {int(length): countries for length, countries in rows}
 
@@ -113,7 +112,7 @@ def _iban_countries() -> Mapping[int, list[str]]:
 def is_iban(text: str) -> bool:
     """Tell whether length and check digits of an IBAN are right (ISO 13616).
 
-    ZZ stands for a country of any length.
+    The made-up country ZZ has the lengths of all others.
     """
     plain = text.replace(" ", "")
     countries = _iban_countries().get(len(plain), [])
@@ -125,7 +124,7 @@ def _remainder(plain: str) -> int:
     return int("".join(str(int(each, 36)) for each in plain[4:] + plain[:4])) % 97
 
 
-def _iban(layout: str, draws: Integers) -> str:
+def _write_iban(layout: str, draws: Integers) -> str:
     signs = (DIGITS if each == "1" else CONSONANTS for each in layout.replace(" ", ""))
     account = "".join(map(draws.characters, list(signs)[4:]))
     check = 98 - _remainder(f"{_NO_COUNTRY}00{account}")
@@ -153,7 +152,7 @@ _URL_PARTS = re.compile(
 )
 
 
-def _url_shown(text: str) -> str:
+def _url_layout(text: str) -> str:
     parts = _URL_PARTS.fullmatch(text)
     assert parts is not None
     scheme = (parts["scheme"] or "").lower()
@@ -164,7 +163,7 @@ def _url_shown(text: str) -> str:
     return begin + ("{host}/{path}" if parts["rest"] else "{host}")
 
 
-def _url(layout: str, draws: Integers) -> str:
+def _write_url(layout: str, draws: Integers) -> str:
     host = _HOSTS[draws.below(len(_HOSTS))]
     return layout.format(host=host, path=_letters(draws))
 
@@ -176,7 +175,7 @@ def _letters(draws: Integers, count: int = 8) -> str:
 # Telephone numbers.
 
 
-def _phone_shown(text: str) -> str:
+def _phone_layout(text: str) -> str:
     layout = re.sub("[0-9]", "1", text)
     return layout.replace("1", "0", 1) if only_digits(text)[0] == "0" else layout
 
@@ -192,11 +191,11 @@ def _is_phone(text: str) -> bool:
     return 8 <= len(only_digits(number)) <= 15 and not is_date(number)
 
 
-# Countries that E.164 has given to nobody begin so.
+# Beginnings of the codes of countries that E.164 has not assigned.
 _NOWHERE = ("28", "83", "89")
 
 
-def _phone(layout: str, draws: Integers) -> str:
+def _write_phone(layout: str, draws: Integers) -> str:
     digits = only_digits(layout)
     nowhere = _NOWHERE[draws.below(len(_NOWHERE))]
     if _AMERICAN.fullmatch(layout):
@@ -217,21 +216,21 @@ _OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
 _NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
 
 
-def _ip_shown(text: str) -> str:
+def _ip_layout(text: str) -> str:
     if "::" in text or text.count(":") > 1:
         return ":"
     behind = re.search(r"[:/][0-9]+$", text)
     return "." if behind is None else f".{numeric_shape(behind[0])}"
 
 
-def _ip(layout: str, draws: Integers) -> str:
+def _write_ip(layout: str, draws: Integers) -> str:
     if layout == ":":
         return f"2001:db8::{draws.below(65_535) + 1:x}"
     host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"
     if layout[1:2] == "/":
         few = len(layout) == len("./1")
         return f"{host}/{draws.between(1, 9) if few else draws.between(10, 32)}"
-    return host + numbers_anew(layout[1:], draws)
+    return host + draw_numbers(layout[1:], draws)
 
 
 # Amounts.
@@ -245,7 +244,6 @@ _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
 def _is_amount(text: str) -> bool:
-    # More digits than an amount has.
     return len(only_digits(text)) <= 15
 
 
@@ -271,12 +269,12 @@ _NO_CODE = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
 
 
 def is_code(text: str) -> bool:
-    """Tell whether letters and digits are those of a code (an order, a serial number).
+    """Tell whether a piece is a code, as of an order or a serial number.
 
-    A number sign and digits are one; also a part of letters and digits with three
-    digits, or two where no small letter or a second change stands in it; letters and
-    numbers apart with five digits, or three where all letters are capitals; seven
-    digits, but two years.
+    These are codes: "#" with digits; a part of letters and digits with three digits, or
+    with two if it has no small letters or changes twice between letters and digits;
+    separate letters and numbers with five digits, or three if all letters are capitals;
+    seven digits, except for two years.
     """
     if text[0] == "#":
         if text[1:].isdigit():
@@ -290,23 +288,23 @@ def is_code(text: str) -> bool:
         return digits >= 7 and "." not in text and not _YEARS.fullmatch(text)
     for part in parts:
         changes = len(_SEGMENT.findall(part)) - 1
-        of_part = sum(map(str.isdigit, part))
+        inside = sum(map(str.isdigit, part))
         if changes and not _NO_CODE.fullmatch(part):
-            few = of_part == 2 and len(part) >= 4 and (part.isupper() or changes > 1)
-            if of_part >= 3 or few:
+            few = inside == 2 and len(part) >= 4 and (part.isupper() or changes > 1)
+            if inside >= 3 or few:
                 return True
     letters = "".join(filter(str.isalpha, text))
     return digits >= 5 or (digits >= 3 and letters.isupper())
 
 
-def _code_shown(text: str) -> str:
+def _code_layout(text: str) -> str:
     return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
 
 
-def _code(layout: str, draws: Integers) -> str:
+def _write_code(layout: str, draws: Integers) -> str:
     if not re.search("[Aa#]", layout):
-        # A zero at the beginning would make a telephone number of some.
-        return numbers_anew(layout, draws)
+        # With a first zero some would become telephone numbers.
+        return draw_numbers(layout, draws)
     kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
     drawn = (
         draws.characters(kinds[each]) if each in kinds else each for each in layout
@@ -317,22 +315,27 @@ def _code(layout: str, draws: Integers) -> str:
 EMOJI_SHOWN = "\U0001f539"  # a small blue diamond, which means nothing
 _IDENTIFIER_GUARD = r"(?![\w@])"
 
-# In the order in which they are tried.
+# By priority.
 RULES: Mapping[Form, FormRule] = {
     Form.FIXED: FormRule(
-        f"fixed expressions ({', '.join(LISTS['fixed'])})",
-        "which one",
-        str,
-        lambda layout, draws: layout,
+        name=f"fixed expressions ({', '.join(LISTS['fixed'])})",
+        shows="which one",
+        find_layout=str,
+        write=lambda layout, draws: layout,
         patterns=(_any("fixed"),),
         needs=r"[0-9.]",
     ),
     Form.CARD: FormRule(
-        "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)",
-        "how many digits they have, and the spaces or hyphens between groups of them",
-        shape,
-        _card,
-        is_card,
+        name=(
+            "payment card numbers (13 to 19 digits, the last one right by Luhn's rule)"
+        ),
+        shows=(
+            "how many digits they have, and the spaces or hyphens between groups of "
+            "them"
+        ),
+        find_layout=shape,
+        write=_write_card,
+        accepts=is_card,
         patterns=(
             r"[0-9]{13,19}",
             r"[0-9]{4}-(?:[0-9]{4}-[0-9]{4}-[0-9]{4}|[0-9]{6}-[0-9]{4,5})",
@@ -340,68 +343,70 @@ RULES: Mapping[Form, FormRule] = {
         spaced=(r"[0-9]{4} (?:[0-9]{4} [0-9]{4} [0-9]{4}|[0-9]{6} [0-9]{4,5})",),
     ),
     Form.IBAN: FormRule(
-        "IBANs (with the length of their country and right check digits)",
-        "which of their characters are letters, which are digits, and the spaces "
+        name="IBANs (with the length of their country and right check digits)",
+        shows="which of their characters are letters, which are digits, and the spaces "
         "between them",
-        shape,
-        _iban,
-        is_iban,
+        find_layout=shape,
+        write=_write_iban,
+        accepts=is_iban,
         patterns=(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",),
         spaced=(r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",),
     ),
     Form.URL: FormRule(
-        "URLs",
-        "the scheme or www, and whether anything follows the name of the host",
-        _url_shown,
-        _url,
+        name="URLs",
+        shows="the scheme or www, and whether anything follows the name of the host",
+        find_layout=_url_layout,
+        write=_write_url,
         patterns=(_URL, _DOMAIN),
         needs=r"\.|://",
         guard="",
         ascii=False,
     ),
     Form.EMAIL: FormRule(
-        "e-mail addresses",
-        "",
-        lambda text: "",
-        lambda layout, draws: f"{_letters(draws)}@mail.example",
+        name="e-mail addresses",
+        shows="",
+        find_layout=lambda text: "",
+        write=lambda layout, draws: f"{_letters(draws)}@mail.example",
         patterns=(EMAIL,),
         needs="@",
         ascii=False,
     ),
     Form.HANDLE: FormRule(
-        "handles (@name)",
-        "",
-        lambda text: "",
-        lambda layout, draws: f"@user_{_letters(draws, 6)}",
+        name="handles (@name)",
+        shows="",
+        find_layout=lambda text: "",
+        write=lambda layout, draws: f"@user_{_letters(draws, 6)}",
         patterns=(r"@\w(?:[\w\-.]*\w)?(?:@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8})?",),
         needs="@",
         guard=_IDENTIFIER_GUARD,
         ascii=False,
     ),
     Form.DATE: FormRule(
-        "dates (two or more of day, month and year)",
-        dates.SHOWN,
-        dates.shown,
-        dates.written,
-        is_date,
+        name="dates (two or more of day, month and year)",
+        shows=dates.SHOWS,
+        find_layout=dates.find_layout,
+        write=dates.write,
+        accepts=is_date,
         patterns=dates.NUMERIC,
         spaced=dates.NAMED,
     ),
     Form.TIME: FormRule(
-        "times of day",
-        dates.TIME_SHOWN,
-        dates.time_shown,
-        dates.time_written,
+        name="times of day",
+        shows=dates.TIME_SHOWS,
+        find_layout=dates.find_time_layout,
+        write=dates.write_time,
         patterns=dates.TIMES,
         spaced=dates.SPACED_TIMES,
     ),
     Form.PHONE: FormRule(
-        "telephone numbers (8 to 15 digits in the layout of such)",
-        "how many digits they have, the marks and spaces between them, whether the "
-        "first is 0, and an x before an extension",
-        _phone_shown,
-        _phone,
-        _is_phone,
+        name="telephone numbers (8 to 15 digits in the layout of such)",
+        shows=(
+            "how many digits they have, the marks and spaces between them, whether the "
+            "first is 0, and an x before an extension"
+        ),
+        find_layout=_phone_layout,
+        write=_write_phone,
+        accepts=_is_phone,
         patterns=(
             r"\+[0-9]{1,3}(?:[.-]?(?:\([0-9]{1,4}\)|[0-9]{1,4})){2,6}",
             r"(?:\(0[0-9]{1,4}\)|0[0-9]{1,4})(?:-?[0-9]{2,4}){2,4}",
@@ -417,11 +422,13 @@ RULES: Mapping[Form, FormRule] = {
         ),
     ),
     Form.IP: FormRule(
-        "addresses of machines (IPv4, IPv6)",
-        "IPv4 or IPv6, and whether a port or the length of a prefix follows, with its "
-        "number of digits",
-        _ip_shown,
-        _ip,
+        name="addresses of machines (IPv4, IPv6)",
+        shows=(
+            "IPv4 or IPv6, and whether a port or the length of a prefix follows, with "
+            "its number of digits"
+        ),
+        find_layout=_ip_layout,
+        write=_write_ip,
         patterns=(
             rf"(?:{_OCTET}\.){{3}}{_OCTET}(?::[0-9]{{1,5}}|/[0-9]{{1,2}})?",
             r"(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
@@ -429,12 +436,18 @@ RULES: Mapping[Form, FormRule] = {
         ),
     ),
     Form.AMOUNT: FormRule(
-        "amounts (with a currency, a percent sign, or a unit right behind the number)",
-        "the currency or unit, a word of size such as million, how many digits they "
-        "have, whether the first is 0, and the marks and spaces between them",
-        numeric_shape,
-        numbers_anew,
-        _is_amount,
+        name=(
+            "amounts (with a currency, a percent sign, or a unit right behind the "
+            "number)"
+        ),
+        shows=(
+            "the currency or unit, a word of size such as million, how many digits "
+            "they have, whether the first is 0, and the marks and spaces between "
+            "them"
+        ),
+        find_layout=numeric_shape,
+        write=draw_numbers,
+        accepts=_is_amount,
         patterns=(
             rf"{_SIGNED}{_NUMBER}{_SHORT}",
             rf"{_NUMBER}{_SHORT}{SIGN}",
@@ -449,22 +462,24 @@ RULES: Mapping[Form, FormRule] = {
         ),
     ),
     Form.VERSION: FormRule(
-        "versions (of three or more numbers, or behind a v)",
-        "the v, how many numbers of how many digits they have, and an ending such as "
-        "beta",
-        numeric_shape,
-        lambda layout, draws: numbers_anew(layout, draws, each=True),
-        lambda text: not _THOUSANDS.fullmatch(text),
+        name="versions (of three or more numbers, or behind a v)",
+        shows=(
+            "the v, how many numbers of how many digits they have, and an ending such "
+            "as beta"
+        ),
+        find_layout=numeric_shape,
+        write=lambda layout, draws: draw_numbers(layout, draws, each=True),
+        accepts=lambda text: not _THOUSANDS.fullmatch(text),
         patterns=(
             rf"v\.?[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{0,4}}{_ENDING}",
             rf"[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{2,4}}{_ENDING}",
         ),
     ),
     Form.FILE: FormRule(
-        "names and paths of files",
-        "the ending (pdf, for example)",
-        lambda text: text.rpartition(".")[2].lower(),
-        lambda layout, draws: f"file.{layout}",
+        name="names and paths of files",
+        shows="the ending (pdf, for example)",
+        find_layout=lambda text: text.rpartition(".")[2].lower(),
+        write=lambda layout, draws: f"file.{layout}",
         patterns=(_FILE,),
         needs=r"\.",
         guard=r"(?![\w@]|[-./\\]\w)",
@@ -472,20 +487,24 @@ RULES: Mapping[Form, FormRule] = {
         ascii=False,
     ),
     Form.CODE: FormRule(
-        "codes of letters and digits (order, serial and customer numbers), or of seven "
-        "and more digits",
-        "which of their characters are digits, capital letters and small letters, the "
-        "marks between them, and whether the first is 0",
-        _code_shown,
-        _code,
-        lambda text: len(text) <= _LONGEST and is_code(text),
+        name=(
+            "codes of letters and digits (order, serial and customer numbers), or of "
+            "seven and more digits"
+        ),
+        shows=(
+            "which of their characters are digits, capital letters and small letters, "
+            "the marks between them, and whether the first is 0"
+        ),
+        find_layout=_code_layout,
+        write=_write_code,
+        accepts=lambda text: len(text) <= _LONGEST and is_code(text),
         patterns=(r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",),
     ),
     Form.HASHTAG: FormRule(
-        "hash tags (#topic)",
-        "",
-        lambda text: "",
-        lambda layout, draws: "#topic",
+        name="hash tags (#topic)",
+        shows="",
+        find_layout=lambda text: "",
+        write=lambda layout, draws: "#topic",
         patterns=(r"#\w*[^\W\d_][\w]*",),
         needs="#",
         guard=_IDENTIFIER_GUARD,
@@ -493,10 +512,10 @@ RULES: Mapping[Form, FormRule] = {
         ascii=False,
     ),
     Form.EMOJI: FormRule(
-        "emoji",
-        "",
-        lambda text: "",
-        lambda layout, draws: EMOJI_SHOWN,
+        name="emoji",
+        shows="",
+        find_layout=lambda text: "",
+        write=lambda layout, draws: EMOJI_SHOWN,
         patterns=(EMOJI,),
         needs="",
         guard="",
@@ -504,13 +523,15 @@ RULES: Mapping[Form, FormRule] = {
         ascii=False,
     ),
     Form.MARKUP: FormRule(
-        "tags and entities of HTML, code between backticks and numbers of lists",
-        "the name of an element of HTML (others become span), whether it opens or "
-        "closes, an entity of a mark or space, where code stands, and the number of a "
-        "list at the beginning of a line",
-        lambda text: markup.layout_of(text) or "",
-        lambda layout, draws: layout,
-        lambda text: markup.layout_of(text) is not None,
+        name="tags and entities of HTML, code between backticks and numbers of lists",
+        shows=(
+            "the name of an element of HTML (others become span), whether it opens "
+            "or closes, an entity of a mark or space, where code stands, and the "
+            "number of a list at the beginning of a line"
+        ),
+        find_layout=lambda text: markup.find_layout(text) or "",
+        write=lambda layout, draws: layout,
+        accepts=lambda text: markup.find_layout(text) is not None,
     ),
 }
 RANK = {form: rank for rank, form in enumerate(RULES)}
@@ -518,7 +539,7 @@ RANK = {form: rank for rank, form in enumerate(RULES)}
 
 @cache
 def compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
-    """Compile patterns; nothing that a form might go on with stands beside them."""
+    """Compile the patterns of a form, with conditions on the text around a match."""
     rule = RULES[form]
     head = "(?a:" if rule.ascii else "(?:"
     return tuple(
@@ -527,28 +548,28 @@ def compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
     )
 
 
-def is_of(form: Form, text: str) -> bool:
+def matches(form: Form, text: str) -> bool:
     """Tell whether a text is one piece of a form."""
     rule = RULES[form]
     if form is Form.MARKUP:
-        return rule.is_one(text)
+        return rule.accepts(text)
     patterns = compiled(form, spaced=False) + compiled(form, spaced=True)
-    return any(each.fullmatch(text) for each in patterns) and rule.is_one(text)
+    return any(each.fullmatch(text) for each in patterns) and rule.accepts(text)
 
 
-def layout_of(text: str, forms: Iterable[Form]) -> FormLayout | None:
-    """Return the layout of a text: in the first form that it is of, None if of none."""
+def find_layout(text: str, forms: Iterable[Form]) -> FormLayout | None:
+    """Return the layout of a text in the first form that matches, None without one."""
     for form in sorted(forms, key=RANK.__getitem__):
-        if is_of(form, text):
-            return FormLayout(form, RULES[form].shown(text))
+        if matches(form, text):
+            return FormLayout(form, RULES[form].find_layout(text))
     return None
 
 
-def written(layout: FormLayout, integers: Iterator[int]) -> str:
-    """Return a random piece of a layout; `needed` integers are enough."""
-    return RULES[layout.form].written(layout.shown, Integers(integers))
+def write(layout: FormLayout, integers: Iterator[int]) -> str:
+    """Return a random piece of a layout, from `count_integers` integers."""
+    return RULES[layout.form].write(layout.shown, Integers(integers))
 
 
-def needed(layout: FormLayout) -> int:
-    """Return how many integers are enough for a layout."""
+def count_integers(layout: FormLayout) -> int:
+    """Return a number of integers that is enough for a layout."""
     return max(INTEGERS, len(layout.shown) + 2)

@@ -1,8 +1,8 @@
 """The grammatical form of a word, by its spelling: a noun, a verb in -ing, an adverb.
 
-Where a policy shows it (`grammar: show`), it follows from the lexicon's part of speech
-and the word's ending; of a word outside the vocabulary from its ending alone. Nothing
-around a word decides.
+If a policy shows it (`grammar: show`), it follows from the word's part of speech in the
+lexicon and its ending, for unknown words from the ending alone. Words around it do not
+matter.
 """
 
 from __future__ import annotations
@@ -18,8 +18,15 @@ from dptext.tokens.regex import key_of
 from dptext.types import PARTS, Ids, Lexicon
 
 FORMS = (
-    *("other", "noun", "plural", "verb", "third person", "past", "-ing"),
-    *("adjective", "adverb"),
+    "other",
+    "noun",
+    "plural",
+    "verb",
+    "third person",
+    "past",
+    "-ing",
+    "adjective",
+    "adverb",
 )
 OTHER, NOUN, PLURAL, VERB, THIRD, PAST, ING, ADJECTIVE, ADVERB = range(len(FORMS))
 _ENDINGS = (("ing", ING), ("ed", PAST), ("ly", ADVERB), ("est", ADJECTIVE))
@@ -28,7 +35,7 @@ _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 
 @lru_cache(maxsize=2)
 def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
-    """Return the form of each word of a lexicon: (V,); OTHER without its grammar."""
+    """Return the form of each word, OTHER without parts of speech: (V,)."""
     forms = np.zeros(len(lexicon.words), np.uint8)
     if lexicon.parts is None or lexicon.language != "en":
         return forms
@@ -41,7 +48,7 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
-    """Return the form of each word (n,): by its row, -1 for none, or its spelling."""
+    """Return the form of each word (n,), of unknown ones (id -1) by their spelling."""
     forms = forms_of_rows(lexicon)[ids]
     if lexicon.parts is not None and lexicon.language == "en":
         for number in np.flatnonzero(ids < 0).tolist():

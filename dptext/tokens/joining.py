@@ -1,25 +1,25 @@
-"""Words back to texts, and the view of a decoder: functions of draws and kept pieces.
+"""Joins drawn words and kept pieces to texts, and makes the release for decoders.
 
-Nothing here looks at a word that was replaced, so this is post-processing:
-- between two words that stand side by side with one space or none, the space is left
-  out before a clitic ("n't", "'s") and after a drawn elision ("l'"), and put before
-  every other word, unless both words are copied as they stand;
-- a drawn word is written as the lexicon writes it, with a capital letter where a text
-  begins or a kept mark has ended the sentence (policy `case: restore`);
-- a drawn word is written in the form that the words right before and after it ask for
-  (dptext.tokens.agreement), be they drawn or copied stop words, and so are copied "a"
-  and "an" before a drawn word; marks that are kept stand between words, others do not
-  (policy `agreement: inflect`; `articles` chooses between "a" and "an" only, `none`
-  writes each word as it was drawn);
+Replaced words are never used here, so this is post-processing:
+- between two adjacent words with one space or none, there is no space before a clitic
+  ("n't", "'s") or after a drawn elision ("l'"), and one before every other word, unless
+  both words are copied;
+- a drawn word is written as in the lexicon, with a capital letter at the beginning of a
+  text or after a kept mark that ends a sentence (policy `case: restore`);
+- a drawn word is written in the form that fits the adjacent words
+  (dptext.tokens.agreement), drawn ones or copied stop words, and so are copied "a" and
+  "an" before a drawn word. Kept marks separate words, others do not (policy `agreement:
+  inflect`; `articles` only chooses between "a" and "an", `none` leaves drawn words
+  unchanged);
 - an element for numbers is written as a random number of its form
   (dptext.tokens.numbers).
-Policy `case: copy` and `number: digits` do look at the input; the statement says so.
+Policies `case: copy` and `number: digits` use the input; the statement tells it.
 
-`released` gives what a decoder may see of a batch. Everything in it is among what a
-statement's texts have in common under the policy (dptext.guarantees.not_covered). What
-is not is blanked: kind, capitals and spacing of a word that is replaced, the body of
-one that is masked or left out, and marks that are dropped. Capital letters that `case:
-copy` keeps are no help to a decoder and stay out.
+`release` returns the part of a batch that a decoder may see. All of it is common to the
+texts that the statement compares under the policy (dptext.guarantees.not_covered). The
+rest is blanked: kind, capitals and spacing of replaced words, the bodies of masked or
+dropped ones, and dropped marks. Capitals that `case: copy` keeps do not help a decoder,
+so they are left out.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from numpy.typing import NDArray
 from dptext.randomness import JOINER_LANE, RandomBits
 from dptext.tokens import common, forms, kinds
 from dptext.tokens.agreement import Articles, Inflector
-from dptext.tokens.numbers import Numbers, as_people_write
+from dptext.tokens.numbers import Numbers, humanize
 from dptext.tokens.policy import (
     DIGITS,
     DROP,
@@ -52,29 +52,31 @@ from dptext.tokens.policy import (
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
-# Other kinds are unknown words.
+# Masks of kinds; other kinds are unknown words.
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 _DIGIT = re.compile(r"\d")
-# Treatments by which pieces are written anew before a word is drawn.
-_ANEW = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
+# Treatments of pieces that are drawn here, not by a mechanism.
+_REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
+# Kinds that a decoder must take for words outside the vocabulary.
+_CLASSES = (kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
+_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
 
 
 @dataclass(frozen=True, slots=True)
 class Joined:
-    """Texts (r,), and the words that were written in them for the drawn ones.
+    """Texts, and the words in them that were written for the drawn ones."""
 
-    written (n,) rows of the vocabulary as they stand in the texts: in agreement, and a
-    number of NUMBER as the element that it is read as; spelled (n,) str, each as it is
-    written, perhaps with a space in front.
-    """
-
+    #: (r,)
     texts: list[str]
+    #: (n,) rows of the written words: in agreement, and numbers of NUMBER as the
+    #: elements that they are read as.
     written: Ids
+    #: (n,) str, the written words, with a space before them if there is one.
     spelled: NDArray[np.object_]
 
 
 class Joiner:
-    """Write batches of drawn words for one lexicon and policy."""
+    """Writes batches of drawn words for one lexicon and policy."""
 
     def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
         self._policy = policy
@@ -82,41 +84,41 @@ class Joiner:
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
-        # Of copied words as they are spelt: few strings.
+        # The row of a copied word by its piece; there are few different ones.
         self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
         self._agreement = _agreement(lexicon, policy.agreement)
         self._treatment = policy.treatments
-        self._of_class = np.isin(
+        self._is_class = np.isin(
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
         )
         self._words_of_class = {
-            each: common.written(lexicon, each) for each in policy.classes
+            each: common.class_words(lexicon, each) for each in policy.classes
         }
-        # What is written first and last where several words of a class stand together.
-        self._of_run: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
+        # Words for the first, and for the later ones, of adjacent words of a class.
+        self._run_words: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
         if families := common.family_names(lexicon):
-            names = common.written(lexicon, WordClass.PERSON)
+            names = common.class_words(lexicon, WordClass.PERSON)
             given = tuple(name for name in names if name not in families)
-            self._of_run[WordClass.PERSON] = given, families
+            self._run_words[WordClass.PERSON] = given, families
         if pairs := common.places_of_two(lexicon):
             places = tuple(" ".join(pair) for pair in pairs)
-            others = common.written(lexicon, WordClass.PLACE)
-            self._of_run[WordClass.PLACE] = places, others
+            others = common.class_words(lexicon, WordClass.PLACE)
+            self._run_words[WordClass.PLACE] = places, others
         self._is_title = cache(partial(common.is_title, lexicon))
         self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.
-        self._plain = policy.common > 0 and lexicon.language == ENGLISH
-        # Copied words that agreement looks at, and articles among them.
+        self._humanizes = policy.common > 0 and lexicon.language == ENGLISH
+        # Kinds of copied words that agreement uses, articles among them.
         self._neighbours = np.zeros(kinds.COUNT, bool)
         self._neighbours[kinds.STOP_WORD] = policy.stop_word == "keep"
         self._neighbours[kinds.COMMON] = policy.common > 0
-        self._neighbours |= self._of_class
-        # Kinds of piece that a reader of the output takes for words.
+        self._neighbours |= self._is_class
+        # Kinds of piece that look like words in the output.
         self._written = kinds.WORDLIKE & (self._treatment != DROP)
 
     def join(self, words: Words, drawn: Ids, bits: RandomBits) -> Joined:
-        """Return the texts with the drawn words (n,) in their positions."""
+        """Return the texts with the drawn words (n,)."""
         pieces = np.empty(len(words.pieces), dtype=object)
         pieces[:] = words.pieces
         if self._policy.punctuation == "drop":
@@ -126,10 +128,10 @@ class Joiner:
         written = self._agree(words, drawn, pieces)
         spaced = self._spaces(words, written)
         out = self._shown[written + spaced * np.int64(len(self._clitic))]
-        positions = self._numbers.drawn(written)
+        positions = self._numbers.positions(written)
         if len(positions):
             elements = written[positions]
-            numbers = self._numbers.written(elements, bits.take(positions))
+            numbers = self._numbers.write(elements, bits.take(positions))
             for position, text in zip(positions.tolist(), numbers, strict=True):
                 out[position] = f" {text}" if spaced[position] else text
             written = written.copy()
@@ -148,15 +150,15 @@ class Joiner:
         return Joined(texts, written, out)
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
-        """Write pieces anew by random digits, or others of their form, in place.
+        """Replace pieces by random digits, words of a class or pieces of a form.
 
-        Markup becomes its layout.
+        This is done in place. Markup becomes its layout.
         """
         kind = words.flags[positions] & kinds.KIND
-        classed = np.flatnonzero(self._of_class[kind])
-        self._redraw_classes(words, bits, positions, classed)
+        is_class = self._is_class[kind]
+        self._redraw_classes(words, bits, positions, np.flatnonzero(is_class))
         formed: list[tuple[int, int, forms.FormLayout]] = []
-        others = np.flatnonzero(~self._of_class[kind]).tolist()
+        others = np.flatnonzero(~is_class).tolist()
         for number, position in zip(others, positions[others].tolist(), strict=True):
             piece = words.pieces[position]
             if position in words.formed:
@@ -167,32 +169,37 @@ class Joiner:
                 else:
                     formed.append((number, position, layout))
                 continue
-            alone = bits.take(np.array([number]))
-            count = len(_DIGIT.findall(piece))
-            integers = alone.integers(JOINER_LANE, (count + 17) // 18).ravel()
-            chunks = alone.below(integers, 10**9).tolist()
-            digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
-            drawn = _DIGIT.sub(lambda _, d=digits: next(d), piece)  # type: ignore[misc]
-            words.pieces[position] = as_people_write(drawn) if self._plain else drawn
-        # Layouts that need as many integers are drawn together.
+            drawn = self._draw_digits(piece, bits.take(np.array([number])))
+            words.pieces[position] = humanize(drawn) if self._humanizes else drawn
+        # Layouts with the same number of integers are drawn together.
         by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
-        for one in formed:
-            by_size.setdefault(forms.needed(one[2]), []).append(one)
+        for each in formed:
+            by_size.setdefault(forms.count_integers(each[2]), []).append(each)
         for size, some in by_size.items():
             together = bits.take(np.array([number for number, _, _ in some]))
             rows = together.integers(JOINER_LANE, (size + 1) // 2).tolist()
             for (_, position, layout), row in zip(some, rows, strict=True):
                 piece = words.pieces[position]
                 space = piece[: len(piece) - len(piece.lstrip(" "))]
-                words.pieces[position] = space + forms.written(layout, iter(row))
+                words.pieces[position] = space + forms.write(layout, iter(row))
+
+    @staticmethod
+    def _draw_digits(piece: str, bits: RandomBits) -> str:
+        """Replace each digit of a piece by a random one, by the bits of one piece."""
+        count = len(_DIGIT.findall(piece))
+        # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
+        integers = bits.integers(JOINER_LANE, (count + 17) // 18).ravel()
+        chunks = bits.below(integers, 10**9).tolist()
+        digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
+        return _DIGIT.sub(lambda _: next(digits), piece)
 
     def _redraw_classes(
         self, words: Words, bits: RandomBits, positions: Ints, which: Ints
     ) -> None:
-        """Write any word of its class for each of some positions, in place.
+        """Replace words of classes at some positions by random ones, in place.
 
-        Where two words of places stand together a place of two words is written, by the
-        bits of the first.
+        For two adjacent words of places a place of two words may be drawn, by the bits
+        of the first.
         """
         if not len(which):
             return
@@ -203,7 +210,7 @@ class Joiner:
         chosen = np.empty(len(places), np.int64)
         for size in np.unique(sizes).tolist():
             chosen[sizes == size] = bits.below(integers[sizes == size], size)
-        second = ""  # of a place of two words
+        second = ""  # second word of a place of two words
         for number, (listed, at) in enumerate(zip(lists, chosen.tolist(), strict=True)):
             position = places[number]
             word, _, after = str(listed[at]).partition(" ")
@@ -214,7 +221,7 @@ class Joiner:
             words.pieces[position] = lead + word
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
-        """Tell whether a word of the same class stands right before a piece."""
+        """Tell whether the adjacent word before a piece is of the same class."""
         if position < 1 or position in begins or words.pieces[position][:1] != " ":
             return False
         here, before = words.flags[position], words.flags[position - 1]
@@ -223,17 +230,20 @@ class Joiner:
     def _choices(
         self, words: Words, position: int, begins: Collection[int]
     ) -> Sequence[str]:
-        """Return the words any of which is written: by classes and titles around it."""
+        """Return the words one of which replaces a piece.
+
+        Persons get given names or family names by the titles and names around them.
+        """
         kind = int(words.flags[position]) & kinds.KIND
         for group, listed in self._words_of_class.items():
             if group.kind != kind:
                 continue
             if kind == kinds.CALENDAR:
-                of_week = key_of(words.pieces[position].strip(" ")) in self._weekdays
-                if of_week is (group is WordClass.WEEKDAY):
+                is_weekday = key_of(words.pieces[position].strip(" ")) in self._weekdays
+                if is_weekday is (group is WordClass.WEEKDAY):
                     return listed
                 continue
-            first, second = self._of_run.get(group, (listed, listed))
+            first, second = self._run_words.get(group, (listed, listed))
             after = position + 1
             leads = after < len(words.pieces) and self._follows(words, after, begins)
             if self._follows(words, position, begins):
@@ -246,7 +256,7 @@ class Joiner:
     def _after_title(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
-        """Tell whether a copied title stands before a piece, perhaps with a period."""
+        """Tell whether a copied title is before a piece, with a period or without."""
         at = position - 1
         if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
             at, position = at - 1, position - 1
@@ -256,31 +266,31 @@ class Joiner:
         return copied and self._is_title(words.pieces[at])
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
-        """Return the words any of which a word of a class becomes, () for others."""
+        """Return the words one of which replaces a word of a class, () for others."""
         kind = int(words.flags[position]) & kinds.KIND
-        if not self._of_class[kind]:
+        if not self._is_class[kind]:
             return ()
         return self._choices(words, position, {*words.ends.tolist()})
 
     def positions_to_redraw(self, words: Words) -> Ints:
-        """Return the pieces that are written anew by random digits: (m,) int64."""
+        """Return the pieces that `redraw` replaces: (m,) int64."""
         treatment = self._treatment[words.flags & kinds.KIND]
-        return np.flatnonzero(_ANEW[treatment])
+        return np.flatnonzero(_REDRAWN[treatment])
 
     def _spaces(self, words: Words, drawn: Ids) -> Mask:
-        """Tell which drawn words get a space in front: (n,) bool."""
+        """Tell which drawn words get a space before them: (n,) bool."""
         spaced: Mask = ~self._clitic[drawn]
         if self._policy.punctuation == "drop":
             return spaced & ~_sentence_starts(self._policy, words)[words.positions]
         wordlike = kinds.WORDLIKE[words.flags & kinds.KIND]
-        beside = _beside(words, wordlike)[words.positions]
+        follows = _follow_words(words, wordlike)[words.positions]
         lead = (words.flags[words.positions] & kinds.LEAD) != 0
-        after = beside[1:] & (np.diff(words.positions) == 1)
+        after = follows[1:] & (np.diff(words.positions) == 1)
         spaced[1:] &= ~(after & self._elision[drawn[:-1]])
-        return np.where(beside, spaced, lead)
+        return np.where(follows, spaced, lead)
 
     def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
-        """Return the words to be written: the drawn ones in agreement, (n,).
+        """Return the words to write, the drawn ones in agreement: (n,).
 
         Copied articles are rewritten in pieces.
         """
@@ -294,8 +304,8 @@ class Joiner:
             positions = np.flatnonzero(self._neighbours[kind] | drawn_here)
             texts = _texts(words)[positions]
             own = drawn_here[positions]
-            # An article suits a word of a class, too.
-            free = own | self._of_class[kind[positions]]
+            # An article also fits a word of a class after it.
+            free = own | self._is_class[kind[positions]]
             ids = np.empty(len(positions), np.int32)
             ids[own] = drawn
             kept = positions[~own]
@@ -303,10 +313,10 @@ class Joiner:
             before = np.fromiter(rows, np.int32, count=len(kept))
             ids[~own] = before
         if self._policy.punctuation == "drop":
-            # What stood between the words is not to be seen, nor is that it did.
+            # Words are adjacent in the output, whatever was between them.
             positions = np.cumsum(self._written[kind])[positions]
-        beside = (positions[1:] == positions[:-1] + 1) & (texts[1:] == texts[:-1])
-        self._agreement.write(ids, beside, free)
+        adjacent = (positions[1:] == positions[:-1] + 1) & (texts[1:] == texts[:-1])
+        self._agreement.write(ids, adjacent, free)
         if free is None:
             return ids
         changed = (ids[~own] != before) & ~free[~own]
@@ -319,14 +329,14 @@ class Joiner:
         return np.asarray(ids[own])
 
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
-        """Rewrite the gap of each copied or masked word that stands after a word.
+        """Rewrite the space before each copied or masked word that follows a word.
 
-        What stood there before the draw must not show in it; only between two copied
-        words does the gap stay.
+        The original space could show the word before it. Only between two copied words
+        it stays.
         """
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
-        after = _beside(words, kinds.WORDLIKE[kind]) & kinds.WORDLIKE[kind]
+        after = _follow_words(words, kinds.WORDLIKE[kind]) & kinds.WORDLIKE[kind]
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
@@ -339,7 +349,7 @@ class Joiner:
             pieces[position] = _after_word(body) if copy else " " + body.lstrip(" ")
 
     def _drop_marks(self, words: Words, pieces: NDArray[np.object_]) -> None:
-        """Blank marks and spaces; one space goes before every word but the first."""
+        """Blank marks and spaces, and put a space before every word but the first."""
         written = self._written[words.flags & kinds.KIND]
         pieces[~written] = ""
         starts = _sentence_starts(self._policy, words)
@@ -348,7 +358,7 @@ class Joiner:
             pieces[position] = space + pieces[position].lstrip(" ")
 
     def _capitalize(self, words: Words, out: NDArray[np.object_]) -> None:
-        """Write the capitals of the input, or those of sentences, in drawn words."""
+        """Give drawn words the capitals of the input, or those of sentences."""
         flags = words.flags[words.positions]
         if self._policy.case == "copy":
             title = (flags & kinds.TITLE) != 0
@@ -364,7 +374,7 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
     """Tell which words begin a text or follow a kept sentence end: (p,)."""
     kept = policy.punctuation == "keep"
     kind = words.flags & kinds.KIND
-    # Kinds of piece that a reader of the output takes for words.
+    # Kinds of piece that look like words in the output.
     written = kinds.WORDLIKE & (policy.treatments != DROP)
     wordlike = np.flatnonzero(written[kind])
     enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
@@ -376,20 +386,20 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
 
 
 def _after_word(piece: str) -> str:
-    """Return a copied word as it stands after another word."""
+    """Return a copied word with the space that it has after another word."""
     body = piece.lstrip(" ")
     return body if is_clitic(body) else " " + body
 
 
-# Few strings, in this use.
+# Stop words and common words are few.
 _after_stop = cache(_after_word)
 
 
 @lru_cache(maxsize=2)
 def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask, Mask]:
-    """Return how words are written, and which are clitics and elisions: (V,) both.
+    """Return the spellings of words, and which are clitics and elisions: (V,) both.
 
-    (2 V,) str, each as it is, then each with a space in front.
+    The spellings are (2 V,) str: all words, then all with a space before them.
     """
     words = list(lexicon.row_of) if lower else list(lexicon.words)
     spaced = (" " + "\n ".join(words)).split("\n")
@@ -414,13 +424,13 @@ def _texts(words: Words) -> Ints:
     return np.repeat(np.arange(len(sizes)), sizes)
 
 
-def _beside(words: Words, wordlike: Mask) -> Mask:
-    """Tell which pieces of a text stand right after a word of it: (p,)."""
-    beside = np.zeros(len(wordlike), bool)
-    beside[1:] = wordlike[:-1]
+def _follow_words(words: Words, wordlike: Mask) -> Mask:
+    """Tell which pieces directly follow a word of their text: (p,)."""
+    follows = np.zeros(len(wordlike), bool)
+    follows[1:] = wordlike[:-1]
     begins = np.concatenate(([0], words.ends[:-1]))
-    beside[begins[begins < len(beside)]] = False
-    return beside
+    follows[begins[begins < len(follows)]] = False
+    return follows
 
 
 def _capital(word: str) -> str:
@@ -429,13 +439,8 @@ def _capital(word: str) -> str:
     return word[:1].upper() + word[1:]
 
 
-# What no reader knows as a word of the vocabulary.
-_CLASSES = (*(kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR),)
-_OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
-
-
-def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
-    """Return what a decoder sees: drawn (n,) words with public epsilons (n,)."""
+def release(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
+    """Return the release for a decoder: drawn words (n,) with public epsilons (n,)."""
     kind = words.flags & kinds.KIND
     treatment = policy.treatments[kind]
     mark = ~kinds.WORDLIKE[kind]
@@ -463,5 +468,13 @@ def released(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
         for position in np.flatnonzero(mark).tolist():
             pieces[position] = words.pieces[position]
     return Released(
-        pieces, flags, ends, positions, words.texts, drawn, eps, rows, words.grammar
+        pieces=pieces,
+        flags=flags,
+        ends=ends,
+        positions=positions,
+        texts=words.texts,
+        drawn=drawn,
+        eps=eps,
+        copied=rows,
+        grammar=words.grammar,
     )

@@ -9,32 +9,32 @@ NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
 IDENTIFIER = 2  # URL, e-mail, @handle, #tag, emoji and others (dptext.tokens.symbols)
 PUNCTUATION = 3  # a mark, as dptext.tokens.symbols has them
 SPACE = 4
-STOP_WORD = 5  # a known word of the stop list; only the look-up tells
+STOP_WORD = 5  # a known word of the stop list, after the look-up
 UNKNOWN = 6  # a word outside the vocabulary
-KEPT = 7  # what the keep list names
-MASKED = 8  # what the mask list names
-FORMED = 9  # a card number, date, ... whose form is public (dptext.tokens.forms)
-MARKUP = 10  # a tag, an entity, code: layout, and no word (dptext.tokens.markup)
+KEPT = 7  # named by the keep list
+MASKED = 8  # named by the mask list
+FORMED = 9  # a card number, date, ... with a public form (dptext.tokens.forms)
+MARKUP = 10  # a tag, an entity, code: layout, not a word (dptext.tokens.markup)
 COMMON = 11  # a common word that is copied (dptext.tokens.common)
-# Words of closed classes that are drawn afresh (policy `classes`); CALENDAR has months
-# and weekdays.
+# Words of closed classes that are drawn independently of the text (policy `classes`);
+# CALENDAR has months and weekdays.
 PERSON, PLACE, ORGANISATION, CALENDAR = range(12, 16)
 
-NAMES = (
-    *("word", "number", "identifier", "punctuation", "space", "stop_word", "unknown"),
-    *("kept", "masked", "formed", "markup", "common"),
-    *("person", "place", "organisation", "calendar"),
+NAMES = tuple(
+    "word number identifier punctuation space stop_word unknown kept masked formed "
+    "markup common person place organisation calendar".split()
 )
 
-# Names of kinds that there are only where a policy asks for them.
+# Names of kinds that exist only if a policy asks for them.
 OPTIONAL = NAMES[COMMON : CALENDAR + 1]
 
 # Flags of a piece: four bits of kind, then one bit each.
 KIND = 15
-COUNT = KIND + 1  # kinds that there may be
-# Those that stand for no word of a text, and those that do: (COUNT,).
+COUNT = KIND + 1  # most kinds
+# Kinds that are not words of a text.
 MARKS = (PUNCTUATION, SPACE, MARKUP)
 MARK_NAMES = frozenset(NAMES[kind] for kind in MARKS)
+# (COUNT,), True for the other kinds.
 WORDLIKE = ~np.isin(np.arange(COUNT), MARKS)
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line

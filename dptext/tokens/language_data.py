@@ -1,7 +1,7 @@
-"""Lists of words and tables of a language: files of dptext/data/words.
+"""Lists of words and tables of languages: the files of dptext/data/words.
 
-A file has lines of comment, which begin with "#", and sections: [heading], then words
-with white space between them.
+A file has comments, which begin with "#", and sections: [heading], then words between
+white space.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from pathlib import Path
 from dptext.types import ENGLISH
 
 _FOLDER = Path(__file__).parents[1] / "data" / "words"
-# The files of classes of words, by language.
+# The files of delicate words, by language.
 _CLASSES = {ENGLISH: "english_classes"}
 
 
 def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
-    """Return the headings of a file, in order, each with its words."""
+    """Return the headings of a file in order, each with its words."""
     parts: list[tuple[str, list[str]]] = []
     for line in lines(name, folder):
         if line.startswith("["):
@@ -30,14 +30,14 @@ def sections(name: str, folder: Path = _FOLDER) -> list[tuple[str, list[str]]]:
 
 
 def lines(name: str, folder: Path = _FOLDER) -> Iterator[str]:
-    """Yield the lines of a file, comments left out."""
+    """Yield the lines of a file without comments."""
     for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             yield line
 
 
 def stop_words(language: str) -> frozenset[str]:
-    """Return the function words of a language by its code; none where none are known.
+    """Return the function words of a language by its code; empty if it is unknown.
 
     They are keys (dptext.tokens.regex.key_of).
     """
@@ -45,7 +45,7 @@ def stop_words(language: str) -> frozenset[str]:
 
 
 def vulgar_words(language: str) -> frozenset[str]:
-    """Return the words of a language that are never written in the place of others."""
+    """Return the words of a language that never replace other words."""
     return _by_language("vulgar_words").get(language, frozenset())
 
 
@@ -56,29 +56,30 @@ def _by_language(name: str) -> Mapping[str, frozenset[str]]:
 
 @dataclass(frozen=True, slots=True)
 class WordClass:
-    """A public class of delicate words, with its flags."""
+    """A public class of delicate words."""
 
     name: str
+    #: Keys (dptext.tokens.regex.key_of).
     words: frozenset[str]
-    """Keys (dptext.tokens.regex.key_of)."""
+    #: The special category of personal data of its words, "" for none.
     special: str
-    """The special category of personal data that a word tells of, "" for none."""
+    #: Whether its words should never replace other words.
     never: bool
-    """Whether its words should never be written in the place of other words."""
+    #: Whether its words are topics of news: they are written only where they were
+    #: drawn.
     news: bool
-    """Whether its words are the stuff of news: written only where they were drawn."""
 
 
 @cache
 def word_classes(language: str) -> tuple[WordClass, ...]:
-    """Return the delicate words of a language by class, () where none are listed."""
+    """Return the delicate words of a language by class, () without a list."""
     name = _CLASSES.get(language)
     return tuple(_word_class(*part) for part in sections(name)) if name else ()
 
 
 @cache
 def special_words(language: str) -> frozenset[str]:
-    """Return the words of a language that tell of special categories of data."""
+    """Return the words of a language with special categories of personal data."""
     classes = word_classes(language)
     return frozenset().union(*(each.words for each in classes if each.special))
 
@@ -96,12 +97,14 @@ def _word_class(heading: str, words: list[str]) -> WordClass:
         if flag.startswith("special "):
             special = flag.removeprefix("special ")
         never, news = never or flag == "never", news or flag == "news"
-    return WordClass(name, frozenset(words), special, never, news)
+    return WordClass(
+        name=name, words=frozenset(words), special=special, never=never, news=news
+    )
 
 
 @cache
 def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the closed classes of a language, words as written; none if unknown."""
+    """Return the closed classes of a language with written words; empty if unknown."""
     if language != ENGLISH:
         return {}
     return {name: tuple(words) for name, words in sections("closed_classes")}
@@ -109,19 +112,22 @@ def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
 
 @cache
 def common_lists(language: str) -> Mapping[str, frozenset[str]]:
-    """Return the lists of a language that say which words are common; none if unknown.
+    """Return the lists of a language that define common words; empty if unknown.
 
-    Keys, by the names of the lists in dptext/data/words/common_words.txt.
+    They are keys, by the names of lists in dptext/data/words/common_words.txt.
     """
-    parts = sections("common_words")
-    own = ((head.split(" ", 1), words) for head, words in parts)
-    return {name: frozenset(words) for (code, name), words in own if code == language}
+    lists = {}
+    for heading, words in sections("common_words"):
+        code, name = heading.split(" ", 1)
+        if code == language:
+            lists[name] = frozenset(words)
+    return lists
 
 
 def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
-    """Return names of persons, folded (dptext.tokens.names); none if unknown.
+    """Return folded names of persons (dptext.tokens.names); empty if unknown.
 
-    capital: those that are other words, too, and names with a capital first letter.
+    With capital, return other words that are names if they have a capital first letter.
     """
     kind = f"{language} capital" if capital else language
     return _by_language("person_names").get(kind, frozenset())

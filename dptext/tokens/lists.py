@@ -1,9 +1,8 @@
-"""Public lists of words, phrases and patterns, and the parts of a text that they name.
+"""Public lists of words, phrases and patterns, and their places in a text.
 
-A word or phrase is found in any case where no letter, digit or mark of a letter stands
-beside it; spaces in it stand for any spacing. A pattern is a regular expression of
-Python, found where it matches, as it is written. Parts are found before a text is
-divided into words.
+A word or phrase matches in any case, with any spacing, and not next to a letter, a
+digit or a mark of a letter. A pattern is a regular expression of Python. Places are
+found before a text is divided into words.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import kinds, markup
 from dptext.tokens.form_finder import FormFinder, Found
 from dptext.tokens.forms import FormLayout
-from dptext.tokens.policy import NOTHING, Form, Listed, Policy
+from dptext.tokens.policy import NOTHING, Form, Policy, WordList
 from dptext.tokens.regex import LETTERS, split
 from dptext.tokens.symbols import visible
 from dptext.types import JsonObject
@@ -31,17 +30,17 @@ _RUN = re.compile(rf"[{LETTERS}]+")
 
 @dataclass(frozen=True, slots=True)
 class _Settings:
-    """What a profile says of a list."""
+    """A list in a profile."""
 
     words: tuple[str, ...] = ()
     files: tuple[str, ...] = ()
     patterns: tuple[str, ...] = ()
 
 
-def read(data: object, location: str) -> Listed:
+def read(data: object, location: str) -> WordList:
     """Read a list and its files from the settings of a profile.
 
-    Words alone may stand for {words: ...}. Raises UsageError.
+    A list of words is short for {words: ...}. Raises UsageError.
     """
     if not data:
         return NOTHING
@@ -49,8 +48,8 @@ def read(data: object, location: str) -> Listed:
         data = {"words": [data] if isinstance(data, str) else data}
     settings = convert(data, _Settings, location)
     texts = tuple(_text(path, location) for path in settings.files)
-    listed = Listed(settings.words, settings.files, settings.patterns, texts)
-    Finder(listed, location)  # refuses what it cannot take
+    listed = WordList(settings.words, settings.files, settings.patterns, texts)
+    Finder(listed, location)  # raises UsageError for invalid entries
     return listed
 
 
@@ -64,7 +63,7 @@ def _text(path: str, location: str) -> str:
 
 
 def digests(policy: Policy) -> dict[str, str]:
-    """Return the sha256 of the content of each file that lists name, by its path."""
+    """Return the sha256 of the content of each file of the lists, by its path."""
     return {
         path: digest_of_bytes(text.encode())
         for listed in (policy.keep, policy.mask)
@@ -72,8 +71,8 @@ def digests(policy: Policy) -> dict[str, str]:
     }
 
 
-def by_content(policy: Policy) -> JsonObject:
-    """Return a policy's settings with the digests of files for their paths."""
+def settings_by_content(policy: Policy) -> JsonObject:
+    """Return the settings of a policy, with digests of files instead of paths."""
     settings, known = policy.settings(), digests(policy)
     for name, listed in (("keep", policy.keep), ("mask", policy.mask)):
         if listed.files:
@@ -83,15 +82,16 @@ def by_content(policy: Policy) -> JsonObject:
 
 
 class Finder:
-    """Finds what one list names."""
+    """Finds the places of one list."""
 
-    def __init__(self, listed: Listed, location: str = "") -> None:
+    def __init__(self, listed: WordList, location: str = "") -> None:
         lines = (line.strip() for text in listed.contents for line in text.split("\n"))
         entries = {*filter(None, lines), *listed.words}
-        # As the tokenizer reads texts.
+        # The tokenizer removes characters without width from texts, too.
         entries = {visible(each) or each for each in entries}
-        self._patterns = [_compiled(each, location) for each in listed.patterns]
-        # Entries by their first run of letters: how far before it they begin.
+        self._patterns = [_compile(each, location) for each in listed.patterns]
+        # By their first run of letters: entries, and the number of characters before
+        # it.
         self._by_run: dict[str, dict[str, int]] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
         for entry in (unicodedata.normalize("NFC", each.strip()) for each in entries):
@@ -104,25 +104,27 @@ class Finder:
                 self._by_run.setdefault(_key(run[0]), {})[entry] = run.start()
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield the begin and end of each place that is named; they may overlap."""
+        """Yield begin and end of each place; places may overlap."""
         if self._by_run:
             for run in _RUN.finditer(text):
                 for entry, before in self._by_run.get(_key(run[0]), {}).items():
-                    match = self._of(entry).match(text, max(run.start() - before, 0))
+                    match = self._expression(entry).match(
+                        text, max(run.start() - before, 0)
+                    )
                     if match and match.start() + before == run.start():
                         yield match.span()
         for pattern in self._patterns:
             yield from (match.span() for match in pattern.finditer(text))
 
     def names(self, word: str) -> bool:
-        """Tell whether a word is named as it stands by itself, in any spelling."""
+        """Tell whether the list names a word alone, in any capitals."""
         spelled = {word, word.lower(), word.upper(), word[:1].upper() + word[1:]}
         return all((0, len(each)) in self.spans(each) for each in spelled)
 
-    def _of(self, entry: str) -> re.Pattern[str]:
-        """Return the expression of an entry, made when it may occur for the first time.
+    def _expression(self, entry: str) -> re.Pattern[str]:
+        """Return the expression of an entry, compiled when it may first occur.
 
-        An accent may be a mark of its own in the text, and a quote may be curly.
+        Texts may have accents as separate marks, and curly quotes.
         """
         if entry not in self._compiled:
             parts = (re.sub("['’]", "['’]", re.escape(part)) for part in entry.split())
@@ -138,7 +140,7 @@ def _key(run: str) -> str:
     return unicodedata.normalize("NFC", run).lower()
 
 
-def _compiled(pattern: str, location: str) -> re.Pattern[str]:
+def _compile(pattern: str, location: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
@@ -149,21 +151,20 @@ def _compiled(pattern: str, location: str) -> re.Pattern[str]:
 
 
 class Divided(NamedTuple):
-    """The pieces of a text, the kinds of those that are named, and layouts of forms."""
+    """The pieces of a text."""
 
     pieces: list[str]
-    #: Kinds by the position of a piece.
+    #: The kinds of pieces of lists and forms, by position.
     named: dict[int, int]
-    #: The layout of each piece that has a form, by its position.
+    #: The layouts of pieces with a form, by position.
     layouts: dict[int, FormLayout]
 
 
 class Spans:
-    """Finds what lists and forms of a policy name.
+    """Finds the places of lists and forms of a policy.
 
-    Where two overlap, the mask list goes before forms, and these before the keep list;
-    of one of them the first goes before others, and of several that begin at one place
-    the longest.
+    If places overlap, the mask list has priority, then forms, then the keep list;
+    within each the earliest place, then the longest.
     """
 
     def __init__(self, policy: Policy) -> None:
@@ -173,31 +174,30 @@ class Spans:
         self._lists = bool(policy.keep or policy.mask)
 
     def readable(self, text: str) -> str:
-        """Return a text as it is divided.
+        """Return a text without characters that have no width.
 
-        Without characters that have no width; where tags and entities are known,
-        entities of letters are letters.
+        If tags and entities are recognised, entities of letters become letters.
         """
         text = visible(text)
         return visible(markup.with_letters(text)) if self._markup else text
 
     def divide(self, text: str) -> Divided:
-        """Return the pieces of a text; joined they are the text."""
+        """Return the pieces of a text, which join to the text."""
         if self._forms is None and not self._lists:
             return Divided(split(text), {}, {})
         found = [] if self._forms is None else self._forms.find(text)
         if not self._lists:
             if not found:
                 return Divided(split(text), {}, {})
-            parts = _of_forms(found)
+            parts = _form_parts(found)
         else:
-            parts = self._by_rank(text, found)
+            parts = self._by_priority(text, found)
         pieces: list[str] = []
         named: dict[int, int] = {}
         layouts: dict[int, FormLayout] = {}
         end = 0
         for begin, after, kind, layout in parts:
-            # A piece carries the single space before it.
+            # A piece includes the single space before it.
             lead = begin > end and text[begin - 1] == " "
             lead = lead and (begin - 1 == end or not text[begin - 2].isspace())
             if begin - lead > end:
@@ -210,48 +210,48 @@ class Spans:
         return Divided(pieces + split(text[end:]), named, layouts)
 
     def keeps_or_masks(self, word: str) -> bool:
-        """Tell whether a list names a word as it stands by itself."""
+        """Tell whether a list names a word alone."""
         return self._mask.names(word) or self._keep.names(word)
 
-    def _by_rank(self, text: str, found: Sequence[Found]) -> list[_Part]:
-        """Return the parts that are named, in order, where some overlap the first."""
-        taken: list[_Part] = []
+    def _by_priority(self, text: str, found: Sequence[Found]) -> list[_Part]:
+        """Return the parts of lists and forms in order, without overlaps."""
+        parts: list[_Part] = []
         used = bytearray(len(text))
-        for parts in (
+        for candidates in (
             _listed(text, self._mask, kinds.MASKED),
-            _of_forms(found),
+            _form_parts(found),
             _listed(text, self._keep, kinds.KEPT),
         ):
-            for begin, after, kind, layout in parts:
+            for begin, after, kind, layout in candidates:
                 if not any(used[begin:after]):
                     used[begin:after] = b"\1" * (after - begin)
-                    taken.append((begin, after, kind, layout))
-        return sorted(taken, key=lambda part: part[0])
+                    parts.append((begin, after, kind, layout))
+        return sorted(parts, key=lambda part: part[0])
 
 
-# Begin, end, kind and, of a form, layout of a part of a text.
+# Begin, end and kind of a part of a text, with the layout of a form.
 _Part = tuple[int, int, int, FormLayout | None]
 
 
 def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
-    bare = {_bare(text, *span) for span in finder.spans(text)}
-    for begin, end in sorted(bare, key=lambda span: (span[0], -span[1])):
+    stripped = {_strip(text, *span) for span in finder.spans(text)}
+    for begin, end in sorted(stripped, key=lambda span: (span[0], -span[1])):
         if begin < end:
             yield begin, end, kind, None
 
 
-def _of_forms(found: Sequence[Found]) -> list[_Part]:
+def _form_parts(found: Sequence[Found]) -> list[_Part]:
     return [(begin, end, _kind(layout), layout) for begin, end, layout in found]
 
 
 def _kind(layout: FormLayout) -> int:
-    """Return the kind of a piece of a form: what is copied is kept or layout."""
+    """Return the kind of a piece of a form; markup and fixed ones are not replaced."""
     if layout.form is Form.MARKUP:
         return kinds.MARKUP
     return kinds.KEPT if layout.form is Form.FIXED else kinds.FORMED
 
 
-def _bare(text: str, begin: int, end: int) -> tuple[int, int]:
-    """Leave spaces around a part out."""
+def _strip(text: str, begin: int, end: int) -> tuple[int, int]:
+    """Return begin and end of a part without the spaces around it."""
     inside = text[begin:end]
     return end - len(inside.lstrip()), begin + len(inside.rstrip())

@@ -1,10 +1,10 @@
 """Tags and entities of HTML, and code and numbered lists of Markdown, as layout.
 
-What stays of a piece of markup is chosen from public lists and holds nothing else of
-the text: the name of an element that HTML has ("span" for any other), whether a tag
-opens, closes or does both, an entity that stands for a mark or a space, the number of a
-list at the beginning of a line. Attributes, comments, scripts, style sheets and code
-between backticks leave no trace but their place. Escaped tags (&lt;b&gt;) are tags.
+These remain of a piece of markup, all from public lists: the name of an element of HTML
+("span" for unknown ones), whether a tag opens, closes or does both, an entity of a mark
+or a space, the number of a list at the beginning of a line. Attributes, comments,
+scripts, style sheets and code between backticks leave only their place. Escaped tags
+(&lt;b&gt;) are tags.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dptext.tokens.symbols import is_mark
 _LISTS = dict(language_data.sections("form_words"))
 _ELEMENTS = frozenset(_LISTS["elements"])
 _BLOCKS = frozenset(_LISTS["blocks"])
-# In place of an element that HTML does not have.
+# Replaces unknown elements.
 _OTHER = "span"
 CODE = "code"
 
@@ -35,8 +35,8 @@ _TAG = re.compile(
 _ENTITY = re.compile(
     r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});"
 )
-# What goes to an end of its own, and what is written for it.
-_BLOCK_STARTS = (
+# Blocks: begin, end, and layout.
+_BLOCKS_BY_START = (
     ("<!--", "-->", "<!-- -->"),
     ("<![CDATA[", "]]>", "<!-- -->"),
     ("<?", "?>", "<!-- -->"),
@@ -46,19 +46,19 @@ _BLOCK_STARTS = (
 _RAW = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _INLINE = re.compile(r"`[^`\n]++`")
 _LIST_NUMBER = re.compile(r"[0-9]{1,2}[.)](?= )")
-# Characters with which markup begins; numbers of lists are looked for elsewhere.
+# First characters of markup, except for numbers of lists.
 BEGINS = "<&`"
 
 
-class Reader:
-    """Finds markup in one text; ends that are missing are looked for once."""
+class MarkupFinder:
+    """Finds markup in one text; missing ends are searched for only once."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._missing: set[str] = set()
 
     def at(self, begin: int) -> tuple[int, str] | None:
-        """Return the end and the layout of the markup that begins here, if any."""
+        """Return end and layout of the markup at a position, None without any."""
         text, first = self._text, self._text[begin]
         if first == "&":
             return _tag(text, begin) or _entity(text, begin)
@@ -67,7 +67,7 @@ class Reader:
             whole = self._block(begin)
             return whole or (match and (match.end(), f"`{CODE}`"))
         if raw := _RAW.match(text, begin):
-            # Its own end in the same letters.
+            # It ends with its name in the same letters.
             end = self._after(f"</{raw[1]}", begin)
             end = end and self._after(">", end)
             if end:
@@ -76,7 +76,7 @@ class Reader:
         return self._block(begin) or _tag(text, begin)
 
     def _block(self, begin: int) -> tuple[int, str] | None:
-        for start, end, layout in _BLOCK_STARTS:
+        for start, end, layout in _BLOCKS_BY_START:
             head = self._text[begin : begin + len(start)]
             if head.lower() == start.lower():
                 after = self._after(end, begin + len(start))
@@ -84,7 +84,7 @@ class Reader:
         return None
 
     def _after(self, end: str, begin: int) -> int:
-        """Return where an end that is looked for from here on is over, 0 if nowhere."""
+        """Return the position after the next `end` from begin on, 0 without one."""
         if end in self._missing:
             return 0
         found = self._text.find(end, begin)
@@ -94,17 +94,17 @@ class Reader:
         return found + len(end)
 
 
-def layout_of(text: str) -> str | None:
-    """Return the layout of a text that is one piece of markup, None of any other."""
+def find_layout(text: str) -> str | None:
+    """Return the layout of a text, None unless it is one piece of markup."""
     if text[:1] in BEGINS and text:
-        found = Reader(text).at(0)
+        found = MarkupFinder(text).at(0)
         return found[1] if found and found[0] == len(text) else None
     match = _LIST_NUMBER.match(text + " ")
     return text if match and match.end() == len(text) else None
 
 
 def list_number(text: str, begin: int) -> int:
-    """Return where the number of a list ends that a line begins with, 0 if none."""
+    """Return the end of the number of a list at the begin of a line, 0 without one."""
     if begin and text[begin - 1] != "\n":
         return 0
     match = _LIST_NUMBER.match(text, begin)
@@ -123,7 +123,7 @@ def _tag(text: str, begin: int) -> tuple[int, str] | None:
         return None
     name = match["name"].lower()
     if name not in _ELEMENTS:
-        # "<John Smith>" is no tag.
+        # "<John Smith>" is not a tag.
         if match["loose"] is not None:
             return None
         name = _OTHER
@@ -147,9 +147,9 @@ def _is_mark(entity: str) -> bool:
 
 
 def with_letters(text: str) -> str:
-    """Write entities that stand for letters, digits or pictures as these.
+    """Replace entities of letters, digits and pictures by these characters.
 
-    J&uuml;rgen is one word. Entities of marks and spaces stay.
+    J&uuml;rgen becomes one word. Entities of marks and spaces stay.
     """
     if "&" not in text or ";" not in text:
         return text

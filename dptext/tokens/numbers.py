@@ -1,21 +1,20 @@
-"""Numbers as vocabulary elements: which element a number is, and how one is written.
+"""Numbers as vocabulary elements: the element of a number, and numbers of an element.
 
 A lexicon holds elements such as `<number 40-49>`: numbers of one form and size. A
-number of a text is the element whose form it has; a drawn element is written as a
-random number of its form, by bits that hold nothing of the number that stood there.
-NUMBER itself stands for every number whose element the lexicon lacks. Both rules are
-public.
+number in a text is read as the element with its form. A drawn element is written as a
+random number of its form, from bits that are independent of the original number. NUMBER
+itself stands for every number whose element the lexicon lacks. Both rules are public.
 
-A form is a row of literal characters and of ranges {first-last}; digits are written as
-wide as in `first` at least. A "|" parts the forms of one element. The elements are
-those of dptext/data/words/number_elements.txt: what a row there has is divided evenly,
-that of kinds that count things by how first digits are distributed (Newcomb 1881,
-Benford).
+A form consists of literal characters and ranges {first-last}; numbers have at least as
+many digits as `first`. A "|" separates the forms of one element. The elements are those
+of dptext/data/words/number_elements.txt. The share of a row there is divided evenly
+among its elements, in kinds that count things by the distribution of first digits
+(Newcomb 1881, Benford).
 
-In a lexicon what stands for a number are other numbers, those of similar form and size
-first. For this every element has a position: its kind, its digits, its size. Vectors
-lie closely around one vector: mechanisms that go by distance write numbers for numbers,
-too. In the orders of all other words NUMBER alone is listed.
+In a lexicon the replacements of a number are numbers, those of similar form and size
+first. So every element has a position: its kind, its digits, its size. Vectors lie
+closely around one vector, so that mechanisms with distances replace numbers by numbers,
+too. The orders of other words list only NUMBER.
 """
 
 from __future__ import annotations
@@ -34,31 +33,61 @@ from dptext.randomness import NUMBER_LANE, RandomBits
 from dptext.tokens import language_data
 from dptext.types import ENGLISH, NUMBER, Floats, Ids, Ints, Lexicon, Rows
 
-_LANES = 3  # 128 bits each: one half chooses the form, the others fill up to 5 ranges
+# Lanes of 128 bits for a number: one half chooses the form, the others up to 5 ranges.
+_LANES = 3
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 _DIGITS = re.compile(r"\d+")
 
+# Kinds with a decimal point or commas, which other languages write differently.
 _MARKED = ("decimal", "thousands")
+# Kinds with English endings.
 _IN_LETTERS = ("ordinal", "decade")
+# Kinds that count things, whose first digits are distributed by Benford's law.
 _COUNTING = ("integer", "decimal", "thousands")
+# Languages that write 3,5 and 1.000 for 3.5 and 1,000.
+_COMMA = frozenset(
+    "bg ca cs da de el es et fi fr hr hu id it lt lv nb nl nn no pl pt ro ru sk sl sr "
+    "sv tr uk".split()
+)
+_BY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
+_SWAPPED = str.maketrans(".,", ",.")
+_DIGIT = re.compile(r"\d")
+_FIRST_ZERO = re.compile(r"^( ?)0")
+_ORDINAL = re.compile(r"( ?)(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
+_YEAR = re.compile(r"( ?)(\d{4})(s?)")
+# Years that are written for four digits, and days of a month.
+_FIRST_YEAR, _YEARS = 1950, 75
+_DAYS = 31
+# Lexicons with fewer words have only NUMBER: a floor over all elements would mostly
+# write numbers.
+FEWEST = 2_000
+# Distance of elements from the middle, relative to its length: by position, and in a
+# random direction, so that no two elements nearly coincide.
+_SPREAD, _ALONE = 0.08, 0.14
+# Distances between kinds, and for each digit.
+_BY_KIND, _BY_DIGIT = 4.0, 0.5
+# Years between two years that are as different as 10 and 100.
+_DECADE = 40.0
+_SEED = 97
 
 
 @dataclass(frozen=True, slots=True)
 class NumberPart:
-    """Literal characters, or a range of numbers where text is empty."""
+    """Literal characters, or if text is empty, a range of numbers."""
 
     text: str
     first: int = 0
     last: int = 0
+    #: Least number of digits.
     width: int = 0
 
     @property
     def widths(self) -> range:
-        """Return how many digits a number of the range may have."""
+        """Return the possible numbers of digits of a number in the range."""
         return range(self.width, max(self.width, len(str(self.last))) + 1)
 
     def holds(self, digits: str) -> bool:
-        """Tell whether the range holds a number that is written so."""
+        """Tell whether digits are a number of the range, with its number of digits."""
         value = int(digits)
         wide = max(self.width, len(str(value)))
         return self.first <= value <= self.last and len(digits) == wide
@@ -66,44 +95,47 @@ class NumberPart:
 
 @dataclass(frozen=True, slots=True)
 class Element:
-    """A vocabulary element for numbers.
+    """A vocabulary element for numbers."""
 
-    name, as the vocabulary has it; kind; share, public, of all numbers; forms; first
-    and last, the numbers that its first form may begin with.
-    """
-
+    #: Its word in vocabularies.
     name: str
     kind: str
+    #: Its public share of all numbers.
     share: float
     forms: tuple[tuple[NumberPart, ...], ...]
+    #: The smallest number at the beginning of its first form.
     first: int
+    #: The largest one.
     last: int
 
 
 def _parts(form: str) -> tuple[NumberPart, ...]:
     parts, end = [], 0
     for match in _RANGE.finditer(form):
-        parts += [NumberPart(form[end : match.start()])] if match.start() > end else []
+        if match.start() > end:
+            parts.append(NumberPart(form[end : match.start()]))
         low, high = match.groups()
         parts.append(NumberPart("", int(low), int(high), len(low)))
         end = match.end()
-    return (*parts, *([NumberPart(form[end:])] if end < len(form) else []))
+    if end < len(form):
+        parts.append(NumberPart(form[end:]))
+    return tuple(parts)
 
 
 def _element(kind: str, spec: str) -> Element:
     forms = tuple(_parts(form) for form in spec.split("|"))
     first, last = (
-        int(_DIGITS.findall(_filled(forms[0], ends))[0])
+        int(_DIGITS.findall(_fill(forms[0], ends))[0])
         for ends in zip(*((part.first, part.last) for part in forms[0]), strict=True)
     )
     label = spec.partition("|")[0]
     label = label[1:-1] if _RANGE.fullmatch(label) else label
     name = NUMBER if kind == "any" else f"<number {label}>"
-    return Element(name, kind, 0.0, forms, first, last)
+    return Element(name=name, kind=kind, share=0.0, forms=forms, first=first, last=last)
 
 
-def _filled(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
-    """Write a form with these numbers in its ranges; others are passed over."""
+def _fill(form: tuple[NumberPart, ...], numbers: Sequence[int]) -> str:
+    """Write a form with numbers for its parts; those for literal parts are ignored."""
     pairs = zip(form, numbers, strict=True)
     return "".join(part.text or f"{number:0{part.width}d}" for part, number in pairs)
 
@@ -124,7 +156,7 @@ def _elements() -> Iterator[Element]:
 # NUMBER comes first.
 ELEMENTS = tuple(_elements())
 NAMES = tuple(element.name for element in ELEMENTS)
-# Those before which "an" stands: an 8, an 80, an 850, an 1850.
+# Names of elements with "an" before them: an 8, an 80, an 850, an 1850.
 WITH_AN = frozenset(
     e.name
     for e in ELEMENTS
@@ -132,32 +164,16 @@ WITH_AN = frozenset(
     or 1800 <= e.first <= e.last < 1900
 )
 _INDEX = {name: position for position, name in enumerate(NAMES)}
-_LAST_OF = {element.kind: position for position, element in enumerate(ELEMENTS)}
+# For numbers without an element: the last one of their kind.
+_LAST_BY_KIND = {element.kind: position for position, element in enumerate(ELEMENTS)}
 
 
-# Languages that write 3,5 and 1.000 for 3.5 and 1,000.
-_COMMA = frozenset(
-    "bg ca cs da de el es et fi fr hr hu id it lt lv nb nl nn no pl pt ro ru sk sl sr "
-    "sv tr uk".split()
-)
-_BY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
-_DIGIT = re.compile(r"\d")
-_FIRST_ZERO = re.compile(r"^( ?)0")
-_SWAPPED = str.maketrans(".,", ",.")
+def humanize(drawn: str) -> str:
+    """Change random digits into a number as people write numbers of its length.
 
-
-_ORDINAL = re.compile(r"( ?)(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
-_YEAR = re.compile(r"( ?)(\d{4})(s?)")
-_FIRST_YEAR, _YEARS = 1950, 75
-_DAYS = 31
-
-
-def as_people_write(drawn: str) -> str:
-    """Return a number of random digits as people write numbers of its length.
-
-    Four digits are a year, no number begins with 0, an ordinal of two digits is a day
-    of a month, and its ending is that of its digits. What it says of the number that
-    stood there is its length alone.
+    Four digits become a year, no number begins with 0, an ordinal of two digits becomes
+    a day of a month, and its ending fits its digits. Of the original number only the
+    length remains.
     """
     if found := _YEAR.fullmatch(drawn):
         year = _FIRST_YEAR + int(found[2]) % _YEARS
@@ -175,52 +191,52 @@ def as_people_write(drawn: str) -> str:
 
 
 def names(language: str) -> tuple[str, ...]:
-    """Return the elements for a language: ordinals and decades are English ones."""
+    """Return the elements for a language: only English has ordinals and decades."""
     english = language == ENGLISH
     return tuple(e.name for e in ELEMENTS if english or e.kind not in _IN_LETTERS)
 
 
 def example(word: str) -> str:
-    """Return the first number of an element; NUMBER and any other word as it is."""
+    """Return the first number of an element; other words and NUMBER are unchanged."""
     if not _INDEX.get(word):
         return word
     form = ELEMENTS[_INDEX[word]].forms[0]
-    return _filled(form, [part.first for part in form])
+    return _fill(form, [part.first for part in form])
 
 
 def rows_in(words: Sequence[str]) -> dict[int, int]:
-    """Return the rows of words that are elements, with their indexes in ELEMENTS."""
+    """Return the index in ELEMENTS by the row of each word that is an element."""
     return {row: _INDEX[word] for row, word in enumerate(words) if word in _INDEX}
 
 
 @lru_cache(maxsize=2)
-def elements_of(lexicon: Lexicon) -> dict[int, int]:
-    """Return the same of the words of a lexicon, made once for it."""
+def element_rows(lexicon: Lexicon) -> dict[int, int]:
+    """Return the index in ELEMENTS by the row of each element of a lexicon."""
     return rows_in(lexicon.words)
 
 
 def rows(lexicon: Lexicon) -> Ids:
-    """Return the rows of a lexicon that are elements for numbers: (m,) int32."""
-    return np.array(list(elements_of(lexicon)), np.int32)
+    """Return the rows of the elements of a lexicon: (m,) int32."""
+    return np.array(list(element_rows(lexicon)), np.int32)
 
 
-def element_of(text: str) -> int:
-    """Return the index in ELEMENTS of a number as the splitter yields it."""
+def find_element(text: str) -> int:
+    """Return the index in ELEMENTS of a number from the splitter."""
     text = text.lower()
     for pattern, ranges, position in _by_shape().get(_shape(text), ()):
         match = pattern.fullmatch(text)
         if match and all(map(NumberPart.holds, ranges, match.groups())):
             return position
-    return _LAST_OF.get(_kind(text), 0)
+    return _LAST_BY_KIND.get(_kind(text), 0)
 
 
 def _shape(text: str) -> str:
-    """Write the length of each run of digits in its place."""
+    """Replace each run of digits by its length."""
     return _DIGITS.sub(lambda run: f"{len(run[0])}_", text)
 
 
 def _kind(text: str) -> str:
-    """Tell the kind of a number of no listed form by what stands in it."""
+    """Return the kind of a number without a listed form, by its other characters."""
     marks = _DIGITS.sub("", text)
     if not marks:
         return "padded" if int(text[0]) == 0 else "integer"
@@ -235,10 +251,10 @@ def _kind(text: str) -> str:
 
 @cache
 def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]]:
-    """Return by shape the forms of that shape, their ranges, and their elements."""
+    """Return for each shape the patterns of its forms, their ranges, their elements."""
     shapes: dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]] = {}
     for position, element in enumerate(ELEMENTS):
-        # What NUMBER is written as has elements of its own.
+        # Not NUMBER, the first one: the numbers that it writes have other elements.
         for form in element.forms if position else ():
             ranges = [part for part in form if not part.text]
             parts = (re.escape(part.text) if part.text else r"(\d+)" for part in form)
@@ -251,10 +267,10 @@ def _by_shape() -> dict[str, list[tuple[re.Pattern[str], list[NumberPart], int]]
 
 
 class Numbers:
-    """The elements that one lexicon has: look numbers up, and write drawn ones."""
+    """The elements of one lexicon: look-up of numbers, and writing of drawn ones."""
 
     def __init__(self, lexicon: Lexicon) -> None:
-        self._index = elements_of(lexicon)
+        self._index = element_rows(lexicon)
         known = {index: row for row, index in self._index.items()}
         self._rows = [known.get(index, known[0]) for index in range(len(ELEMENTS))]
         self._is_number = np.zeros(len(lexicon.words), bool)
@@ -262,26 +278,26 @@ class Numbers:
         self._comma = lexicon.language in _COMMA
 
     def row(self, text: str) -> int:
-        """Return the row of a number as the splitter yields it."""
+        """Return the row of a number from the splitter."""
         if self._comma and _BY_COMMA.fullmatch(text):
             text = text.translate(_SWAPPED)
-        return self._rows[element_of(text)]
+        return self._rows[find_element(text)]
 
-    def drawn(self, ids: Ids) -> Ints:
-        """Return which of the drawn words (n,) are numbers: (m,) int64."""
+    def positions(self, ids: Ids) -> Ints:
+        """Return the positions of numbers among words (n,): (m,) int64."""
         return np.flatnonzero(self._is_number[ids])
 
     def read(self, ids: Ids, texts: Sequence[str]) -> Ids:
-        """Return the rows of elements (m,) as their written numbers are read.
+        """Return the rows (m,) that the written numbers of elements are read as.
 
-        They are the same except for NUMBER: its numbers may have elements of their own.
+        Numbers that were written for NUMBER may have other elements.
         """
         rows = ids.copy()
         for index in np.flatnonzero(ids == self._rows[0]).tolist():
             rows[index] = self.row(texts[index])
         return rows
 
-    def written(self, ids: Ids, bits: RandomBits) -> list[str]:
+    def write(self, ids: Ids, bits: RandomBits) -> list[str]:
         """Write drawn elements (m,) as random numbers of their forms."""
         out = [""] * len(ids)
         integers = bits.integers(NUMBER_LANE, _LANES)
@@ -302,19 +318,9 @@ class Numbers:
                         drawn = bits.below(integers[some, next(fill)], wide)
                         columns[at] = (part.first + drawn).tolist()
                 for position, *numbers in zip(some.tolist(), *columns, strict=True):
-                    text = _filled(form, numbers)
+                    text = _fill(form, numbers)
                     out[position] = text.translate(_SWAPPED) if swapped else text
         return out
-
-
-# Fewer words than this have NUMBER alone: a floor over them would mostly write numbers.
-FEWEST = 2_000
-# How far an element lies from the middle, as a part of its length: by position, and in
-# a direction of its own, so that no two lie nearly at one point.
-_SPREAD, _ALONE = 0.08, 0.14
-_BY_KIND, _BY_DIGIT = 4.0, 0.5
-_DECADE = 40.0  # years between two years that are as unlike as 10 and 100
-_SEED = 97
 
 
 def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
@@ -325,10 +331,10 @@ def counts(total: float, names: Sequence[str] = NAMES) -> dict[str, float]:
 
 
 def positions() -> Floats:
-    """Return where each of ELEMENTS lies, (97, q): near ones may stand for each other.
+    """Return the position of each of ELEMENTS, (97, q): near ones replace each other.
 
-    Kinds are equally far from one another, NUMBER less far from all; within a kind the
-    number of digits and the logarithm decide, of years the year.
+    Kinds are equally far apart, with NUMBER between them. Within a kind the number of
+    digits and the logarithm decide, for years the year.
     """
     kinds = sorted({element.kind for element in ELEMENTS[1:]})
     rows = np.zeros((len(ELEMENTS), len(kinds) + 3))
@@ -345,25 +351,26 @@ def positions() -> Floats:
 
 def orders() -> NDArray[np.intp]:
     """Return for each of ELEMENTS all of them, itself first, then the nearest."""
-    where = positions()
-    gaps = np.linalg.norm(where[:, None, :] - where[None, :, :], axis=2)
-    gaps[np.arange(len(where)), np.arange(len(where))] = -1.0
-    # Rounded, so that the last bits decide nothing.
+    points = positions()
+    gaps = np.linalg.norm(points[:, None, :] - points[None, :, :], axis=2)
+    gaps[np.arange(len(points)), np.arange(len(points))] = -1.0
+    # Rounded, so that the order is the same on every machine.
     return np.argsort(np.rint(gaps * 2.0**20), axis=1, kind="stable")
 
 
 def vectors(middle: Floats) -> Floats:
-    """Return a vector for each of ELEMENTS around middle (d,), NUMBER at it: (97, d).
+    """Return a vector for each of ELEMENTS around middle (d,): (97, d).
 
-    All have the length of middle.
+    That of NUMBER is middle itself, and all have its length.
     """
     width = len(middle)
-    where = positions()[1:]
-    where -= where.mean(axis=0)
-    where /= np.sqrt((where**2).sum(axis=1).mean())
+    points = positions()[1:]
+    points -= points.mean(axis=0)
+    points /= np.sqrt((points**2).sum(axis=1).mean())
     rng = np.random.default_rng(_SEED)
-    near = where @ rng.normal(size=(where.shape[1], width))
-    alone = rng.normal(size=(len(where), width))
+    # A random projection of positions to d dimensions nearly keeps distances.
+    near = points @ rng.normal(size=(points.shape[1], width))
+    alone = rng.normal(size=(len(points), width))
     length = float(np.linalg.norm(middle)) or 1.0
     offsets = (_SPREAD * near + _ALONE * alone) * length / np.sqrt(width)
     rows = middle + offsets
@@ -372,20 +379,20 @@ def vectors(middle: Floats) -> Floats:
     return np.vstack((middle, rows))
 
 
-def barred(words: Sequence[str]) -> list[int]:
-    """Return the rows that no other word's order lists: all elements but NUMBER."""
+def unlisted_rows(words: Sequence[str]) -> list[int]:
+    """Return the rows that orders of other words must not list: all but NUMBER."""
     return [row for row, index in rows_in(words).items() if index]
 
 
 def list_first(listing: Rows, words: Sequence[str]) -> list[int]:
     """Put numbers first in the orders (V + 1, k) of numbers; return their rows.
 
-    What their orders listed follows, as far as there is room.
+    Words that were listed before follow, as far as there is room.
     """
-    row_of = {index: row for row, index in rows_in(words).items()}
-    order, elements = orders(), set(row_of.values())
-    for index, row in row_of.items():
-        first = [row_of[other] for other in order[index].tolist() if other in row_of]
+    rows = {index: row for row, index in rows_in(words).items()}
+    order, elements = orders(), set(rows.values())
+    for index, row in rows.items():
+        first = [rows[other] for other in order[index].tolist() if other in rows]
         rest = [other for other in listing[row].tolist() if other not in elements]
         listing[row] = (first + rest)[: listing.shape[1]]
-    return list(row_of.values())
+    return list(rows.values())

@@ -1,4 +1,4 @@
-"""What happens to each class of token."""
+"""The treatment of each class of token."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from msgspec import Meta
 from dptext.tokens import kinds
 from dptext.types import Ints, JsonObject
 
-# What becomes of a piece; the first five by the names of settings.
+# Treatments of a piece; the first five are names of settings.
 _NAMES = ("perturb", "keep", "mask", "drop", "digits")
 PERTURB, KEEP, MASK, DROP, DIGITS, FORM, MARKUP = range(7)
 
 
 class Form(StrEnum):
-    """Pieces that are known by their form (dptext.tokens.forms)."""
+    """Forms by which pieces are recognised (dptext.tokens.forms)."""
 
     CARD = "card"
     IBAN = "iban"
@@ -40,7 +40,7 @@ class Form(StrEnum):
 
 
 class WordClass(StrEnum):
-    """Classes of words of which any may stand for any other (dptext.tokens.common)."""
+    """Classes whose words may all replace each other (dptext.tokens.common)."""
 
     PERSON = "person"
     PLACE = "place"
@@ -56,74 +56,77 @@ class WordClass(StrEnum):
         return kinds.NAMES.index(self.value)
 
     @property
-    def listed(self) -> str:
-        """Name its list in dptext/data/words/closed_classes.txt."""
+    def list_name(self) -> str:
+        """Return the name of its list in dptext/data/words/closed_classes.txt."""
         return "names" if self is WordClass.PERSON else f"{self.value}s"
 
 
 @dataclass(frozen=True, slots=True)
-class Listed:
-    """A public list: words and phrases, files with one a line, regular expressions.
-
-    contents are the texts of the files as they were read, and no setting.
-    """
+class WordList:
+    """A public list of words, phrases and patterns."""
 
     words: tuple[str, ...] = ()
+    #: Paths of files with one word or phrase a line.
     files: tuple[str, ...] = ()
+    #: Regular expressions.
     patterns: tuple[str, ...] = ()
+    #: The texts of the files; not a setting.
     contents: tuple[str, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
-        """Tell whether anything is listed."""
+        """Tell whether the list has an entry."""
         return bool(self.words or self.files or self.patterns)
 
     def settings(self) -> JsonObject:
-        """Return it as a profile says it."""
+        """Return its settings in a profile."""
         named = {"words": self.words, "files": self.files, "patterns": self.patterns}
         return {key: list(value) for key, value in named.items() if value}
 
 
-NOTHING = Listed()
+NOTHING = WordList()
 
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """One setting per class of token; the defaults cover every word with epsilon.
+    """The settings of tokens. The defaults replace every word with epsilon.
 
-    unknown speaks of words outside the vocabulary and of identifiers; digits replaces
-    each digit of a number by a random one, so that its length and separators stay;
-    agreement says which drawn words are rewritten to agree with their neighbours.
-    keep and mask are public lists, and forms names pieces that become random ones of
-    the same form and layout; all three go before the other settings. Tags and entities
-    are marks: with punctuation: drop they are left out. topic says how a topic is
-    written that takes the place of a whole text. common copies so many of the commonest
-    words of the lexicon (dptext.tokens.common), 0: none; classes names those whose
-    words become random ones of the class, whatever they were; grammar tells whether
-    the grammatical form of a replaced word is shown (dptext.tokens.grammar).
+    keep, mask and forms have priority over the other settings.
     """
 
+    #: Words outside the vocabulary, and identifiers.
     unknown: Literal["perturb", "mask", "drop", "keep"] = "perturb"
+    #: Numbers; "digits" draws each digit, so that length and separators stay.
     number: Literal["perturb", "digits", "mask", "keep"] = "perturb"
     stop_word: Literal["perturb", "keep", "drop"] = "perturb"
+    #: Marks, among them tags and entities if they are recognised as forms.
     punctuation: Literal["keep", "drop"] = "keep"
+    #: Capital letters: those of sentences, none, or those of the input.
     case: Literal["restore", "lower", "copy"] = "restore"
+    #: Drawn words that are rewritten to agree with their neighbours.
     agreement: Literal["inflect", "articles", "none"] = "inflect"
-    keep: Listed = NOTHING
-    mask: Listed = NOTHING
+    #: Public words that are copied.
+    keep: WordList = NOTHING
+    #: Public words that become [masked].
+    mask: WordList = NOTHING
+    #: Forms whose pieces become random ones of the same form and layout.
     forms: tuple[Form, ...] = ()
+    #: Number of commonest words of the lexicon that are copied (dptext.tokens.common).
     common: Annotated[int, Meta(ge=0)] = 0
+    #: Classes whose words become random ones of the class.
     classes: tuple[WordClass, ...] = ()
+    #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"
+    #: How the topic that replaces a whole text is written.
     topic: Literal["words", "id", "both"] = "words"
 
     @property
-    def listed(self) -> bool:
-        """Tell whether lists or forms name anything."""
+    def has_lists(self) -> bool:
+        """Tell whether there are lists or forms."""
         return bool(self.keep or self.mask or self.forms)
 
     @property
     def treatments(self) -> Ints:
-        """Return what becomes of each kind of piece: (kinds.COUNT,)."""
+        """Return the treatment of each kind of piece: (kinds.COUNT,)."""
         codes = np.full(kinds.COUNT, PERTURB)
         codes[[kinds.UNKNOWN, kinds.IDENTIFIER]] = _NAMES.index(self.unknown)
         codes[[kinds.PUNCTUATION, kinds.SPACE]] = _NAMES.index(self.punctuation)
@@ -136,9 +139,9 @@ class Policy:
         return codes
 
     def settings(self) -> JsonObject:
-        """Return it as a profile says it; lists that name nothing are left out.
+        """Return its settings in a profile, without empty lists and defaults.
 
-        So are classes that are off, and how topics are written by default.
+        Without defaults of later settings, so that older profiles keep their digest.
         """
         lists: JsonObject = {
             "keep": self.keep.settings(),

@@ -1,8 +1,8 @@
 """The default splitter: one compiled regular expression, lossless for every string.
 
-A piece carries the single space before it, if there is one, so that running text needs
-about one piece a word. Words keep inner apostrophes and hyphens; `segment` divides
-them when the vocabulary knows their parts but not the whole.
+A piece includes the single space before it, so that running text has about one piece a
+word. Words keep inner apostrophes and hyphens; `segment` divides them if the vocabulary
+knows their parts but not the whole.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from itertools import chain
 from dptext.tokens import kinds
 from dptext.tokens.symbols import is_mark, visible
 
-# Scripts whose letters need combining marks that `\w` leaves out; signs among them are
-# no part of words.
+# Scripts with combining marks in words, which `\w` lacks. Other signs in these ranges
+# do not belong to words.
 _WITH_MARKS = (
     (0x0300, 0x036F),
     (0x0483, 0x0487),
@@ -35,13 +35,13 @@ _MARKS = "".join(
     for character in map(chr, range(first, last + 1))
     if unicodedata.category(character).startswith("M")
 )
-# Written without spaces: each character is a token of its own.
+# Scripts without spaces: each character is a token.
 _CJK = (
     "\u3005-\u3007\u3041-\u3096\u309d-\u309f\u30a1-\u30fa\u30fc-\u30ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0003ffff"
 )
-# What words are made of, in a class of characters.
+# The characters of words, for classes of characters in patterns.
 LETTERS = rf"\w{_MARKS}"
 _CHAR = rf"(?:[^\W_{_CJK}]|[{_MARKS}])"
 _WORD = rf"{_CHAR}+(?:['’_\-]{_CHAR}+)*"
@@ -51,31 +51,33 @@ _DOMAIN = (
     r"(?:[A-Za-z0-9\-]{1,63}\.){1,8}(?:com|org|net|edu|gov|mil|info|biz|io|co|uk|de|fr)"
     r"(?![\w\-])(?:/[^\s<>\"]*[^\s<>\".,;:!?'’)\]}])?"
 )
-# Not within a row of letters and dots that was tried from its beginning.
+# Not in the middle of a row of letters and dots, which was tried from its beginning.
 _ABBREVIATION = rf"(?<![^{LETTERS}'’\-][A-Za-z]\.)(?:[A-Za-z]\.){{2,}}+(?![^\W_])"
 _ORDINAL = "st|nd|rd|th|ST|ND|RD|TH"
 _NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
-# Pictures, of which several side by side are one piece; no mark is among them.
+# Pictures: several together are one piece. There are no marks among them.
 _SYMBOLS = "[\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
 EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
-# Most words: behind them stands what no alternative below could take in as well, so
-# that these need not be tried. It changes no piece, only the time.
+# Most words: no alternative below could match more than this one before such a
+# character. This changes no piece, it only saves time.
 _PLAIN = r"[A-Za-z]+(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"
 _BODY = (
     rf"{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{EMOJI}"
     r"|[^\s]"
 )
 _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
-# Compiled by the first piece that is no plain word.
+# Compiled with the first piece that is not a plain word.
 _ANY_WORD = rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]"
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
-# So many are looked at, so that the time of a long word grows with its length.
+# Most clitics of a word: with more, the time would grow with the square of its length.
 _ENDINGS = 16
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
 _ASCII_MARKS = frozenset(filter(is_mark, map(chr, range(128))))
+# The id of the marks between the parts of a word in results of `segment`.
+MARK = -2
 
 
 def split(text: str) -> list[str]:
@@ -84,11 +86,11 @@ def split(text: str) -> list[str]:
 
 
 def kind_of(piece: str) -> int:
-    """Tell the kind (dptext.tokens.kinds) of a piece that `split` returned.
+    """Return the kind (dptext.tokens.kinds) of a piece from `split`.
 
-    Punctuation is what the table of symbols has as marks (dptext.tokens.symbols);
-    whatever else is neither letter nor digit nor space may carry content and counts as
-    an identifier.
+    Punctuation are the marks of the table of symbols (dptext.tokens.symbols). Any other
+    character besides letters, digits and spaces may have a meaning, and is an
+    identifier.
     """
     body = piece[1:] if len(piece) > 1 and piece[0] == " " else piece
     if body.isspace():
@@ -109,22 +111,22 @@ def kind_of(piece: str) -> int:
 
 
 def key_of(word: str) -> str:
-    """Return the form under which a word is looked up.
+    """Return the form of a word for look-ups.
 
-    Lower case, straight quotes, an accent and its letter in one character (NFC), and no
-    character without width.
+    It has small letters, straight quotes, accent and letter in one character (NFC), and
+    no characters without width.
     """
     key = word.lower().replace("’", "'")
     return key if key.isascii() else unicodedata.normalize("NFC", visible(key))
 
 
-def keys_of(words: Sequence[str]) -> list[str]:
-    """Return the key of each word, none of which holds a line's end: all at once."""
+def to_keys(words: Sequence[str]) -> list[str]:
+    """Return the key of each word at once; words must not hold line ends."""
     return key_of("\n".join(words)).split("\n") if words else []
 
 
 def is_elision(word: str) -> bool:
-    """Tell whether a word has lost its last vowel to the next, as "l'" and "qu'"."""
+    """Tell whether a word has lost its last vowel before the next: "l'", "qu'"."""
     return word[-1:] in ("'", "’") and _ELISION.fullmatch(word) is not None
 
 
@@ -136,11 +138,11 @@ def is_clitic(word: str) -> bool:
 def segment(word: str, lookup: Callable[[str], int]) -> list[tuple[str, int]]:
     """Divide a word into parts with ids, as coarsely as the vocabulary allows.
 
-    The whole word where it is known; else without its accents; else without its clitic
-    ("n't", "'s") or elision ("l'", "qu'") where that is known; else part by part at
-    hyphens, apostrophes and underscores where at least one part is known; else the
-    whole word as unknown. Returns (part, id) pairs, id -1 for unknown; the parts joined
-    are the word. lookup takes a key (`key_of`) and returns an id or -1.
+    The first of these that is possible: the whole word, if known; the word without its
+    accents; without a known clitic ("n't", "'s") or elision ("l'", "qu'"); its parts at
+    hyphens, apostrophes and underscores, if at least one is known; the whole word as
+    unknown. Returns pairs (part, id), with id -1 for unknown parts; the parts joined
+    are the word. The function lookup returns the id of a key (`key_of`), or -1.
     """
     tails: list[tuple[str, int]] = []
     while (row := _known(word, lookup)) < 0 and len(tails) < _ENDINGS:
@@ -176,13 +178,13 @@ def divide(
     is_whole: Callable[[str], bool] = lambda word: False,
     elisions: bool = False,
 ) -> list[tuple[str, int]]:
-    """Divide a word by its spelling alone; returns what `segment` returns.
+    """Divide a word by its spelling alone; returns pairs as `segment`.
 
-    At all hyphens and underscores, and before clitics ("n't", "'s"), or where elisions
-    are asked for after them ("l'"); other apostrophes never divide. Keys of whole are
-    not divided ("can't", "right-wing"), but for clitics behind them, nor are words of
-    which is_whole is true, by their spelling alone ("Min-jun"). What the vocabulary
-    knows divides nothing, so that no part decides whether another one stands alone.
+    It is divided at all hyphens and underscores, before clitics ("n't", "'s"), and with
+    elisions after these ("l'"); other apostrophes never divide. Keys in whole
+    ("can't", "right-wing") and words for which is_whole is true ("Min-jun") only lose
+    clitics after them. The vocabulary divides nothing: whether a part stands alone does
+    not depend on other parts.
     """
     head, tails = _without_clitics(word)
     for one, rest in ((word, []), (head, tails)):
@@ -195,13 +197,13 @@ def divide(
         elif piece:
             spelled = [piece]
             if key_of(piece) not in whole:
-                spelled = _by_apostrophes(piece, elisions=elisions)
+                spelled = _divide_at_apostrophes(piece, elisions=elisions)
             parts += [(part, _known(part, lookup)) for part in spelled]
     return parts
 
 
 def _without_clitics(word: str) -> tuple[str, list[str]]:
-    """Take the clitics off the end of a word; returns both."""
+    """Return a word without the clitics at its end, and these."""
     tails: list[str] = []
     while ("'" in word or "’" in word) and len(tails) < _ENDINGS:
         ending = _ENDING.search(word, max(1, len(word) - 3))
@@ -212,7 +214,7 @@ def _without_clitics(word: str) -> tuple[str, list[str]]:
     return word, tails
 
 
-def _by_apostrophes(word: str, *, elisions: bool) -> list[str]:
+def _divide_at_apostrophes(word: str, *, elisions: bool) -> list[str]:
     """Divide a word before its clitics and after its elisions."""
     word, tails = _without_clitics(word)
     heads, begin = [], 0
@@ -231,7 +233,3 @@ def _known(word: str, lookup: Callable[[str], int]) -> int:
         plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
         row = lookup(plain) if plain else -1
     return row
-
-
-# The id that `segment` gives to the marks between parts of a word.
-MARK = -2

@@ -1,10 +1,10 @@
-"""Symbols by Unicode category: which are marks, which stand for a word, which vanish.
+"""Symbols by Unicode category: marks, unknown words, and characters without width.
 
 One table for the splitter, the statement of guarantees and docs/files.md. A mark is
-copied (policy `punctuation: keep`) and belongs to no word, so that "5€" stays one
-number beside one mark. A symbol that may say something by itself is replaced as an
-unknown word is. Characters without width neither divide words nor are words: they are
-taken out before a text is divided, since any number of them could carry a message.
+copied (policy `punctuation: keep`) and belongs to no word: "5€" is a number and a mark.
+A symbol that may have a meaning alone is replaced like an unknown word. Characters
+without width are removed before a text is divided, since any number of them could carry
+a message.
 """
 
 from __future__ import annotations
@@ -15,48 +15,72 @@ from typing import NamedTuple
 
 
 class SymbolRule(NamedTuple):
-    """A row of the table."""
+    """A row of the table of symbols."""
 
     #: General categories of Unicode, as `unicodedata.category` names them.
     categories: tuple[str, ...]
-    #: Ranges that alone are meant; all characters of the categories if empty.
-    ranges: tuple[tuple[int, int], ...]
-    #: Copied as a mark; else replaced as an unknown word.
-    is_mark: bool
-    #: In the words of docs and statements.
-    named: str
+    #: The name in docs and statements.
+    name: str
     examples: str
+    #: Copied as a mark; otherwise replaced as an unknown word.
+    is_mark: bool
+    #: Ranges of characters; all characters of the categories if empty.
+    ranges: tuple[tuple[int, int], ...] = ()
 
 
 _LATIN_1, _LETTERLIKE = (0x80, 0xFF), (0x2100, 0x214F)
 _SKIN_TONES = (0x1F3FB, 0x1F3FF)  # of category Sk, and parts of emoji
 # The first row that holds a character decides.
 TABLE = (
-    SymbolRule(("Sk",), (_SKIN_TONES,), False, "emoji and other symbols", "🏽"),
     SymbolRule(
-        ("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
-        (),
-        True,
-        "punctuation marks",
-        ". , ; ! ? … % & # / ( ) « »",
+        categories=("Sk",),
+        name="emoji and other symbols",
+        examples="🏽",
+        is_mark=False,
+        ranges=(_SKIN_TONES,),
     ),
-    SymbolRule(("Sc",), (), True, "currency signs", "$ € £ ¥ ₹"),
-    SymbolRule(("Sm",), (), True, "mathematical signs", "+ = < > | ~ ± × → ¬"),
-    SymbolRule(("Sk",), (), True, "accents that stand alone", "^ ` ¨ ´"),
     SymbolRule(
-        ("So",),
-        (_LATIN_1, _LETTERLIKE),
-        True,
-        "signs of units and law",
-        "° © ® ™ № ℃",
+        categories=("Pc", "Pd", "Ps", "Pe", "Pi", "Pf", "Po"),
+        name="punctuation marks",
+        examples=". , ; ! ? … % & # / ( ) « »",
+        is_mark=True,
     ),
-    SymbolRule(("So",), (), False, "emoji and other symbols", "😀 ✓ ☎ ♥ Ⓐ"),
     SymbolRule(
-        ("Cc", "Cf", "Cs", "Co", "Cn"),
-        (),
-        False,
-        "control characters",
-        "U+0007",
+        categories=("Sc",),
+        name="currency signs",
+        examples="$ € £ ¥ ₹",
+        is_mark=True,
+    ),
+    SymbolRule(
+        categories=("Sm",),
+        name="mathematical signs",
+        examples="+ = < > | ~ ± × → ¬",
+        is_mark=True,
+    ),
+    SymbolRule(
+        categories=("Sk",),
+        name="accents that stand alone",
+        examples="^ ` ¨ ´",
+        is_mark=True,
+    ),
+    SymbolRule(
+        categories=("So",),
+        name="signs of units and law",
+        examples="° © ® ™ № ℃",
+        is_mark=True,
+        ranges=(_LATIN_1, _LETTERLIKE),
+    ),
+    SymbolRule(
+        categories=("So",),
+        name="emoji and other symbols",
+        examples="😀 ✓ ☎ ♥ Ⓐ",
+        is_mark=False,
+    ),
+    SymbolRule(
+        categories=("Cc", "Cf", "Cs", "Co", "Cn"),
+        name="control characters",
+        examples="U+0007",
+        is_mark=False,
     ),
 )
 _CATEGORIES = {
@@ -74,7 +98,7 @@ _ANY_WITHOUT_WIDTH = re.compile(f"[{_WITHOUT_WIDTH}]+")
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark by the table; letters and digits are none."""
+    """Tell whether a character is a mark by the table; letters and digits are not."""
     point = ord(character)
     for rule in _CATEGORIES.get(unicodedata.category(character), ()):
         ranges = rule.ranges
@@ -84,11 +108,11 @@ def is_mark(character: str) -> bool:
 
 
 def visible(text: str) -> str:
-    """Return a text without its characters that have no width."""
+    """Return a text without characters that have no width."""
     return text if text.isascii() else _ANY_WITHOUT_WIDTH.sub("", text)
 
 
 def names(*, marks: bool) -> tuple[str, ...]:
-    """Name all that are marks, or all that are replaced."""
+    """Return the names of all marks, or of all symbols that are replaced."""
     rules = [rule for rule in TABLE if rule.is_mark == marks]
-    return tuple(dict.fromkeys(rule.named for rule in rules))
+    return tuple(dict.fromkeys(rule.name for rule in rules))

@@ -17,19 +17,21 @@ from dptext.tokens.regex import MARK, divide, key_of, kind_of, segment
 from dptext.types import Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
-# Distinct pieces remembered; then the memory starts anew, so that it stays bounded.
+# Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
-_LONG = 64  # pieces of so many characters are forgotten after their batch
-_SEVERAL = -1  # a piece that divides into several words
-# Above flags and row of a code: whether the word is read as a name of a person; above
-# that the bits of dptext.tokens.common.
+# Pieces with so many characters are forgotten after their batch.
+_LONG = 64
+# The code of a piece that divides into several words.
+_SEVERAL = -1
+# A code holds the flags of a piece, then from these bits on the row of the word plus 1,
+# and whether it is read as a name of a person. Above are bits of dptext.tokens.common.
 _ROW, _NAMED = 8, 40
 
 
 class Tokenizer:
-    """Divide texts into words of one vocabulary under one policy.
+    """Divides texts into words of one vocabulary under one policy.
 
-    With every_word all words are among the positions, those that it keeps, too.
+    With every_word the positions include words that the policy keeps.
     """
 
     def __init__(
@@ -37,11 +39,11 @@ class Tokenizer:
     ) -> None:
         self._spans = Spans(policy)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
-        self._index = _index_of(lexicon)
+        self._index = _build_index(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
         self._language = lexicon.language
-        self._names = names.row_of_names(lexicon)
+        self._names = names.name_row(lexicon)
         self._common: common.CommonWords | None = None
         if policy.common:
             self._common = common.common_words(lexicon, policy.common)
@@ -62,8 +64,8 @@ class Tokenizer:
     def words(self, texts: Sequence[str]) -> Words:
         """Split a batch of texts and look its words up.
 
-        The pieces joined are the texts, whatever they hold, but for characters without
-        width, which no output has, and entities of letters where tags are known.
+        The pieces join to the texts, except for characters without width, which no
+        output has, and entities of letters if tags are recognised.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
@@ -102,7 +104,7 @@ class Tokenizer:
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
         ids: Ids = ((wanted >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
-        of_text = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
+        piece_texts = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         persons = (wanted >> _NAMED & 1).astype(bool)
         read_as = ids if self._reads is None else self._reads[ids]
         read_as = np.where(persons, np.int32(self._names), read_as)
@@ -111,21 +113,21 @@ class Tokenizer:
             flags=flags,
             ends=ends,
             positions=positions,
-            texts=of_text[positions],
+            texts=piece_texts[positions],
             ids=ids,
             read_as=read_as,
             formed=formed,
-            copied=self._rows_of_copied(codes),
-            grammar=self._grammar_of(pieces, positions, ids),
+            copied=self._copied_rows(codes),
+            grammar=self._grammar(pieces, positions, ids),
         )
 
-    def _rows_of_copied(self, codes: Ints) -> Ids | None:
+    def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
             return None
         rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
 
-    def _grammar_of(
+    def _grammar(
         self, pieces: list[str], positions: Ints, ids: Ids
     ) -> NDArray[np.uint8] | None:
         if not self._shows_forms:
@@ -136,9 +138,9 @@ class Tokenizer:
     def _divide(
         self, pieces: list[str], codes: Ints, ends: Ints
     ) -> tuple[list[str], Ints, Ints, Ints]:
-        """Put the parts instead of every piece that has several.
+        """Replace every piece of several parts by these.
 
-        Also returns how far each piece has moved.
+        The last result is by how many places each piece has moved.
         """
         out: list[str] = []
         out_codes: list[Ints] = []
@@ -158,13 +160,14 @@ class Tokenizer:
         return out, np.concatenate(out_codes), ends + moved[ends], moved
 
     def _code(self, piece: str) -> int:
-        """Return flags and id of a piece in one integer, or _SEVERAL."""
-        # Most words are known letter by letter: what the rules below say of them.
+        """Return flags and row of a piece in one integer, or _SEVERAL."""
+        # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
         if plain.isascii() and plain.isalpha():
             row = self.lookup(plain.lower())
             if row >= 0:
-                return self._word(plain, row, kinds.LEAD * (plain != piece))
+                lead = kinds.LEAD if plain != piece else 0
+                return self._word(plain, row, lead)
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
@@ -174,11 +177,11 @@ class Tokenizer:
             if self._common is not None and kind == kinds.PUNCTUATION:
                 code |= common.bits_of_mark(body)
             return code
-        parts = self._parts_of(body)
+        parts = self._divide_word(body)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
         memory = self._parts if len(piece) < _LONG else self._long
-        # Where common words are copied each part is judged by itself.
+        # With common words each part is judged alone.
         named = self._names >= 0 and self._common is None
         named = named and names.begins_as_name(body, self._language)
         memory[piece] = [
@@ -189,13 +192,13 @@ class Tokenizer:
         ]
         return _SEVERAL
 
-    def _class_of(self, kind: int, row: int, *, named: bool) -> int:
-        """Return the kind of a word of a class that is drawn afresh, else its own."""
+    def _class_kind(self, kind: int, row: int, *, named: bool) -> int:
+        """Return the kind of the word's class if the policy has it, else its kind."""
         if named:
             return kinds.PERSON if self._person else kind
         return (int(self._classes[row]) if row >= 0 else 0) or kind
 
-    def _parts_of(self, body: str) -> list[tuple[str, int]]:
+    def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
         words = self._common
         if words is None:
@@ -222,10 +225,10 @@ class Tokenizer:
         else:
             stop = key_of(body) in self._stop_words
             kind = kinds.STOP_WORD if stop else kinds.WORD
-            # "Germán" is no spelling of "German": known without its accents alone.
+            # "Germán" is known only without its accent: it is not the word "German".
             spelled = body.isascii() or self.lookup(key_of(body)) >= 0
             reads_as_name = names.known_is_name if spelled else names.unknown_is_name
-        # Lexicons without one row for names need no lists of them.
+        # Lexicons without a row for names do not need the lists of names.
         named = self._names >= 0 and (named or reads_as_name(body, self._language))
         if self._common is not None and self._names >= 0:
             named = named or self._common.is_person(body)
@@ -237,13 +240,13 @@ class Tokenizer:
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
-            kind = self._class_of(kind, row, named=named)
+            kind = self._class_kind(kind, row, named=named)
         code = _pack(kind, max(row, -1), lead, body) | bits
         return code | 1 << _NAMED if named else code
 
 
 @lru_cache(maxsize=2)
-def _index_of(lexicon: Lexicon) -> Mapping[str, int]:
+def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
     """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
     words = lexicon.row_of
     index = dict(words)
@@ -253,7 +256,7 @@ def _index_of(lexicon: Lexicon) -> Mapping[str, int]:
         index[key] = max(words[word], index.get(key, -1))
     for name in NAMES:
         index.pop(name, None)
-    # "dont" is read as "don't" where it is no word itself.
+    # "dont" is read as "don't" unless it is a word itself.
     for key in sorted([key for key in index if "'" in key], key=index.__getitem__):
         if "'" in key[1:-1]:
             index.setdefault(key.replace("'", ""), index[key])
@@ -274,7 +277,7 @@ def _pack(kind: int, row: int, lead: int, body: str) -> int:
 
 
 class _Memory(dict[str, int]):
-    """Remember the code of each distinct piece, for this process only."""
+    """The codes of distinct pieces, for this process only."""
 
     def __init__(self, code: Callable[[str], int]) -> None:
         super().__init__()

@@ -1,7 +1,7 @@
-"""Whole texts in the place of words: each text is one word, replaced by one topic.
+"""Whole texts as words: each text is one word, which is replaced by one topic.
 
-Nothing of a text is copied: no mark, no number of words, no length. An empty text is a
-text, too, and gets a topic like any other.
+Nothing of a text is copied: no marks, no number of words, no length. An empty text gets
+a topic like any other.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Ints, Lexicon, Words
 
-# Between the topics of a set.
+# Separates the topics of a set.
 SEPARATOR = "; "
-# Finds the row of a topic for each text: (n,) int32, -1 where there is none.
+# Finds the row of a topic for each text: (n,) int32, -1 if there is none.
 Find = Callable[[Sequence[str]], Ids]
 
 
 class WholeTexts(Tokenizer):
-    """Take each text as one word, whose row is that of its nearest topic."""
+    """Takes each text for one word, with the row of its nearest topic."""
 
     def __init__(self, find: Find, inner: Tokenizer | None = None) -> None:
-        """Find topics; inner finds the words that they follow from, where any do."""
+        """Take a function that finds topics, and the tokenizer that it uses, if any."""
         self._find = find
         self.inner = inner
 
@@ -48,10 +48,10 @@ class WholeTexts(Tokenizer):
         )
 
     def _topics(self, texts: Sequence[str]) -> Ids:
-        """Return the rows of topics; a text that the view fails on has none.
+        """Return the rows of topics, -1 for texts on which the view fails.
 
-        A failure must not show: it would be a function of the text. So nothing is
-        raised or said, and other texts of the batch keep their topics.
+        A failure is a function of the text, so it must not show: nothing is raised or
+        printed, and the other texts of the batch keep their topics.
         """
         with contextlib.suppress(Exception):
             rows = self._find(texts)
@@ -63,7 +63,7 @@ class WholeTexts(Tokenizer):
 
 
 class TopicJoiner(Joiner):
-    """Write the topic of each text."""
+    """Writes the topic of each text."""
 
     def __init__(self, lexicon: Lexicon, ids: bool, words: bool) -> None:
         """Write the number of a topic in its set, its words, or both."""
@@ -71,7 +71,7 @@ class TopicJoiner(Joiner):
         for row, phrase in enumerate(lexicon.words):
             number = f"topic {row + 1}" if ids else ""
             shown.append(": ".join(filter(None, (number, phrase if words else ""))))
-        #: Each topic as it is written.
+        #: The written form of each topic.
         self.phrases = tuple(shown)
         self._spelled = np.array(shown, object)
 
@@ -81,11 +81,11 @@ class TopicJoiner(Joiner):
         if drawn.ndim == 1:
             return Joined(spelled.tolist(), drawn, spelled)
         texts = [SEPARATOR.join(row) for row in spelled.tolist()]
-        # The first stands for all in counts of words, which sets have none of.
+        # Counts of words are not made of sets, so the first topic is enough here.
         return Joined(texts, drawn[:, 0], np.array(texts, object))
 
     def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
-        """Write nothing: no digits are left in a topic."""
+        """Do nothing: topics have no digits to draw."""
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return no words: a topic is of no class."""

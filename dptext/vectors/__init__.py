@@ -1,10 +1,11 @@
 """Texts become noisy vectors: `dptext embed`.
 
-settings -> VectorRelease (`release.of`): all public work, the mechanism made ready
+settings -> VectorRelease (`release.prepare`): all public work for the mechanism
 records  -> `VectorRelease.rows`: encode -> position -> noise, on a grid
 rows     -> `columns`: .npy, .npz or .parquet (`job` for files)
-beside the path: `statement` (figures and sentences of the promise, and figures on
-public words or texts), which goes into the report of dptext.report.
+
+`statement` has figures and sentences of the guarantee, and figures on public words or
+texts; `documents` puts them into a report.
 """
 
 from __future__ import annotations
@@ -15,19 +16,19 @@ from dptext.types import Inputs
 
 
 class Pool(StrEnum):
-    """What a released vector is of.
+    """The unit of a released vector."""
 
-    WORD: one word; MEAN: a text, the mean of the vectors of its words; SIF: the same,
-    weighted by smooth inverse frequency; SENTENCE: a text, by a sentence model.
-    """
-
+    #: A word.
     WORD = "word"
+    #: A text: the mean of the vectors of its words.
     MEAN = "mean"
+    #: A text: the mean, weighted by smooth inverse frequency.
     SIF = "sif"
+    #: A text: the vector of a sentence model.
     SENTENCE = "sentence"
 
     @property
     def inputs(self) -> Inputs:
-        """Return what a mechanism takes in."""
-        of = {Pool.WORD: Inputs.WORDS, Pool.SENTENCE: Inputs.VECTORS}
-        return of.get(self, Inputs.MEANS)
+        """Return the kind of inputs of the mechanism."""
+        inputs = {Pool.WORD: Inputs.WORDS, Pool.SENTENCE: Inputs.VECTORS}
+        return inputs.get(self, Inputs.MEANS)

@@ -19,14 +19,19 @@ from dptext import models
 from dptext.errors import InputError, UsageError
 from dptext.streams import plain_name, unpacked
 
-_BLOCK = 2**14  # rows
-# What pyarrow gives, which has no types that a checker knows.
+# Rows of a group of a Parquet file.
+_BLOCK = 2**14
+# Ids that are read at once.
+_IDS = 1024
+# Types of columns other than the vectors.
+_TYPES = {"id": "string", "record": "int64", "text": "int32", "word": "int32"}
+# Objects of pyarrow, which has no type hints.
 Arrow = Any
 Columns = Mapping[str, NDArray[Any]]
 
 
 class VectorWriter(ABC):
-    """Writes columns of one length by name, vector (n, m) the last, rows after rows."""
+    """Writes named columns of equal length in batches of rows, vector (n, m) last."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self.rows = 0
@@ -35,17 +40,17 @@ class VectorWriter(ABC):
 
     @abstractmethod
     def write(self, columns: Columns) -> None:
-        """Write rows, or keep them; here they are counted."""
+        """Write or keep rows; this method counts them."""
         self.names = tuple(columns)
         self.rows += len(columns["vector"])
 
     @abstractmethod
     def close(self) -> None:
-        """Write all that is kept; the stream stays open."""
+        """Write all rows that were kept; the stream stays open."""
 
 
 class _Spool:
-    """A column on its way: its rows in a nameless file, as their number comes first."""
+    """A column in a temporary file, since its header needs the number of rows."""
 
     def __init__(self, values: NDArray[Any]) -> None:
         self._file: IO[bytes] = tempfile.TemporaryFile()
@@ -57,7 +62,7 @@ class _Spool:
         self._rows += len(values)
 
     def write(self, stream: BinaryIO) -> None:
-        """Write the column as numpy's own format."""
+        """Write the column in the format of numpy."""
         header = {
             "descr": np.lib.format.dtype_to_descr(self._kind),
             "fortran_order": False,
@@ -70,7 +75,7 @@ class _Spool:
 
 
 class NpzWriter(VectorWriter):
-    """An array for each column; ids, which have no one length, are held in memory."""
+    """Writes an array for each column; ids, of any length, are kept in memory."""
 
     def __init__(self, stream: BinaryIO) -> None:
         super().__init__(stream)
@@ -89,7 +94,7 @@ class NpzWriter(VectorWriter):
                 self._spools[name] = _Spool(values)
 
     def close(self) -> None:
-        """Write all; the time that a zip file wants is always the same."""
+        """Write the zip file, with the same time in all entries."""
         for name, blocks in self._texts.items():
             self._spools[name] = _Spool(np.concatenate(blocks).astype(str))
         with zipfile.ZipFile(self._stream, "w", zipfile.ZIP_STORED) as file:
@@ -100,7 +105,7 @@ class NpzWriter(VectorWriter):
 
 
 class NpyWriter(NpzWriter):
-    """The vectors alone, (n, m) float32."""
+    """Writes only the vectors, (n, m) float32."""
 
     def write(self, columns: Columns) -> None:
         """Keep the vectors of rows."""
@@ -112,9 +117,9 @@ class NpyWriter(NpzWriter):
 
 
 class ParquetWriter(VectorWriter):
-    """Columns of a table, the vectors as lists of one length, not compressed.
+    """Writes a table with vectors as lists of fixed length, without compression.
 
-    Row groups have one size, so that no file depends on how its rows came.
+    Row groups have a fixed size: the file does not depend on the batches of rows.
     """
 
     def __init__(self, stream: BinaryIO) -> None:
@@ -127,10 +132,10 @@ class ParquetWriter(VectorWriter):
         super().write(columns)
         self._waiting.append(columns)
         if sum(len(each["vector"]) for each in self._waiting) >= _BLOCK:
-            self._put()
+            self._write_blocks()
 
-    def _put(self, last: bool = False) -> None:
-        """Write full blocks of what waits, in the end the rest, even of no rows."""
+    def _write_blocks(self, last: bool = False) -> None:
+        """Write full blocks of waiting rows, at the end all, even none."""
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -158,7 +163,7 @@ class ParquetWriter(VectorWriter):
 
     def close(self) -> None:
         """Write the rest and the footer."""
-        self._put(last=True)
+        self._write_blocks(last=True)
         self._writer.close()
 
 
@@ -170,12 +175,12 @@ WRITERS: dict[str, type[VectorWriter]] = {
 
 
 def suffix(path: str) -> str:
-    """Return the suffix that names the format of a file, compression taken off."""
+    """Return the suffix of the format of a file, without that of a compression."""
     return PurePath(plain_name(path)).suffix.lower()
 
 
 def find(path: str | None) -> type[VectorWriter]:
-    """Return what writes a file of this name. Raises UsageError and MissingExtra."""
+    """Return the writer for a file name. Raises UsageError and MissingExtra."""
     if path is None or path == "-" or suffix(path) not in WRITERS:
         raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
@@ -185,38 +190,36 @@ def find(path: str | None) -> type[VectorWriter]:
 
 
 class Shape(NamedTuple):
-    """Columns of a file with their types by name, as "float32[300]"; rows."""
+    """The columns and rows of a file."""
 
+    #: Types of columns by name, such as "float32[300]".
     columns: dict[str, str]
     rows: int
 
     @classmethod
-    def of(cls, names: tuple[str, ...], rows: int, width: int) -> Shape:
+    def from_names(cls, names: tuple[str, ...], rows: int, width: int) -> Shape:
         """Return the shape of a file that dptext writes."""
         types = {**_TYPES, "vector": f"float32[{width}]"}
         return cls({name: types[name] for name in names}, rows)
 
 
-_TYPES = {"id": "string", "record": "int64", "text": "int32", "word": "int32"}
-
-
 def shape(plain: BinaryIO, path: str) -> Shape:
-    """Read the shape of a written file, and that it is whole.
+    """Read the shape of a written file, to its end.
 
-    Raises InputError for a file that is not as its name says, UsageError for another
-    name, and MissingExtra.
+    Raises InputError unless it is a complete file of the format of its name, UsageError
+    for an unknown format, and MissingExtra.
     """
     writer = find(path)
     with _seekable(plain, path) as stream:
         if writer is NpyWriter:
-            kind, rows = _array(stream)
+            kind, rows = _read_array(stream)
             return Shape({"vector": kind}, rows)
-        return _of_archive(stream) if writer is NpzWriter else _of_table(stream)
+        return _read_archive(stream) if writer is NpzWriter else _read_table(stream)
 
 
 @contextlib.contextmanager
 def _seekable(plain: BinaryIO, path: str) -> Iterator[BinaryIO]:
-    """Unpack a written file for a block, which raises InputError if it cannot read."""
+    """Unpack a written file for a block; errors while reading become InputError."""
     with contextlib.ExitStack() as stack:
         stream: BinaryIO = stack.enter_context(unpacked(plain, path))
         if not stream.seekable():
@@ -230,14 +233,8 @@ def _seekable(plain: BinaryIO, path: str) -> Iterator[BinaryIO]:
             raise InputError(f"not a readable {suffix(path)} file") from None
 
 
-_IDS = 1024  # that are read at once
-
-
 def ids(plain: BinaryIO, path: str) -> Iterator[list[str]]:
-    """Give the ids that stand beside the vectors of a file that has them.
-
-    Raises as `shape` does.
-    """
+    """Yield the ids of a file of vectors with ids, in blocks. Raises as `shape`."""
     writer = find(path)
     with _seekable(plain, path) as stream:
         if writer is NpzWriter:
@@ -253,8 +250,8 @@ def ids(plain: BinaryIO, path: str) -> Iterator[list[str]]:
                 yield batch.column(0).to_pylist()
 
 
-def _array(stream: IO[bytes]) -> tuple[str, int]:
-    """Read an array in numpy's own format to its end: its type, and rows."""
+def _read_array(stream: IO[bytes]) -> tuple[str, int]:
+    """Read an array in the format of numpy to its end; return its type and rows."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError
     header = np.lib.format.read_array_header_1_0(stream)
@@ -266,13 +263,13 @@ def _array(stream: IO[bytes]) -> tuple[str, int]:
     return kind + "".join(f"[{each}]" for each in inside), rows
 
 
-def _of_archive(stream: BinaryIO) -> Shape:
+def _read_archive(stream: BinaryIO) -> Shape:
     columns: dict[str, str] = {}
     counts = set()
     with zipfile.ZipFile(stream) as file:
         for name in file.namelist():
             with file.open(name) as member:
-                kind, rows = _array(member)
+                kind, rows = _read_array(member)
             if not name.endswith(".npy") or name[:-4] in columns:
                 raise ValueError
             columns[name[:-4]] = kind
@@ -281,7 +278,7 @@ def _of_archive(stream: BinaryIO) -> Shape:
     return Shape(columns, rows)
 
 
-def _of_table(stream: BinaryIO) -> Shape:
+def _read_table(stream: BinaryIO) -> Shape:
     import pyarrow as pa
     import pyarrow.parquet as pq
 

@@ -38,7 +38,7 @@ def stated(
         lexicon_is_custom=release.base_digest != lexicons.builtin_digest(),
     )
     # With the seed every draw can be repeated: there is nothing left to guess.
-    measured = None if key == "seed" else measures or statement.measured(release)
+    measured = None if key == "seed" else measures or statement.measure(release)
     section = VectorSection.from_release(release, measured)
     settings = release.settings
     # A report names the lexicon by its words; the section holds the digest of vectors.
@@ -63,7 +63,7 @@ def finished(
     file: OutputFile,
 ) -> Report:
     """Return the internal report of a finished job; key is the run key's origin."""
-    claim = statement.claimed(release, key)
+    claim = statement.make_claim(release, key)
     most = max(counts.subjects.values(), default=None)
     lost = None if most is None or claim.none else claim.together(most)
     assert job.output is not None

@@ -33,7 +33,7 @@ def _again(
 
     Raises UsageError when a file is not what it was.
     """
-    ready = release.of(settings)
+    ready = release.prepare(settings)
     if ready.identity != identity:
         raise UsageError(
             "the lexicon, or a file that the settings name, has changed since the run "

@@ -1,6 +1,6 @@
-"""Settings of a release of vectors, all public work for it, and vectors of records.
+"""Settings of a release of vectors, the public work for it, and vectors of records.
 
-`ready` makes a mechanism ready for any vectors, without texts or public words.
+`prepare_mechanism` prepares a mechanism for any vectors, without texts or public words.
 """
 
 from __future__ import annotations
@@ -50,50 +50,50 @@ DEFAULT: JsonObject = {
     "budget": {"name": "uniform", "epsilon": 8.0},
     "tokens": {"punctuation": "drop"},
 }
-# The keys of a profile that have no meaning here.
-_ELSEWHERE = ("mapping", "strategy")
-# An epsilon from a mu is rounded down, so that the mu is no more than was asked for.
-_BELOW = 1.0 - 1e-9
-_ROWS = 4096  # vectors that are made at once
-# So many frequent words stand for public texts where none are named; most that count.
+# Keys of a profile without a meaning here.
+_UNUSED_KEYS = ("mapping", "strategy")
+# An epsilon from a mu is rounded down by this factor, so that its mu is not larger.
+_ROUND_DOWN = 1.0 - 1e-9
+# Vectors that are released at once.
+_ROWS = 4096
+# Number of frequent words that replace public texts, and most public texts.
 _WORDS, _TEXTS = 1000, 20_000
 Warn = Callable[[str], None]
-# Gives some of the vectors of a batch before noise: (m, d).
+# Returns a slice of the vectors of a batch before noise: (m, d).
 _Before = Callable[[slice], NDArray[np.floating]]
 
 
 @dataclass(frozen=True, slots=True)
 class VectorOptions:
-    """Settings beside those of a profile.
-
-    model and longest are for sentence vectors: a sentence model, and the length to
-    which its vectors are shortened; sif is a in the weight a / (a + frequency); public,
-    a file of public texts, one a line, whose principal directions privunit takes, and
-    to measure sentence vectors by; subject, the field that names
-    whom a record is about, and most, how many vectors of one such subject share
-    epsilon (1: epsilon is that of each vector).
-    """
+    """Settings that profiles do not have."""
 
     pool: Pool = Pool.MEAN
+    #: A sentence model.
     model: str | None = None
+    #: Length to which sentence vectors are shortened.
     longest: Annotated[float, Meta(ge=1e-6, le=1e6)] = 1.0
+    #: a in the weight a / (a + frequency) of sif.
     sif: Annotated[float, Meta(gt=0, le=1)] = 1e-3
+    #: A file of public texts, one a line: privunit uses their principal directions,
+    #: and sentence vectors are measured with them.
     public: str | None = None
+    #: The field with the subject of a record.
     subject: str | None = None
+    #: Number of vectors of a subject that share epsilon; 1: each has all of it.
     most: Annotated[int, Meta(ge=1, le=1_000_000)] = 1
 
 
 @dataclass(frozen=True, slots=True)
 class VectorSettings:
-    """A profile without mapping and strategy, and what it does not know."""
+    """A profile without mapping and strategy, and the options of vectors."""
 
     recipe: Profile
     options: VectorOptions
 
     def plain(self) -> JsonObject:
-        """Return everything that decides the vectors, as plain data."""
+        """Return all settings that affect the vectors, as plain data."""
         settings = self.recipe.settings()
-        for key in _ELSEWHERE:
+        for key in _UNUSED_KEYS:
             settings.pop(key, None)
         return {**settings, "embed": asdict(self.options)}
 
@@ -107,11 +107,12 @@ def parse(
 ) -> VectorSettings:
     """Check settings: keys of a profile, and those of VectorOptions.
 
-    clip is the greatest length of sentence vectors, and of what a mechanism takes in
-    that clips; mu takes the place of an epsilon. Raises UsageError for what does not go
-    together.
+    - clip: largest length of sentence vectors, and of inputs of mechanisms that clip.
+    - mu: replaces an epsilon.
+
+    Raises UsageError if settings contradict each other.
     """
-    for key in _ELSEWHERE:
+    for key in _UNUSED_KEYS:
         if over.get(key) is not None:
             raise UsageError(f"{key}: a release of vectors has none; leave it out")
     data = profile.merged(_default(over, options, mu), over)
@@ -130,7 +131,7 @@ def parse(
             raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
         if "budget" in over:
             raise UsageError("give --mu or an epsilon or risk, not both")
-        epsilon = gaussian_epsilon(mu, normal.delta) * _BELOW
+        epsilon = gaussian_epsilon(mu, normal.delta) * _ROUND_DOWN
         if not epsilon:
             raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
         recipe = recipe.with_epsilon(epsilon)
@@ -140,28 +141,28 @@ def parse(
 def _default(
     over: Mapping[str, object], options: Mapping[str, object], mu: float | None
 ) -> JsonObject:
-    """Return default settings: of words noise, of whole texts directions.
+    """Return default settings: noise for words, directions for whole texts.
 
-    Noise leaves nothing of a text at an epsilon that means anything (docs/embed.md).
-    A mu, and parameters that directions have not, ask for noise.
+    At an epsilon that protects, noise leaves nothing of a text (docs/embed.md). A mu,
+    and parameters that directions lack, select noise.
     """
-    named = over.get("mechanism")
+    mechanism = over.get("mechanism")
     known = {each.name for each in fields(privunit.Params)}
-    asked = set(named) - {"name"} if isinstance(named, Mapping) else set()
-    is_of_words = options.get("pool", Pool.MEAN) == Pool.WORD
-    if is_of_words or mu is not None or not asked <= known:
+    given = set(mechanism) - {"name"} if isinstance(mechanism, Mapping) else set()
+    is_word = options.get("pool", Pool.MEAN) == Pool.WORD
+    if is_word or mu is not None or not given <= known:
         return DEFAULT
     return {**DEFAULT, "mechanism": {"name": "privunit"}}
 
 
-def of_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
+def from_plain(plain: Mapping[str, object], name: str, lexicon: str) -> VectorSettings:
     """Return the settings of a report (VectorSettings.plain). Raises UsageError."""
     rest = {key: value for key, value in plain.items() if key != "embed"}
     return _settings(profile.resolved(rest, name, lexicon), plain.get("embed"))
 
 
 def check_text(name: str, value: object) -> None:
-    """Refuse what a report could not hold: its JSON is UTF-8. Raises UsageError."""
+    """Raise UsageError unless a report, in UTF-8, could hold a value."""
     try:
         str(value).encode()
     except UnicodeEncodeError:
@@ -170,7 +171,7 @@ def check_text(name: str, value: object) -> None:
 
 
 def _settings(recipe: Profile, chosen: object) -> VectorSettings:
-    """Return settings, if they go together. Raises UsageError."""
+    """Return settings. Raises UsageError if they contradict each other."""
     options = convert(chosen, VectorOptions, "settings")
     for name, value in asdict(options).items():
         check_text(f"--{name}", value)
@@ -211,7 +212,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
             options.most > 1 and options.subject is None
         ),
         "tokens: nothing is copied into a vector; leave lists and forms out": (
-            tokens.listed
+            tokens.has_lists
         ),
         **{
             f"tokens.{name}: {value}: nothing is copied into a vector; use perturb": (
@@ -227,7 +228,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
 
 
 def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
-    """Return a model's vectors: each text by itself, so that no other changes it."""
+    """Return the vectors of a model, which reads each text alone."""
     blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
     if not blocks:
         return np.empty((0, 0))
@@ -235,10 +236,7 @@ def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
 
 
 def _public_texts(path: str) -> tuple[str, ...]:
-    """Read public texts, one a line; lines that are empty or there already are not.
-
-    Raises UsageError.
-    """
+    """Read distinct public texts, one a line, without empty ones. Raises UsageError."""
     try:
         lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -255,7 +253,7 @@ def _public_texts(path: str) -> tuple[str, ...]:
 def _table_of_texts(
     folder: str, digest: str, longest: float, public: str | None
 ) -> Lexicon:
-    """Return the table of public texts under the sentence model in a folder."""
+    """Return public texts and their vectors by a sentence model, as a lexicon."""
     builtin = lexicons.find("builtin")
     words = (word for word in builtin.words if word != NUMBER and word.isalpha())
     texts = tuple(islice(words, _WORDS)) if public is None else _public_texts(public)
@@ -278,7 +276,7 @@ def _table_of_texts(
 
 
 def _axes(width: int, longest: float) -> Lexicon:
-    """Return a table of two opposite vectors, for vectors that may lie anywhere."""
+    """Return a lexicon of two opposite vectors, for inputs without public vectors."""
     ends = np.zeros((3, width), np.float32)
     ends[:2, 0] = longest, -longest
     base = replace(
@@ -288,56 +286,56 @@ def _axes(width: int, longest: float) -> Lexicon:
 
 
 class Rows(NamedTuple):
-    """Released vectors (n, m) float32, and what each is of.
+    """Released vectors, and the place of each."""
 
-    records (n,) ordinals of records; texts (n,) index of the text in its record; words
-    (n,) index of the word in its text, None for vectors of texts; encoded, how many
-    words there were.
-    """
-
+    #: (n, m)
     vectors: NDArray[np.float32]
+    #: (n,) ordinals of records.
     records: NDArray[np.int64]
+    #: (n,) index of the text in its record.
     texts: NDArray[np.int32]
+    #: (n,) index of the word in its text, None for vectors of texts.
     words: NDArray[np.int32] | None
+    #: Number of words in all texts.
     encoded: int
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class VectorRelease:
-    """Settings made ready; epsilon is that of one vector.
+    """A prepared release of vectors."""
 
-    settings have their epsilon (a risk has been turned into one); lexicon is the public
-    table; base_digest that of the lexicon as it is, "" for a sentence model's;
-    tokenizer what finds words in texts, None where a sentence model reads them, which
-    lies in the folder model.
-    """
-
+    #: With an epsilon, also if a risk was given.
     settings: VectorSettings
+    #: Public words or texts with their vectors.
     lexicon: Lexicon
     mechanism: NoiseMechanism
+    #: Of one vector.
     epsilon: float
+    #: Digest of the lexicon before weighting, "" for a sentence model.
     base_digest: str
+    #: Finds words in texts, None for a sentence model.
     tokenizer: Tokenizer | None = None
+    #: Folder of the sentence model, "" without one.
     model: str = ""
     model_digest: str = ""
 
     @property
     def pool(self) -> Pool:
-        """Return what a vector is of."""
+        """Return the unit of a vector."""
         return self.settings.options.pool
 
     @property
     def dimensions(self) -> int:
-        """Return how many numbers a released vector has."""
+        """Return the dimensions of released vectors."""
         return int(self.mechanism.output_vectors.shape[1])
 
     @cached_property
     def identity(self) -> str:
-        """Return the digest of all that decides the vectors besides key and input."""
+        """Return the digest of all that affects the vectors except key and input."""
         recipe, options = self.settings.recipe, asdict(self.settings.options)
         contents = {"mechanism": self.mechanism.content}
         base = pipeline.output_identity(recipe, self.lexicon.digest, contents, ())
-        # Contents are in the table's digest: paths decide nothing.
+        # The digest of the lexicon stands for the contents of these files.
         options.update(model=self.model_digest, public=None)
         return digest_of_data({"embed": options, "base": base})
 
@@ -349,29 +347,36 @@ class VectorRelease:
         """Release the vectors of a batch of records."""
         texts = [text for record in records for text in record.texts]
         counts = [len(record.texts) for record in records]
-        record_of_text = np.repeat(np.arange(len(records)), counts)
-        text_of_vector, encoded, before = self.encode(texts)
-        of_vector = record_of_text[text_of_vector]
-        count = len(of_vector)
+        text_records = np.repeat(np.arange(len(records)), counts)
+        vector_texts, encoded, before = self.encode(texts)
+        vector_records = text_records[vector_texts]
+        count = len(vector_records)
         vectors = np.empty((count, self.dimensions), np.float32)
         if count:
             nonces = [randomness.nonce(record) for record in records]
-            bits, numbers = randomness.bits(nonces, of_vector), np.arange(count)
+            bits = randomness.bits(nonces, vector_records)
+            numbers = np.arange(count)
             for begin in range(0, count, _ROWS):
                 part = slice(begin, begin + _ROWS)
                 chosen = bits.take(numbers[part])
                 released = self.mechanism.release(before(part), self.epsilon, chosen)
                 vectors[part] = self.mechanism.finite(released)
         ordinals = np.array([record.ordinal for record in records], np.int64)
-        text_numbers = _within(record_of_text)[text_of_vector]
-        words = _within(text_of_vector) if self.pool is Pool.WORD else None
-        return Rows(vectors, ordinals[of_vector], text_numbers, words, encoded)
+        is_word = self.pool is Pool.WORD
+        return Rows(
+            vectors=vectors,
+            records=ordinals[vector_records],
+            texts=_index_in_group(text_records)[vector_texts],
+            words=_index_in_group(vector_texts) if is_word else None,
+            encoded=encoded,
+        )
 
     def encode(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], int, _Before]:
-        """Return the vectors of a batch of texts before noise, with what they are of.
+        """Return the vectors of a batch of texts before noise.
 
-        Which text each is of (n,), non-decreasing; how many words there were; and what
-        gives some of them, (m, d), where the mechanism adds its noise.
+        The results are the text of each vector (n,), non-decreasing; the number of
+        words; and a function that returns a slice of the vectors (m, d), to which the
+        mechanism adds noise.
         """
         mechanism, every = self.mechanism, np.arange(len(texts))
         if self.tokenizer is None:
@@ -387,18 +392,18 @@ class VectorRelease:
         return every, len(ids), lambda part: mechanism.position(pooled(part))
 
 
-def _within(groups: NDArray[np.int64]) -> NDArray[np.int32]:
+def _index_in_group(groups: NDArray[np.int64]) -> NDArray[np.int32]:
     """Return the index of each member in its group, groups non-decreasing: (n,)."""
     firsts = np.searchsorted(groups, groups, side="left")
     return (np.arange(len(groups)) - firsts).astype(np.int32)
 
 
-def of(
+def prepare(
     settings: VectorSettings,
     warn: Warn = lambda line: None,
     lexicon: Lexicon | None = None,
 ) -> VectorRelease:
-    """Make settings ready; lexicon, where it is open already.
+    """Do all public work for settings; the lexicon is opened unless it is given.
 
     Raises UsageError and LexiconError.
     """
@@ -429,21 +434,27 @@ def of(
         prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
         total = calibrate.epsilon_for(mechanism, budget.risk, prior)
         recipe = recipe.with_epsilon(total)
-    epsilon = of_one_vector(mechanism, total, options.most)
+    epsilon = share_epsilon(mechanism, total, options.most)
     check(mechanism, epsilon, options.pool.inputs)
     tokenizer = None if folder else Tokenizer(lexicon, recipe.tokens)
     if options.public is not None and tokenizer is not None:
         mechanism = _along_texts(mechanism, tokenizer, options.public)
-    settings = replace(settings, recipe=recipe)
     return VectorRelease(
-        *(settings, lexicon, mechanism, epsilon, base, tokenizer, folder, digest)
+        settings=replace(settings, recipe=recipe),
+        lexicon=lexicon,
+        mechanism=mechanism,
+        epsilon=epsilon,
+        base_digest=base,
+        tokenizer=tokenizer,
+        model=folder,
+        model_digest=digest,
     )
 
 
 def _along_texts(
     mechanism: NoiseMechanism, tokenizer: Tokenizer, public: str
 ) -> NoiseMechanism:
-    """Take the principal directions of the vectors of public texts.
+    """Return the mechanism with the principal directions of public texts.
 
     Raises UsageError.
     """
@@ -456,10 +467,10 @@ def _along_texts(
 
 
 def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismParams:
-    """Return parameters that hold for all that may come in, not for words alone.
+    """Return parameters that hold for all inputs of a pool, not for words alone.
 
-    Means of words lie between them, but differences of means are no multiples of
-    differences of words; sentence vectors may lie anywhere within their length.
+    Means of words lie between words, but differences of means are not multiples of
+    differences of words. Sentence vectors may be any vectors up to their length.
     """
     plain = asdict(params)
     changes: dict[str, object] = {}
@@ -471,16 +482,17 @@ def for_inputs(params: MechanismParams, options: VectorOptions) -> MechanismPara
     return replace(params, **changes)
 
 
-def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float:
-    """Return the epsilon of each of so many vectors that share one.
+def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float:
+    """Return the epsilon of each of `most` vectors that share one.
 
-    In equal parts; of normal noise mu is shared, in parts mu / sqrt(most).
+    They have equal parts. For normal noise mu is shared, in parts of mu / sqrt(most).
     """
     if most == 1 or not isinstance(mechanism, gaussian.Gaussian):
         return epsilon / most
     delta = mechanism.params.delta
     shared = (
-        gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta) * _BELOW
+        gaussian_epsilon(largest_mu(epsilon, delta) / math.sqrt(most), delta)
+        * _ROUND_DOWN
     )
     if not shared:
         msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
@@ -489,30 +501,35 @@ def of_one_vector(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
 
 
 def check(mechanism: NoiseMechanism, epsilon: float, inputs: Inputs) -> None:
-    """Raise UsageError where vectors cannot be drawn, or nothing is known of inputs."""
+    """Raise UsageError if vectors cannot be drawn, or have no guarantee."""
     statement.check(mechanism, BudgetDescription(BudgetKind.WORD, epsilon, epsilon))
     mechanism.guarantee_over(inputs, epsilon)
 
 
-def ready(
-    name: str, width: int, longest: float, epsilon: float, chosen: Mapping[str, object]
+def prepare_mechanism(
+    name: str,
+    *,
+    width: int,
+    longest: float,
+    epsilon: float,
+    optional: Mapping[str, object],
 ) -> NoiseMechanism:
-    """Make a mechanism ready for any vectors of a width, up to a length.
+    """Prepare a mechanism for any vectors of a width, up to a length.
 
-    chosen are parameters that count where it has them and they are not None. Raises
+    Optional parameters are used if the mechanism has them and they are not None. Raises
     UsageError.
     """
     module = registry.find("mechanisms", name)
     known = {each.name for each in fields(module.Params)}
-    settings = {k: v for k, v in chosen.items() if k in known and v is not None}
+    settings = {k: v for k, v in optional.items() if k in known and v is not None}
     if "clip" in known:
         settings["clip"] = longest
     params = convert(settings, module.Params, "mechanism")
     options = VectorOptions(pool=Pool.SENTENCE, longest=longest)
     space = spaces.prepare(_axes(width, longest), "identity", Identity())
     mechanism = for_inputs(params, options).prepare(space, Aim())
-    of_public = isinstance(mechanism, Mahalanobis | privunit.PrivUnit)
-    if of_public or not isinstance(mechanism, NoiseMechanism):
+    needs_public = isinstance(mechanism, Mahalanobis | privunit.PrivUnit)
+    if needs_public or not isinstance(mechanism, NoiseMechanism):
         raise UsageError(f"mechanism {name} needs public vectors, or releases none")
     check(mechanism, epsilon, Inputs.VECTORS)
     return mechanism

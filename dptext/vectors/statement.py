@@ -1,12 +1,12 @@
-"""What is said of released vectors: their promise, and figures on public data.
+"""The statement on released vectors, and figures on public data.
 
 docs/embed.md has the proofs. Sentences are templates of guarantees/sentences.toml, in
-its tables that begin with vectors; each is true alone.
+the tables that begin with vectors; each is true alone.
 
 Measured on public words or texts, with public randomness: distortion of distances and
 inner products as in PrivEmb's experiments 1 and 2 (100 x 100 pairs), lengths of the
-noise, and a ruler: how often the nearest public word or text to a released vector is
-the original.
+noise, and the success of an attacker: how often the nearest public word or text to a
+released vector is the original.
 """
 
 from __future__ import annotations
@@ -42,38 +42,42 @@ from dptext.types import Guarantee, Ids, Level, Notion, Strategy
 from dptext.vectors import Pool
 from dptext.vectors.release import VectorRelease
 
-# Numbers of vectors for which an epsilon is printed that holds for all together.
+# Numbers of vectors for which their epsilon together is printed.
 _SEVERAL = (2, 5, 10, 50, 100)
-# Pairs, lengths of noise and draws of what is measured; rows at once.
-_PAIRS, _LENGTHS, _PLAYS, _CONFIDENCE = 100, 4096, 2000, 0.95
+# Words of each side of pairs, lengths of noise, and attacks that are measured.
+_PAIRS, _LENGTHS, _PLAYS = 100, 4096, 2000
+# Confidence of the limits of an attack's success.
+_CONFIDENCE = 0.95
+# Rows that are released or compared at once, for memory.
 _TILE = 2048
 
 
 @dataclass(frozen=True, slots=True)
 class VectorClaim:
-    """What holds of one vector, in figures.
+    """The guarantee of one vector in figures."""
 
-    promise is the mechanism's at the epsilon of one vector; loss bounds that of one
-    vector, in nats; exact says that the promise is one of the program and not of the
-    formula alone, slack what it may lose beside; none, that nothing is claimed.
-    """
-
+    #: That of the mechanism at the epsilon of one vector.
     promise: Guarantee
     epsilon: float
+    #: Bounds of the loss of one vector, in nats.
     loss: Loss
+    #: Whether the guarantee is of the program, not only of the formula.
     exact: bool
+    #: Loss that finite random bits may add.
     slack: float | None
+    #: Whether there is no guarantee.
     none: bool
 
     @property
     def notion(self) -> Notion:
-        """Return the kind of guarantee that is left."""
+        """Return the kind of guarantee."""
         return Notion.NONE if self.none else self.promise.notion
 
     def together(self, count: int) -> float:
-        """Return the epsilon of so many vectors together, at the delta of one.
+        """Return the epsilon of several vectors together, at the delta of one.
 
-        Of normal noise by mu sqrt(n), exactly; else n times that of one.
+        For normal noise it follows from mu sqrt(n), exactly; else it is n times that of
+        one.
         """
         if self.promise.notion is not Notion.APPROXIMATE:
             return count * self.loss.farthest
@@ -81,14 +85,14 @@ class VectorClaim:
         return max(noise.gaussian_epsilon(mu, self.promise.delta), self.epsilon)
 
 
-def claimed(release: VectorRelease, key: str) -> VectorClaim:
-    """Return what holds of a release; key is the origin of the run key."""
+def make_claim(release: VectorRelease, key: str) -> VectorClaim:
+    """Return the guarantee of a release; key is the origin of the run key."""
     mechanism, epsilon = release.mechanism, release.epsilon
     promise = mechanism.guarantee_over(release.pool.inputs, epsilon)
     loss = Loss.even(epsilon)
     if promise.notion is Notion.METRIC:
-        # Means of words are no farther apart than words. Sentence vectors are as far
-        # apart as twice the length to which they are shortened.
+        # Means of words are at most as far apart as words, sentence vectors at most
+        # twice the length to which they are shortened.
         far = epsilon * promise.max_distance
         if release.pool is Pool.SENTENCE:
             distance = 2.0 * release.settings.options.longest * (1.0 + 1e-12)
@@ -101,7 +105,9 @@ def claimed(release: VectorRelease, key: str) -> VectorClaim:
     slack = mechanism.numerical_slack(epsilon) if exact else None
     undrawn = claims.undrawn(slack, loss.farthest)
     none = key == "seed" or promise.notion is Notion.NONE or undrawn
-    return VectorClaim(promise, epsilon, loss, exact, slack, none)
+    return VectorClaim(
+        promise=promise, epsilon=epsilon, loss=loss, exact=exact, slack=slack, none=none
+    )
 
 
 def build(
@@ -111,7 +117,7 @@ def build(
 
     identified: an id field names the records and is copied.
     """
-    claim, is_word = claimed(release, key), release.pool is Pool.WORD
+    claim, is_word = make_claim(release, key), release.pool is Pool.WORD
     promise, loss, far = claim.promise, claim.loss, claim.loss.farthest
     level = Level.WORD if is_word else Level.TEXT
     text_loss = TextLoss(None, far) if is_word else TextLoss(far, None)
@@ -119,6 +125,11 @@ def build(
     if promise.notion is Notion.METRIC and not is_word:
         distance = render(f"vectors.between.{release.pool}", name=distance)
     tokens = release.settings.recipe.tokens
+    conditions: tuple[str, ...] = ()
+    if not claim.none:
+        conditions = _conditions(
+            release, claim, key, identified=identified, is_custom=lexicon_is_custom
+        )
     return Statement(
         notion=claim.notion,
         level=level,
@@ -138,24 +149,27 @@ def build(
         text_level=_several(release, claim),
         adjacency=(render("vectors.adjacency"),) if is_word else (),
         covered=sentences.covered(tokens) if is_word else ("texts",),
-        conditions=()
-        if claim.none
-        else _conditions(release, claim, key, identified, lexicon_is_custom),
+        conditions=conditions,
         not_covered=_not_covered(release, identified),
         source=promise.source,
     )
 
 
 def _sentences(wanted: Mapping[str, bool], **blanks: str) -> tuple[str, ...]:
-    """Return those that hold, by their names."""
+    """Return the sentences whose conditions hold."""
     return tuple(render(name, **blanks) for name, holds in wanted.items() if holds)
 
 
 def _conditions(
-    release: VectorRelease, claim: VectorClaim, key: str, identified: bool, custom: bool
+    release: VectorRelease,
+    claim: VectorClaim,
+    key: str,
+    *,
+    identified: bool,
+    is_custom: bool,
 ) -> tuple[str, ...]:
-    """Return what must hold for a statement to be true."""
-    of_lexicon = release.pool is not Pool.SENTENCE
+    """Return the conditions of a statement."""
+    uses_lexicon = release.pool is not Pool.SENTENCE
     mechanism = release.mechanism
     points = f"{mechanism.number:,}" if isinstance(mechanism, PrivUnit) else ""
     adapted = lexicons.adapted_from(release.lexicon)
@@ -163,9 +177,9 @@ def _conditions(
         "condition.key_file": key == "key-file",
         "condition.fresh_key": key != "key-file",
         "condition.settings": True,
-        "condition.lexicon": custom and of_lexicon and not adapted,
-        "condition.adapted": bool(adapted) and of_lexicon,
-        "vectors.condition.model": not of_lexicon,
+        "condition.lexicon": is_custom and uses_lexicon and not adapted,
+        "condition.adapted": bool(adapted) and uses_lexicon,
+        "vectors.condition.model": not uses_lexicon,
         "vectors.condition.public": release.settings.options.public is not None,
         "vectors.condition.matrix": isinstance(mechanism, PrivEmb),
         "vectors.condition.points": bool(points),
@@ -184,7 +198,7 @@ def _conditions(
 
 
 def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
-    """Return what no setting covers."""
+    """Return the parts that are not protected."""
     is_word, options = release.pool is Pool.WORD, release.settings.options
     tokens = release.settings.recipe.tokens
     several = options.subject is not None and options.most > 1
@@ -200,7 +214,7 @@ def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
         "id": identified,
         "subject": options.subject is not None and not several,
         "subjects": several,
-        "far": claimed(release, "system").notion is Notion.METRIC,
+        "far": make_claim(release, "system").notion is Notion.METRIC,
     }
     shown = {f"vectors.shown.{name}": holds for name, holds in wanted.items()}
     return _sentences(shown, subject=str(options.subject), most=str(options.most))
@@ -212,9 +226,12 @@ def _sentence(
     if claim.none:
         return render(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
     loss = claim.loss
+    beyond = ""
+    if loss.farthest > MAX_MEANINGFUL_LOSS:
+        beyond = render("vectors.beyond")
     return render(
         f"vectors.sentence.{claim.notion}",
-        weak=render("phrase.weak") * (loss.nearest > MAX_MEANINGFUL_LOSS),
+        weak=render("phrase.weak") if loss.nearest > MAX_MEANINGFUL_LOSS else "",
         epsilon=number(claim.epsilon),
         delta=number(claim.promise.delta),
         mu=above(claim.promise.mu, 5) if claim.promise.mu else "",
@@ -227,13 +244,13 @@ def _sentence(
             nearest=factor(loss.nearest),
             median=factor(loss.median),
             farthest=factor(loss.farthest),
-            beyond=render("vectors.beyond") * (loss.farthest > MAX_MEANINGFUL_LOSS),
+            beyond=beyond,
         ),
     )
 
 
 def _several(release: VectorRelease, claim: VectorClaim) -> str:
-    """Say what several vectors lose together."""
+    """Return sentences on the loss of several vectors together."""
     if claim.none:
         return render("vectors.several.none")
     subject, most = release.settings.options.subject, release.settings.options.most
@@ -264,9 +281,9 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
     return f"{shared}{several}{known}"
 
 
-def measured(release: VectorRelease) -> VectorMeasures:
+def measure(release: VectorRelease) -> VectorMeasures:
     """Measure a release."""
-    drawn = _released(release, np.zeros(_LENGTHS, np.int32), "lengths")
+    drawn = _release_rows(release, np.zeros(_LENGTHS, np.int32), "lengths")
     drawn -= release.mechanism.output_vectors[0]
     low, middle, high = np.quantile(np.linalg.norm(drawn, axis=1), (0.05, 0.5, 0.95))
     lengths = float(low), float(middle), float(high)
@@ -280,8 +297,10 @@ def _bits(count: int, purpose: str) -> RandomBits:
     return public.bits([bytes(16)], np.zeros(count, np.int64))
 
 
-def _released(release: VectorRelease, rows: NDArray[np.integer], purpose: str) -> Wide:
-    """Release rows of the public table, each as it lies before noise."""
+def _release_rows(
+    release: VectorRelease, rows: NDArray[np.integer], purpose: str
+) -> Wide:
+    """Release rows of the public lexicon, from their vectors before noise."""
     bits, mechanism = _bits(len(rows), purpose), release.mechanism
     table, epsilon = mechanism.output_vectors, release.epsilon
     out = [
@@ -301,7 +320,7 @@ def _distortion(release: VectorRelease) -> Distortion:
     rows = RandomBits.below(uniform, len(release.lexicon.words))
     # Before any clipping or projection.
     before = np.asarray(mechanism.compared[rows], np.float64)
-    after = _released(release, rows, "pairs noise")
+    after = _release_rows(release, rows, "pairs noise")
     one, other = slice(None, _PAIRS), slice(_PAIRS, None)
     true, noisy_distances = (
         np.sqrt(noise.squared_distances(each[one], each[other]).astype(np.float64))
@@ -326,7 +345,11 @@ def _distortion(release: VectorRelease) -> Distortion:
 
 
 def _attack(release: VectorRelease) -> VectorAttack:
-    """Play: a word drawn by its frequency, or a public text, and guesses of it."""
+    """Guess random public words or texts from their released vectors.
+
+    Words are drawn by their frequency. One guess is the nearest word or text, the other
+    the likeliest one by the density of the noise and the frequencies.
+    """
     mechanism, words = release.mechanism, release.lexicon
     size = len(words.words)
     if release.pool is Pool.SENTENCE:
@@ -337,7 +360,7 @@ def _attack(release: VectorRelease) -> VectorAttack:
     target = _bits(_PLAYS, "plays").uniform(0)[:, 0] * steps[-1]
     rows = np.minimum(np.searchsorted(steps, target, side="right"), size - 1)
     rows = rows.astype(np.int32)
-    points = _released(release, rows, "plays noise").astype(np.float32)
+    points = _release_rows(release, rows, "plays noise").astype(np.float32)
     table = mechanism.output_vectors
     guesses = [
         _best(points, size, lambda x: -noise.squared_distances(points, table[x]))

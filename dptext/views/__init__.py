@@ -1,14 +1,13 @@
-"""Views: a text as a vector, by which its topic is found; one file each.
+"""Views: vectors of texts, by which their topics are found; one file each.
 
 A file holds `Params`, a frozen dataclass and subclass of `views.Params`: the settings
 in a file of topics. Their `prepare` returns a `View`. Another package adds one by the
 entry point group `dptext.views`.
 
-A view needs no guarantee of its own: the draw of a topic protects the whole text
-whatever the view makes of it (docs/guarantees.md). Two conditions remain: the vector of
-a text follows from this text and from public data alone, no other text of the batch has
-a part in it; and where the same text may get another vector, `is_repeatable` is false,
-and a run with a key is refused.
+A view needs no guarantee: the draw of a topic protects the whole text, with any view
+(docs/guarantees.md). There are two conditions. The vector of a text is a function of
+this text and public data, not of other texts of the batch. If the same text may get
+another vector, `is_repeatable` is false, and a run with a key is refused.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class Params(ABC):
 
 
 class View(Prepared, ABC):
-    """A view made ready; `content` holds the digests of all that it reads."""
+    """A prepared view; `content` holds the digests of its models and lexicons."""
 
     __slots__ = ()
 
@@ -53,7 +52,7 @@ class View(Prepared, ABC):
 
     @property
     def words(self) -> Tokenizer | None:
-        """Return a finder of the words of a text that count; None where all do."""
+        """Return a tokenizer of the words that count, None if the whole text counts."""
         return None
 
     @abstractmethod
@@ -61,8 +60,8 @@ class View(Prepared, ABC):
         """Return the vector of each text: (n, d)."""
 
 
-def prepared(settings: Mapping[str, Any]) -> View:
-    """Make a view ready by its name and settings. Raises UsageError."""
+def prepare(settings: Mapping[str, Any]) -> View:
+    """Prepare a view from its name and settings. Raises UsageError."""
     rest = dict(settings)
     name = rest.pop("name", None)
     if not isinstance(name, str):

@@ -1,8 +1,8 @@
 """The vector of a sentence model, scaled to length 1.
 
-Each text is read by itself, so that no other changes its vector. The same machine and
-packages give the same vectors; others may round in another way, so a key repeats draws
-on the machine that drew them.
+Each text is read alone, so that its vector does not depend on others. The same machine
+and packages give the same vectors; others may round otherwise, so a key repeats draws
+only on the same machine.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ class Params(views.Params):
     model: str
 
     def prepare(self) -> Sentence:
-        """Find the model; it is loaded when the first text comes."""
+        """Find the model, which is loaded with the first text."""
         folder = models.need_sentence_model(self.model, "--model")
         return Sentence(folder, models.weights_digest(folder))
 
 
 class Sentence(views.View):
-    """Directions of the vectors of a sentence model."""
+    """Returns directions of the vectors of a sentence model."""
 
     def __init__(self, folder: str, digest: str) -> None:
         self._folder, self._digest = folder, digest

@@ -1,7 +1,7 @@
-"""The mean of the word vectors of a lexicon, rare words weighing more.
+"""The mean of the word vectors of a lexicon, in which rare words weigh more.
 
 The weight of a word is a / (a + its public frequency); the common direction of all
-words is taken off, and the mean is scaled to length 1. Punctuation is left out.
+words is subtracted, and the mean is scaled to length 1. Punctuation is left out.
 Source: smooth inverse frequency (Arora, Liang and Ma 2017).
 """
 
@@ -39,7 +39,7 @@ class Params(views.Params):
 
 
 class Sif(views.View):
-    """Weighted means of the vectors of words."""
+    """Returns weighted means of the vectors of words."""
 
     def __init__(self, lexicon: Lexicon, weighted: Lexicon) -> None:
         self._digest = lexicon.digest
@@ -58,7 +58,7 @@ class Sif(views.View):
 
     @property
     def words(self) -> Tokenizer:
-        """Return a finder of the words of the lexicon."""
+        """Return the tokenizer of the lexicon."""
         return self._tokenizer
 
     def vectors(self, texts: Sequence[str]) -> NDArray[np.float64]:

@@ -17,9 +17,15 @@ def model(lexicon: Lexicon, seed: int = 3, seen: float = 0.4) -> Ngrams:
     alone = rng.dirichlet(np.ones(size + 2))
     backoff = rng.normal(-0.5, 0.4, size + 2)
     contexts, following = np.nonzero(rng.random((size + 2, size + 2)) < seen)
-    gains = ngrams.coded(rng.normal(0.5, 1.5, len(contexts)))
-    return ngrams.assembled(
-        lexicon.words, np.log(alone), backoff, contexts, following, gains, {}
+    gains = ngrams.encode_gains(rng.normal(0.5, 1.5, len(contexts)))
+    return ngrams.assemble(
+        words=lexicon.words,
+        alone=np.log(alone),
+        backoff=backoff,
+        contexts=contexts,
+        following=following,
+        gains=gains,
+        meta={},
     )
 
 
@@ -32,5 +38,5 @@ def log_probs(
     for number, (x, after) in enumerate(zip(contexts, following, strict=True)):
         begin, end = int(model.ends[x - 1]) if x else 0, int(model.ends[x])
         for at in np.flatnonzero(model.following[begin:end] == after) + begin:
-            logs[number] += np.log(ngrams.decoded(model.gains[at : at + 1])[0])
+            logs[number] += np.log(ngrams.decode_gains(model.gains[at : at + 1])[0])
     return logs

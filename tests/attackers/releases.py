@@ -33,7 +33,7 @@ POLICIES = [
 ]
 
 
-def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
+def make_channel(policy: Policy, name: str = "rank", **params: object) -> Channel:
     """Return the channel of a mechanism over the small lexicon, at one epsilon."""
     mechanism = prepared.ready(name, ENGLISH, **params)
     budget = BudgetDescription(BudgetKind.WORD, EPSILON, EPSILON)
@@ -42,7 +42,7 @@ def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
         prior[[ENGLISH.words.index("the"), ENGLISH.words.index("of")]] = 0.0
     if policy.number != "perturb":
         prior[-1] = 0.0
-    return Channel(ENGLISH, policy, mechanism, budget, prior / prior.sum())
+    return Channel(ENGLISH, policy, mechanism, budget, prior=prior / prior.sum())
 
 
 def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
@@ -50,7 +50,7 @@ def release(policy: Policy, texts: list[str], seed: int = 0) -> Released:
     words = Tokenizer(ENGLISH, policy).words(texts)
     rng = np.random.default_rng(seed)
     drawn = rng.integers(0, 3, len(words.ids)).astype(np.int32)
-    return joining.released(policy, words, drawn, np.full(len(drawn), EPSILON))
+    return joining.release(policy, words, drawn, np.full(len(drawn), EPSILON))
 
 
 def sequence(batch: Released, row: int) -> list[tuple[str, int]]:

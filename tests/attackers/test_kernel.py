@@ -42,18 +42,24 @@ needs_kernel = pytest.mark.skipif(
 
 @cache
 def channel(kind: BudgetKind) -> Channel:
-    """Return a channel whose words have one epsilon, or several."""
+    """Return a channel of words with one epsilon, or several."""
     budget = BudgetDescription(kind, *EPSILONS)
     mechanism = prepared.ready("rank", LEXICON)
-    return Channel(LEXICON, Policy(), mechanism, budget, np.array(LEXICON.prior))
+    return Channel(LEXICON, Policy(), mechanism, budget, prior=np.array(LEXICON.prior))
 
 
 @cache
 def decoder(kind: BudgetKind, **params: Any) -> ngram.Ngram:
     """Return a decoder with a small model."""
     chosen = ngram.Params(**params)
-    settings = chosen.candidates, chosen.weight, chosen.topic
-    attacker = PairAttacker(channel(kind), MODEL, *settings, kept=16)
+    attacker = PairAttacker(
+        channel(kind),
+        MODEL,
+        count=chosen.candidates,
+        weight=chosen.weight,
+        topic=chosen.topic,
+        kept=16,
+    )
     return ngram.Ngram(chosen, attacker, "")
 
 
@@ -79,7 +85,15 @@ def released(draw: st.DrawFn) -> Released:
     pieces = [LEXICON.words[row] for row in rng.integers(0, SIZE, count).tolist()]
     eps = rng.uniform(*EPSILONS, len(positions))
     coded = (flags | marks * kinds.ENDER).astype(np.uint8)
-    return Released(pieces, coded, ends, positions, texts, drawn, eps)
+    return Released(
+        pieces=pieces,
+        flags=coded,
+        ends=ends,
+        positions=positions,
+        texts=texts,
+        drawn=drawn,
+        eps=eps,
+    )
 
 
 @contextmanager
@@ -170,7 +184,8 @@ def test_a_build_that_needs_the_kernel_fails_loudly(
 def test_a_build_repeats_its_bytes() -> None:
     """Two builds give one library, which names no folder of the machine."""
     before = kernel_file().read_bytes()
-    assert build(**{VARIABLE: "required"}).returncode == 0
+    required = {VARIABLE: "required"}
+    assert build(**required).returncode == 0
     assert kernel_file().read_bytes() == before
     for folder in (str(ROOT), "/tmp/", "/var/folders/"):
         assert folder.encode() not in before
@@ -184,4 +199,4 @@ def test_the_library_is_that_of_this_source() -> None:
     assert kernel_file().parent == Path(kernel.__file__).parent
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(VARIABLE, "numpy")
-        assert kernel._opened() is None
+        assert kernel._open() is None

@@ -26,7 +26,7 @@ from tests.attackers.releases import (
     POLICIES,
     SIZE,
     TEXTS,
-    channel_of,
+    make_channel,
     release,
     sequence,
 )
@@ -64,9 +64,9 @@ def brute(
 
 def weighed(model: Ngrams, weight: float) -> Ngrams:
     """Return a model to a power, its gains rounded to the nearest codes."""
-    logs = weight * np.log(ngrams.decoded(model.gains).astype(np.float64))
+    logs = weight * np.log(ngrams.decode_gains(model.gains).astype(np.float64))
     alone, backoff = weight * model.alone, weight * model.backoff
-    return replace(model, alone=alone, backoff=backoff, gains=ngrams.coded(logs))
+    return replace(model, alone=alone, backoff=backoff, gains=ngrams.encode_gains(logs))
 
 
 def posteriors(batch: Released, attacker: PairAttacker) -> NDArray[np.float64]:
@@ -86,28 +86,30 @@ def test_the_posterior_is_that_of_all_texts(
     policy: Policy, name: str, weight: float
 ) -> None:
     """Forward-backward gives what summing over every possible text gives."""
-    channel, model = channel_of(policy, name), models.model(ENGLISH)
+    channel, model = make_channel(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, weighed(model, weight))
-    table = posteriors(batch, PairAttacker(channel, model, SIZE + 1, weight))
+    table = posteriors(
+        batch, PairAttacker(channel, model, count=SIZE + 1, weight=weight)
+    )
     np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-9)
 
 
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     """Viterbi gives the likeliest of all texts of words that may be written."""
-    channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
+    channel, model = make_channel(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
-    path = PairAttacker(channel, model, SIZE + 1).best_path(batch)
+    path = PairAttacker(channel, model, count=SIZE + 1).best_path(batch)
     np.testing.assert_array_equal(path, wanted)
 
 
 def test_a_few_candidates_are_the_likeliest_ones() -> None:
     """With few candidates the posterior is that of all texts made of these."""
-    channel, model = channel_of(Policy()), models.model(ENGLISH)
+    channel, model = make_channel(Policy()), models.model(ENGLISH)
     batch = release(Policy(), TEXTS)
-    rows, likely = PairAttacker(channel, model, 3).posterior(batch)
+    rows, likely = PairAttacker(channel, model, count=3).posterior(batch)
     assert rows.shape == likely.shape == (3, len(batch.drawn))
     np.testing.assert_allclose(likely.sum(axis=0), 1.0, rtol=1e-6)
     alone = np.exp(model.alone[: SIZE + 1].astype(np.float64))
@@ -127,7 +129,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, 40, 700)
     ]
-    attacker = PairAttacker(channel_of(policy), models.model(ENGLISH), 5)
+    attacker = PairAttacker(make_channel(policy), models.model(ENGLISH), count=5)
     whole = release(policy, texts)
 
     def read(batch: Released) -> NDArray[np.generic]:
@@ -140,7 +142,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
     for row in range(0, 700, 41):
         words = Tokenizer(ENGLISH, policy).words([texts[row]])
         mine = whole.texts == row
-        alone = joining.released(policy, words, whole.drawn[mine], whole.eps[mine])
+        alone = joining.release(policy, words, whole.drawn[mine], whole.eps[mine])
         np.testing.assert_array_equal(read(alone), together[mine])
 
 

@@ -9,19 +9,19 @@ from dptext.lexicons import closed_classes
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
 from tests.attackers import models
-from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 
 
 def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The posterior is the same; of candidates only the others may be written."""
-    channel, model = channel_of(Policy()), models.model(ENGLISH)
+    channel, model = make_channel(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
-    before = PairAttacker(channel, model, SIZE + 1)
+    before = PairAttacker(channel, model, count=SIZE + 1)
     assert before.weighed(batch).writable.any()
     monkeypatch.setattr(lexicons, "vulgar_words", lambda language: frozenset(["cat"]))
-    after = PairAttacker(channel, model, SIZE + 1)
+    after = PairAttacker(channel, model, count=SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
         np.testing.assert_array_equal(left, right)

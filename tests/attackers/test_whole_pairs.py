@@ -10,7 +10,7 @@ from hypothesis import given
 
 from dptext.attackers import kernel, ngrams
 from dptext.attackers.channel import Channel
-from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decoded
+from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decode_gains
 from dptext.attackers.pairs import PairAttacker, SameKindAttacker
 from dptext.measures import context_risk
 from dptext.tokens import joining
@@ -37,9 +37,16 @@ def pair_model() -> Ngrams:
     """Return a model in which one rare word all but tells the next."""
     words = large().words
     alone = np.log(np.append(large().prior * 0.98, [0.01, 0.01]))
-    gains = ngrams.coded(np.array([np.log(2.0**15)]))
-    pairs = np.array([FIRST]), np.array([SECOND])
-    return ngrams.assembled(words, alone, np.zeros(MANY + 2), *pairs, gains, {})
+    gains = ngrams.encode_gains(np.array([np.log(2.0**15)]))
+    return ngrams.assemble(
+        words=words,
+        alone=alone,
+        backoff=np.zeros(MANY + 2),
+        contexts=np.array([FIRST]),
+        following=np.array([SECOND]),
+        gains=gains,
+        meta={},
+    )
 
 
 def test_a_pair_of_rare_words_tells() -> None:
@@ -48,11 +55,11 @@ def test_a_pair_of_rare_words_tells() -> None:
     mechanism = prepared.ready("rank", lexicon, k=40)
     budget = BudgetDescription(BudgetKind.WORD, 1.0, 1.0)
     prior = np.array(lexicon.prior)
-    channel = Channel(lexicon, Policy(), mechanism, budget, prior)
+    channel = Channel(lexicon, Policy(), mechanism, budget, prior=prior)
     given = Tokenizer(lexicon, Policy()).words([" ".join(lexicon.words[:2])])
     # Two words that were drawn as themselves, as one cannot know.
     drawn = np.array([FIRST, SECOND], np.int32)
-    batch = joining.released(Policy(), given, drawn, np.ones(2))
+    batch = joining.release(Policy(), given, drawn, np.ones(2))
     model = pair_model()
 
     def chance(whole: bool) -> float:
@@ -85,12 +92,12 @@ def test_gains_are_those_of_the_model() -> None:
     rows = np.arange(model.size + 2, dtype=np.int32)
     square = np.zeros((len(rows), len(rows)), np.int8)
     square[model.contexts, np.asarray(model.following)] = np.asarray(model.gains)
-    found = WholeGains(model).of(rows[:, None], rows[None, :])
+    found = WholeGains(model).lookup(rows[:, None], rows[None, :])
     np.testing.assert_array_equal(found, square)
     table = Gains(model)
     slots = table.slot_of[rows]
-    np.testing.assert_array_equal(found, table.of(slots[:, None], slots[None, :]))
-    assert (decoded(found) != 1.0).any()
+    np.testing.assert_array_equal(found, table.lookup(slots[:, None], slots[None, :]))
+    assert (decode_gains(found) != 1.0).any()
 
 
 @kernels.needs_kernel
@@ -99,7 +106,11 @@ def test_the_kernel_gives_the_bytes_of_numpy(batch: Released) -> None:
     """And of a small vocabulary both are those of the table."""
     whole, table = (
         PairAttacker(
-            kernels.channel(BudgetKind.WORD), kernels.MODEL, 16, topic=4.0, whole=whole
+            kernels.channel(BudgetKind.WORD),
+            kernels.MODEL,
+            count=16,
+            topic=4.0,
+            whole=whole,
         )
         for whole in (True, False)
     )

@@ -136,7 +136,7 @@ def smaller_figure(report: dict[str, Any]) -> None:
 def other_words(report: dict[str, Any]) -> None:
     """Say the same in other words."""
     report["guarantee"]["not_covered"] = [
-        line.replace("copied unchanged", "the original's")
+        line.replace("are unchanged", "are the original's")
         for line in report["guarantee"]["not_covered"]
     ]
     report["guarantee"]["conditions"].pop(1)

@@ -25,9 +25,12 @@ from tests.report.pages import internal_report
 LINES = 18
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
+# Lines that are left out where there is no room.
+OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
+VERDICT = ("Fit at most for ", "Not fit to ")
 NAMES = (
-    *("private", "copied", "one word", "a person", "written", "attacker", "one draw"),
-    *("original", "kept", "send it", "repeat", "report"),
+    *("output", "unchanged", "words", "people", "attacker", "same word", "one guess"),
+    *("original", "meaning", "stronger", "sending", "again", "report"),
 )
 # Settings that need a model cannot run everywhere.
 # Nor those that need a file of topics (tests/report/test_whole_texts.py).
@@ -58,8 +61,10 @@ def rows(ran: Ran) -> dict[str, str]:
     """Return the sentences of an answer by their names."""
     assert ran.code == 0, ran.err
     parts: dict[str, str] = {}
+    verdict, *lines = ran.err.splitlines()
+    assert verdict.startswith(VERDICT), verdict
     last = ""
-    for line in ran.err.splitlines():
+    for line in lines:
         name, said = line[1:11].strip(), line[11:].strip()
         last = name or last
         parts[last] = f"{parts.get(last, '')} {said}".strip()
@@ -88,14 +93,18 @@ def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> Non
     parts = rows(ran._replace(err="\n".join(said)))
     named: tuple[str, ...] = NAMES
     if "anonymous" in parts:  # it says that originals find their rows
-        named = ("anonymous", *(each for each in NAMES if each in parts))
+        named = ("anonymous", *NAMES)
         assert "original finds its row" in parts["anonymous"]
-        assert set(NAMES) - set(named) <= {"original", "repeat"}
-    assert tuple(parts) == named
+    assert [*parts] == [each for each in named if each in parts]
+    assert {*NAMES} - {*parts} <= OPTIONAL
     plain = data(*run)
-    claims = plain["one_word"]["notion"] != "none"
-    assert ("no guarantee" in parts["one word"]) != claims
-    assert ("no guarantee" in parts["a person"]) != claims
+    assert said[0] == plain["verdict"]["sentence"]
+    claims = plain["words"]["notion"] != "none"
+    assert ("No guarantee" in parts["words"]) != claims
+    assert ("No guarantee" in parts["people"]) != claims
+    assert (plain["sending"]["sentence"].startswith("Do not")) == said[0].startswith(
+        "Not fit"
+    )
 
 
 @pytest.mark.parametrize("pool", ["word", "mean"])
@@ -108,14 +117,17 @@ def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run, "-o", str(out))
     fits(ran.err)
-    named = "one word" if pool == "word" else "one text"
-    words_alone = ("written", "one draw", "original")
+    named = "words" if pool == "word" else "texts"
+    words_alone = ("same word", "one guess", "original")
     wanted = [each for each in NAMES if each not in words_alone]
-    wanted[wanted.index("one word")] = named
+    wanted[wanted.index("words")] = named
+    wanted[wanted.index("meaning")] = "distances"
+    wanted.remove("stronger")
+    wanted.insert(wanted.index("sending"), "stronger")
     assert list(rows(ran)) == wanted
     plain = data(*run, "-o", str(out), "--seed", "1")
-    assert plain["private"]["vectors"] == (12 if pool == "word" else 3)
-    assert "no guarantee" in plain[named.replace(" ", "_")]["sentence"]
+    assert plain["output"]["vectors"] == (12 if pool == "word" else 3)
+    assert "No guarantee" in plain[named]["sentence"]
     assert plain["attacker"]["found"] is None
 
 
@@ -148,20 +160,20 @@ def test_a_terminal_shows_no_more(
         assert on.wait(60) == 0, shown
     os.close(upper)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex(" private  ") :].replace("\r\n", "\n")
+    after = plain[plain.rindex("Fit at most") :].replace("\r\n", "\n")
     fits(after)
     assert after.rstrip().splitlines()[-1].startswith(" report ")
 
 
-def test_copied_fields_are_named(source: Path, options: tuple[str, ...]) -> None:
+def test_unchanged_fields_are_named(source: Path, options: tuple[str, ...]) -> None:
     """Those of JSON, too: of any type, at any depth, from the records that are read."""
     run = ("sanitize", "-f", "text", str(source), *options)
     parts = rows(here(*run))
-    assert parts["copied"].startswith("id, who.name, who.age; in the texts: ")
-    assert parts["private"] == '3 records, 12 words of "text" replaced: standard output'
-    assert data(*run)["copied"]["fields"] == ["id", "who.name", "who.age"]
+    assert parts["unchanged"].startswith("id, who.name, who.age; in the texts: ")
+    assert parts["output"] == '3 records, 12 words of "text" replaced: standard output'
+    assert data(*run)["unchanged"]["fields"] == ["id", "who.name", "who.age"]
     with_id = data(*run, "--id", "who.age", "--on-error", "skip")
-    assert set(with_id["copied"]["fields"]) == {"id", "who.name", "who.age"}
+    assert set(with_id["unchanged"]["fields"]) == {"id", "who.name", "who.age"}
 
 
 def test_only_first_records_are_looked_at_and_that_is_said(
@@ -171,8 +183,8 @@ def test_only_first_records_are_looked_at_and_that_is_said(
     source.write_bytes(b'{"text":"the film","a":1}\n' * 200 + b'{"text":"old","b":1}\n')
     for jobs in ("1", "2"):
         run = ("sanitize", "-f", "text", str(source), *options, "-j", jobs)
-        assert rows(here(*run))["copied"].startswith("a (in the first 200 records)")
-        assert data(*run)["copied"]["of_first_records"] == 200
+        assert rows(here(*run))["unchanged"].startswith("a (in the first 200 records)")
+        assert data(*run)["unchanged"]["of_first_records"] == 200
 
 
 def test_many_and_strange_names_stay_on_two_lines(
@@ -186,16 +198,16 @@ def test_many_and_strange_names_stay_on_two_lines(
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here("sanitize", "-f", "text", str(source), *options)
     fits(ran.err)
-    copied = rows(ran)["copied"]
-    assert copied.startswith("'', line\\nfeed, a_rather_long")
-    assert re.search(r" and \d+ more", copied)
+    unchanged = rows(ran)["unchanged"]
+    assert unchanged.startswith("'', line\\nfeed, a_rather_long")
+    assert re.search(r" and \d+ more", unchanged)
 
 
 @pytest.mark.parametrize("columns", [COLUMNS, 40])
-def test_long_lines_are_cut_and_warnings_are_not(tmp_path: Path, columns: int) -> None:
+def test_lines_are_left_out_but_no_warning_is_cut(tmp_path: Path, columns: int) -> None:
     """Warnings stand in full below other lines, on a telephone, too."""
-    lines = [Line(name, f"{name} " * 60) for name in NAMES]
-    lines[0] = Line("private", f"3 records: {'x' * 200}")
+    lines = [Line(name, f"{name} " * 8) for name in NAMES]
+    lines[0] = Line("output", "3 records: " + "output " * 10)
     for count in (0, 1, 3, 9):
         warnings = [f"warning {number} " * 12 for number in range(count)]
         with open(tmp_path / "out", "w+") as out:
@@ -208,10 +220,11 @@ def test_long_lines_are_cut_and_warnings_are_not(tmp_path: Path, columns: int) -
         before = list(takewhile(lambda line: "warning" not in line, lines_shown))
         if columns == COLUMNS:
             fits("\n".join(before))
-        names = dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M))
-        assert [each for each in names if each != "warning"] == [
-            each for each in NAMES if each != "repeat"
-        ], "what goes first"
+        named = dict.fromkeys(re.findall(r"^ (\w.*?)  ", shown, re.M))
+        assert {*NAMES} - {*named} <= OPTIONAL
+        for line in lines:
+            if line.name in named and line.name != "output":
+                assert " ".join(shown.split()).count(line.name) >= 8, "not cut"
         said = " ".join(" ".join(lines_shown[len(before) :]).split())
         assert said.replace("warning warning", "warning") == " ".join(
             each.strip() for each in warnings
@@ -230,7 +243,7 @@ def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
 
 
 def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
-    """Written words come first, then the strongest attacker, then the single guess."""
+    """The strongest attacker comes first, then unchanged words, then single guesses."""
     out = source.with_name("o.jsonl")
     run = ("sanitize", "-f", "text", str(source), "-o", str(out))
     with pytest.MonkeyPatch.context() as patch:
@@ -241,8 +254,8 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]
-    assert f"right for {risk:.0%}" in parts["one draw"]
     plain = data(*run)
+    assert f"Right for {risk:.0%}" in plain["one_guess"]["sentence"]
     readings = [
         each["success"]
         for each in report["words"]["attackers"]
@@ -250,14 +263,18 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     ]
     assert plain["attacker"]["found"] == [min(readings), max(readings)]
     written = [each["success"] for each in report["words"]["written"]]
-    assert plain["written"]["found"] == [min(written), max(written)]
+    assert plain["same_word"]["found"] == [min(written), max(written)]
     assert parts["original"] == "Anyone who has an original text can find its row."
-    assert plain["one_word"]["epsilon"] == report["guarantee"]["epsilon"]
-    assert parts["one word"].endswith("the output proves no word (LDP, epsilon 9.499)")
-    assert parts["a person"].startswith("not protected as a whole")
-    assert parts["kept"].endswith("of meaning kept (unrelated: 0%; private)")
-    assert plain["kept"]["meaning"] < plain["kept"]["similarity"]
-    assert parts["send it"].startswith("if what is copied may leave")
+    assert plain["words"]["epsilon"] == report["guarantee"]["epsilon"]
+    assert parts["words"].endswith("but never be certain (LDP, epsilon 9.5).")
+    assert parts["people"].startswith("Not protected. ")
+    assert plain["meaning"]["sentence"].endswith(
+        "of meaning left (do not publish this)."
+    )
+    assert plain["meaning"]["meaning"] < plain["meaning"]["similarity"]
+    assert parts["sending"].startswith(
+        "May the unchanged columns leave? Read every row. "
+    )
 
 
 @pytest.mark.parametrize(
@@ -265,50 +282,50 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     [
         (
             ("--seed", "1"),
-            "one word",
-            "no guarantee: anyone who knows or",
+            "words",
+            "No guarantee: anyone who knows or",
         ),
-        (("--seed", "1"), "a person", "no guarantee"),
-        (("--seed", "1"), "written", "not measured: with the seed"),
-        (("--seed", "1"), "attacker", "not measured: with the seed"),
-        ((), "written", "not measured for these settings: dptext evaluate ORIGINAL"),
-        ((), "attacker", "not measured for these settings: dptext evaluate ORIGINAL"),
+        (("--seed", "1"), "people", "No guarantee."),
+        (("--seed", "1"), "same word", "Not measured."),
+        (("--seed", "1"), "attacker", "Not measured: with the seed"),
+        ((), "same word", "Not measured for these settings."),
+        ((), "attacker", "Not measured for these settings: dptext evaluate ORIGINAL"),
         (
             ("--set", "budget={name: per-text, epsilon: 2}"),
             "original",
             "may find its row by the number of words",
         ),
-        (("--seed", "1"), "repeat", "by anyone who knows or guesses the seed"),
-        ((), "repeat", "a new run draws other words, and losses add up"),
-        (("--seed", "1"), "send it", "no, unless the original could be sent"),
-        (("--epsilon", "31"), "one word", "no guarantee: these settings allow"),
+        (("--seed", "1"), "again", "Anyone who knows or guesses the seed"),
+        ((), "again", "Do not release twice: a second version weakens protection"),
+        (("--seed", "1"), "sending", "Do not, unless the original could be sent"),
+        (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
         (
             ("--mechanism", "gaussian", "--epsilon", "31"),
-            "one word",
-            "no meaningful protection (",
+            "words",
+            "No meaningful protection. An attacker may be nearly certain",
         ),
         (
             ("--set", "budget={name: per-text, epsilon: 2}"),
-            "one word",
-            "(LDP, epsilon 2 for a text)",
+            "words",
+            "(LDP, epsilon 2 for a text).",
         ),
         (
             ("--set", "budget={name: per-text, epsilon: 2}"),
-            "a person",
-            "one text (at most 2 nats), not in",
+            "people",
+            "one text (at most 2 nats), less with every further",
         ),
         (
             ("--set", "budget={name: per-text, epsilon: 12}"),
-            "a person",
-            "not protected as a whole",
+            "people",
+            "Not protected. Several records",
         ),
-        (("--no-bayes-risk",), "one draw", "not measured (--no-bayes-risk)"),
-        (("--mechanism", "vickrey"), "one word", "no guarantee: the input word is"),
-        (("--mechanism", "santext"), "one word", "(metric DP, epsilon 3 per unit"),
+        (("--no-bayes-risk",), "attacker", "Not measured for these settings"),
+        (("--mechanism", "vickrey"), "words", "No guarantee: the input word is"),
+        (("--mechanism", "santext"), "words", "(metric DP, epsilon 3 per unit"),
         (
             ("--mechanism", "gaussian"),
-            "one word",
-            "hardly ever proves a word (approximate LDP, epsilon 3, delta",
+            "words",
+            "but hardly ever be certain (approximate LDP, epsilon 3, delta",
         ),
     ],
 )
@@ -331,7 +348,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
     run = ("sanitize", "-f", "text", *options)
     for more, where, report in (
         (("-",), ": standard output", "not written: --report FILE writes it, "),
-        ((str(source), "-o", "o"), ": o", "dptext report o"),
+        ((str(source), "-o", "o"), ": o", "dptext report o shows all figures"),
         (
             (str(source), "-o", "o", "--no-sidecar"),
             ": o",
@@ -340,23 +357,23 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         (
             (str(source), "-o", "o", "--report", "r.json", "--html", "r.html"),
             ": o",
-            "dptext report o; not signed; private: r.json and r.html",
+            "dptext report o shows all figures; not signed; private: r.json and r.html",
         ),
         (
             (str(other), str(source), "--out-dir", "out"),
             ": 2 files in out",
-            "dptext report 'out/b c.jsonl'; not signed; one beside each of 2 files",
+            "dptext report 'out/b c.jsonl' shows all figures; not signed; one ",
         ),
         (
             (str(other), str(source), "--in-place"),
             ": 2 files, in the place of the originals",
-            "dptext report 'b c.jsonl'; not signed; one beside ",
+            "dptext report 'b c.jsonl' shows all figures; not signed; one beside ",
         ),
     ):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "1000")
             parts = rows(here(*run, *more, given=GIVEN))
-        assert parts["private"].endswith(where)
+        assert parts["output"].endswith(where)
         assert parts["report"].startswith(report)
 
 
@@ -365,10 +382,10 @@ def test_what_in_a_text_is_not_replaced(tmp_path: Path) -> None:
     run = ("sanitize", "--lexicon", lexicon(tmp_path), "--epsilon", "3")
     over = ("--set", "tokens.stop_word=keep", "--set", "tokens.number=mask")
     said = rows(here(*run, *over, given=b"the film, 12 scenes\n"))
-    assert said["copied"] == "in the texts: punctuation, stop words"
-    assert said["private"].startswith("1 line, ")
-    assert "1 copied" in said["private"]
-    assert "1 masked" in said["private"]
+    assert said["unchanged"] == "in the texts: punctuation, stop words."
+    assert said["output"].startswith("1 line, ")
+    assert "1 unchanged" in said["output"]
+    assert "1 masked" in said["output"]
 
 
 def test_warnings_come_last_and_once(
@@ -404,7 +421,7 @@ def test_settings_of_a_file_do_not_spoil_the_data(
 ) -> None:
     """With --json standard error is JSON, though settings come from a file."""
     Path(".dptext.yaml").write_text("sanitize:\n  field: [text]\n")
-    assert data("sanitize", str(source), *options)["private"]["records"] == 3
+    assert data("sanitize", str(source), *options)["output"]["records"] == 3
     assert "field" in here("sanitize", str(source), *options).err.splitlines()[0]
 
 
@@ -434,6 +451,6 @@ def test_the_answer_for_people_names_the_output(tmp_path: Path) -> None:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here("sanitize", "in.txt", "-p", "readable", "-o", "out.txt")
     assert ran.code == 0, ran.err
-    private = rows(ran)["private"]
+    private = rows(ran)["output"]
     assert "made new" in private
     assert private.endswith(": out.txt")

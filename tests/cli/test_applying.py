@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from dptext import formats, registry
-from dptext.cli import options
-from dptext.cli.sanitize import LedgerOptions, Outputs
+from dptext.cli import groups
+from dptext.cli.sanitize_options import LedgerOptions, OutputOptions
 from tests.cli.running import here, small
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -48,8 +48,13 @@ EVERYWHERE = {
 
 def test_every_option_of_inputs_is_in_a_table() -> None:
     """An option that is added is either for all formats or has a requirement."""
-    groups = (options.Records, options.FieldOptions, Outputs, LedgerOptions)
-    named = {each.name for group in groups for each in dataclasses.fields(group)}
+    of_inputs = (
+        groups.RecordOptions,
+        groups.FieldOptions,
+        OutputOptions,
+        LedgerOptions,
+    )
+    named = {each.name for group in of_inputs for each in dataclasses.fields(group)}
     assert named == GIVEN.keys() | (EVERYWHERE & named)
     measured = {"label", "attribute"}
     assert formats.REQUIREMENTS.keys() == GIVEN.keys() | measured

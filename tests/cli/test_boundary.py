@@ -11,7 +11,7 @@ from typing import Any, get_type_hints
 import pytest
 
 from dptext.cli import screen
-from dptext.cli.options import Number
+from dptext.cli.values import Number
 from tests.cli.commands import ALL, GOOD, write_inputs
 from tests.cli.running import Ran, here
 
@@ -157,10 +157,10 @@ def test_what_the_parser_refuses(given: tuple[str, ...], said: str) -> None:
 
 def test_what_an_option_accepts_is_said_exactly() -> None:
     """The range of a number is in words."""
-    assert Number(int, 1, 256).accepted == "an integer from 1 to 256"
-    assert Number(float, 0.0, None, above=True).accepted == "a number above 0"
-    assert Number(float, 0.0, 1.0).accepted == "a number from 0 to 1"
-    assert Number(int).accepted == "an integer"
+    assert Number(kind=int, low=1, high=256).accepted == "an integer from 1 to 256"
+    assert Number(kind=float, low=0, above=True).accepted == "a number above 0"
+    assert Number(kind=float, low=0, high=1).accepted == "a number from 0 to 1"
+    assert Number(kind=int).accepted == "an integer"
     ran = here("sanitize", "-f", "text", "--epsilon", "nan")
     expected = "dptext: --epsilon nan: give a number above 0\n"
     assert (ran.code, ran.err) == (2, expected)

@@ -293,7 +293,7 @@ def test_copied_fields_that_the_file_does_not_have(
     _change(export, _put("output.copied", ["id"]))
     ran = here("check", "out.csv")
     assert ran.code == 1
-    assert b"names other copied fields than the file has" in ran.out
+    assert b"names other unchanged fields than its file" in ran.out
 
 
 def test_key_that_stands_twice(export: Path) -> None:

@@ -59,7 +59,7 @@ def test_what_is_dropped_does_not_leave_and_tokens_are_stable(
     said = json.loads(ran.err)
     assert said["left_out"]["fields"] == ["meta.plan"]
     assert said["pseudonyms"]["fields"] == ["email"]
-    assert said["copied"]["fields"] == ["id", "meta.n"]
+    assert said["unchanged"]["fields"] == ["id", "meta.n"]
     assert not any("email" in line for line in said["warnings"])
     report = json.loads(Path("out.jsonl.dptext.json").read_text())
     layout = report["run"]["layout"]

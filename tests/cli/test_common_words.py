@@ -60,17 +60,18 @@ def sanitized(folder: Path, name: str, *more: str) -> Ran:
 def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None:
     """On the terminal, in the sidecar, in the full report and on its page."""
     answer = (folder / "answer.txt").read_text()
-    first, *_ = answer.strip().split("\n")
-    assert first.startswith("anonymous")
-    assert "no: people who can be recognised by the common words" in first
+    verdict, first, *_ = answer.strip().split("\n")
+    assert verdict == "Fit at most for people under contract; not for the public."
+    assert first.strip().startswith("anonymous")
+    assert "No. Common words and the facts that they tell can show who" in first
     sidecar = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
     said = sidecar["guarantee"]["not_covered"][0]
-    assert said.startswith("This does not anonymise. Common words are copied unchanged")
+    assert said.startswith("This does not anonymise. Common words are unchanged")
     assert "not protected at all" in said
     assert "anyone who has an original text recognises its row" in said
     assert f"{COUNT} most frequent" in said
     shown = here("report", str(folder / "out.jsonl")).out.decode()
-    assert shown.index("anonymous") < shown.index("one word")
+    assert shown.index("anonymous") < shown.index("Guarantee")
     page = folder / "page.html"
     here("report", str(folder / "internal.json"), "--page", str(page))
     assert page.exists() is False or "anonymous" in page.read_text()
@@ -79,32 +80,33 @@ def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None
 def test_copied_and_replaced_words_are_counted(folder: Path) -> None:
     """By class: in the answer, as JSON, and in the internal report; never in public."""
     answer = " ".join((folder / "answer.txt").read_text().split())
-    assert "common words copied" in answer
+    assert "common words unchanged" in answer
     tokens = json.loads((folder / "internal.json").read_text())["private"]["words"]
     counts = tokens["tokens"]
     assert (counts["person"], counts["place"], counts["calendar"]) == (3, 2, 1)
     assert counts["formed"] == 2
     assert counts["common"] > 20
-    assert tokens["treatment"]["common"] == "copied"
+    assert tokens["treatment"]["common"] == "unchanged"
     shown = here("report", str(folder / "internal.json")).out.decode()
     whole = " ".join(shown.split())
     assert "made new (persons 3, places 2, months and weekdays 1)" in whole
     ran = sanitized(folder, "again.jsonl", "--json")
     answered = json.loads(ran.err)
     assert answered["anonymous"]["anonymous"] is False
-    assert answered["private"]["by_class"]["common"] == counts["common"]
+    assert answered["output"]["by_class"]["common"] == counts["common"]
     public = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
     assert public["private"] is None
 
 
 def test_figures_are_of_replaced_words_or_not_measured(folder: Path) -> None:
     """No figure of other settings stands in for these."""
-    answer = " ".join((folder / "answer.txt").read_text().split())
-    if "written not measured" not in answer:
+    shown = here("report", str(folder / "internal.json")).out.decode()
+    answer = " ".join(shown.split())
+    if "attacker Not measured" not in answer:
         assert "of all replaced words (names apart)" in answer
     else:
-        assert "attacker not measured for these settings" in answer
-    assert "of replaced words, without it for" in answer
+        assert "same word Not measured for these settings." in answer
+    assert "of replaced words seen one at a time; without output" in answer
     assert "of replaced words changed" in answer
 
 
@@ -112,7 +114,7 @@ def test_what_is_copied_and_shown_must_be_allowed(folder: Path) -> None:
     """A policy refuses common words and classes unless it names them."""
     path = str(folder / "out.jsonl")
     said = here("check", path).out.decode()
-    assert "common words are copied unchanged; the policy does not allow" in said
+    assert "common words are unchanged; the policy does not allow" in said
     assert "names and words of other classes are shown as such" in said
     for name in ALLOW:
         rest = [each for each in ALLOW if each != name]
@@ -175,7 +177,7 @@ def test_each_token_is_explained(folder: Path) -> None:
     ran = here("explain", "--profile", "readable", "--json", ROWS[0])
     tokens = {each["text"]: each for each in json.loads(ran.out)["tokens"]}
     assert tokens["Great"]["kind"] == "common"
-    assert tokens["Great"]["treatment"] == "copied"
+    assert tokens["Great"]["treatment"] == "unchanged"
     assert tokens["Sarah"]["kind"] == "person"
     assert tokens["Sarah"]["any_of"] > 50
     assert tokens["Berlin"]["treatment"] == "made new"
@@ -193,8 +195,8 @@ def test_a_plan_says_it_before_a_text_is_read(folder: Path) -> None:
     shown = " ".join(
         here("sanitize", "--plan", "--profile", "readable").out.decode().split()
     )
-    assert "anonymous no: people who can be recognised" in shown
-    assert "of words are common, by the frequencies of the lexicon" in shown
+    assert "anonymous No. Common words and the facts that they tell" in shown
+    assert "of words, which are common by the frequencies of the lexicon" in shown
 
 
 @pytest.mark.parametrize("audience", ["people", "programs", "statistics"])

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
-from dptext.cli import configuration
+from dptext.cli import configuration, parser
+from dptext.cli.app import app
 from tests.cli.commands import ALL
 from tests.cli.running import here, lexicon
 
-# Commands keep the option of help that their first context gives them.
-HELP = {"help_option_names": ["-h", "--help", "--help-all"]}
 RECORD = '{"id": 1, "body": "the film was good"}\n'
 
 
@@ -65,13 +65,18 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
         "sanitize: {risk: 30%, set: {tokens.number: mask}}\n"
     )
 
+    group: Any = get_command(app)
+
     def params(*given: str) -> dict[str, Any]:
-        with ALL["sanitize"].make_context("sanitize", list(given), **HELP) as context:
-            return {name: value for name, value in context.params.items() if value}
+        with group.make_context("dptext", ["sanitize"]) as root:
+            parser.set_defaults(root, "sanitize")
+            with ALL["sanitize"].make_context("sanitize", [*given], root) as context:
+                return {name: value for name, value in context.params.items() if value}
 
     def settings(*given: str) -> tuple[Any, ...]:
         of_run = params("--no-bayes-risk", *given)
-        return of_run["profile"], of_run.get("risk"), of_run.get("set_")
+        keys = of_run.get("set_")
+        return of_run["profile"], of_run.get("risk"), keys and list(keys)
 
     mask = ['tokens.number="mask"']
     assert settings() == ("balanced", "30%", mask)
@@ -85,8 +90,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("DPTEXT_PROFILE", "tem")
     assert settings() == ("tem", "25%", None)
     monkeypatch.setenv("DPTEXT_FIELD", "a 'b c'")
-    with ALL["sanitize"].make_context("sanitize", [], **HELP) as context:
-        assert context.params["field"] == ["a", "b c"]
+    assert list(params()["field"]) == ["a", "b c"]
 
 
 def test_sources_are_named(folder: Path) -> None:
@@ -182,6 +186,13 @@ def test_variables_that_cannot_be(
     ran = here("sanitize")
     assert (ran.code, ran.out) == (2, b"")
     assert ran.err.startswith(f"dptext: DPTEXT_{name}: ")
+
+
+def test_a_typed_value_is_named_by_its_option(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where a variable sets the same option, the message is about the typed value."""
+    monkeypatch.setenv("DPTEXT_EPSILON", "3")
+    ran = here("sanitize", "--epsilon", "nan")
+    assert (ran.code, ran.err[:20]) == (2, "dptext: --epsilon na")
 
 
 def test_a_toml_that_is_none(folder: Path) -> None:

@@ -45,13 +45,13 @@ def test_treatments_have_their_colours(tmp_path: Path) -> None:
     """The legend names the treatments that occur and no others, on both outputs."""
     page = tmp_path / "page.html"
     ran = here("explain", TEXT, *small(tmp_path))
-    assert "tokens: replaced, copied\n" in ran.out.decode()
+    assert "tokens: replaced, unchanged\n" in ran.out.decode()
     assert here("explain", TEXT, *small(tmp_path), "--html", str(page)).code == 0
     shown = page.read_text()
     assert f'<mark class="t s1">{WORDS[0]}</mark>' in shown
     assert '<mark class="t s2">!</mark>' in shown
     legend = shown.partition('class="legend"')[2].partition("</ul>")[0]
     assert "replaced" in legend
-    assert "copied" in legend
+    assert "unchanged" in legend
     assert "masked" not in legend
     assert 'class="t s0"' not in shown

@@ -49,11 +49,11 @@ def test_doctor_shows_where_things_are(tmp_path: Path) -> None:
     """Places of what is here, commands for the rest, which are no fault."""
     data = str(real("nltk_data"))
     done = run(tmp_path, "--json", data=data)
-    rows = {row["what"].split(" (")[0]: row for row in json.loads(done.stdout)}
+    rows = {row["part"].split(" (")[0]: row for row in json.loads(done.stdout)}
     for name, path in models.NLTK_DATA.items():
         assert (rows[name]["state"], rows[name]["seen"]) == ("ok", f"{data}/{path}")
     done = run(tmp_path, "--json")
-    rows = {row["what"].split(" (")[0]: row for row in json.loads(done.stdout)}
+    rows = {row["part"].split(" (")[0]: row for row in json.loads(done.stdout)}
     for name in models.NLTK_DATA:
         assert rows[name]["state"] == "absent"
         said = f"run: dptext doctor --install {name} (or python -m nltk.downloader"

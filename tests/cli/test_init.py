@@ -95,7 +95,7 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     assert "# left out, since it looks identifying: 'account.no' (personal" in said
     ran = here("init", source, "--keep", "customer", "--pseudonym", "account.no")
     said = ran.out.decode()
-    assert "# copied unchanged, though it looks identifying: 'customer' (names" in said
+    assert "# unchanged, though it looks identifying: 'customer' (names" in said
     assert "# a pseudonym, which can be linked: 'account.no'" in said
     assert "# pseudonyms need a key: --key-file pseudonyms.key" in said
     settings = yaml.safe_load(said)

@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.running import here, small
 
+KEEP = "tokens.keep.files=[{}]"
 TEXT = "Bob Ross of Acme paid 4111 1111 1111 1111 for a good film, ann@x.org"
 
 
@@ -19,7 +20,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     Path("in.jsonl").write_text(json.dumps({"text": TEXT}) + "\n")
     Path("keep.txt").write_text("acme\n")
     Path("mask.txt").write_text("bob ross\n")
-    lists = ("--keep-list", "keep.txt", "--mask-list", "mask.txt")
+    lists = ("--set", KEEP.format("keep.txt"), "--set", "tokens.mask.files=[mask.txt]")
     forms = ("--set", "tokens.forms=[card, email]")
     return ("in.jsonl", *small(tmp_path), *lists, *forms, "-o", "out.jsonl", "-q")
 
@@ -75,7 +76,8 @@ def test_another_list_draws_anew_and_another_path_does_not(
         ("acme\nx\n", "k2"),
     ):
         Path(path).write_text(content)
-        chosen = [path if each == "keep.txt" else each for each in options]
+        usual = KEEP.format("keep.txt")
+        chosen = [KEEP.format(path) if each == usual else each for each in options]
         assert here("sanitize", "-f", "text", *chosen, "--seed", "1").code == 0
         outs.append(Path("out.jsonl").read_bytes())
     assert outs[0] == outs[1] != outs[2]
@@ -85,7 +87,7 @@ def test_another_list_draws_anew_and_another_path_does_not(
     ("setting", "reason"),
     [
         (("--set", "tokens.forms=cards"), "'cards'"),
-        (("--keep-list", "nowhere"), "No such file"),
+        (("--set", KEEP.format("nowhere")), "No such file"),
         (("--set", "tokens.keep.patterns=['(']"), "not a regular expression"),
         (("--set", "tokens.mask={wrods: [x]}"), "unknown key"),
     ],

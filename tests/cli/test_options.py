@@ -5,14 +5,17 @@ from __future__ import annotations
 import ast
 import os
 import re
+import shlex
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.main import get_command
 
 import dptext.cli
-from dptext.cli.options import Number, cores
+from dptext.cli.app import COMMANDS, app
+from dptext.cli.values import Number, cores
 from tests.cli.commands import ALL
 from tests.cli.running import here
 
@@ -42,11 +45,14 @@ def by_name() -> dict[str, dict[str, Any]]:
     for command, parsed in ALL.items():
         for option in parsed.params:
             name = max(option.opts, key=len)
+            if name == "--help-all":  # it counts the options that it shows
+                continue
             if name.startswith("--") and (command, name) not in DIFFERENT:
                 named[name][command] = option
     return named
 
 
+SUMMARIES = {name: each for group in COMMANDS.values() for name, each in group.items()}
 SHARED = {name: having for name, having in by_name().items() if len(having) > 1}
 
 
@@ -82,7 +88,7 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("command", sorted(ALL))
 def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
-    """At 80 columns 50 lines at most; its last line says how to see all options."""
+    """At 80 columns 50 lines at most, with an example; --help-all shows all options."""
     parsed = ALL[command]
     hidden = [each for each in parsed.params if each.hidden]
     with pytest.MonkeyPatch.context() as patch:
@@ -90,20 +96,47 @@ def test_help_fits_on_a_screen_and_names_the_rest(command: str) -> None:
         patch.setenv("TERMINAL_WIDTH", "80")
         lines = here(*command.split(), "--help").out.decode().strip().splitlines()
         assert len(lines) <= 50
-        last = f"{len(hidden)} more options: dptext {command} --help-all"
-        assert (lines[-1].strip() == last) == bool(hidden)
+        assert not re.search(r"<\w", "\n".join(lines))  # types, as in <bool>
+        assert lines[-1].strip().startswith("Example: dptext ")
+        more = f"--help-all Show all options: {len(hidden)} more."
+        assert (more in re.sub(" +", " ", "\n".join(lines))) == bool(hidden)
         if hidden:
             ran = here(*command.split(), "--help-all")
             shown = ran.out.decode()
             assert ran.code == 0, ran.err
             assert ran.err == ""
-            assert not re.search(r"<\w", shown)  # types, as in <bool>
+            assert not re.search(r"<\w", shown)
             for each in parsed.params:
-                assert each.help or each.name == "name", each.name
+                assert each.help, each.name
                 option = each.param_type_name == "option"
                 assert (max(each.opts, key=len) if option else each.metavar) in shown
-            assert "more options" not in shown
     assert hidden == [each for each in parsed.params if each.hidden]
+
+
+def test_summaries_are_those_of_commands() -> None:
+    """The list of commands, which loads none, README and each help begin alike."""
+    readme = (Path(dptext.cli.__file__).parents[2] / "README.md").read_text("utf-8")
+    for name, summary in SUMMARIES.items():
+        row = summary.replace(".dptext.yaml", "`.dptext.yaml`")
+        assert f"| `dptext {name}` | {row}" in readme
+        command: Any = get_command(app).get_command(None, name)  # type: ignore[attr-defined]
+        assert command.help.partition("\n\n")[0] == summary
+
+
+def examples() -> list[str]:
+    """Return the examples of all commands."""
+    epilogs = "\n\n".join(command.epilog for command in ALL.values())
+    return [each.replace("\\[", "[") for each in epilogs.split("\n\n")]
+
+
+@pytest.mark.parametrize("example", examples())
+def test_every_example_is_parsed(example: str) -> None:
+    """The options and arguments of an example are those of its command."""
+    text = example.removeprefix("Example: dptext ").partition(" > ")[0]
+    name = next(name for name in ALL if f"{text} ".startswith(f"{name} "))
+    given = shlex.split(text.removeprefix(name))
+    with ALL[name].make_context(name, given) as context:
+        assert context.params
 
 
 def test_no_command_takes_more_than_a_reader_can_hold() -> None:
@@ -119,7 +152,7 @@ def test_no_command_takes_more_than_a_reader_can_hold() -> None:
 def test_jobs_may_be_left_to_the_machine() -> None:
     """Auto is one process for each core that this one may use."""
     assert 1 <= cores() <= (os.cpu_count() or 1)
-    jobs = Number(int, 1, 9, auto=True)
+    jobs = Number(kind=int, low=1, high=9, auto=True)
     assert jobs("auto") == cores()
     assert jobs("3") == 3
 

@@ -482,14 +482,6 @@ def test_an_absent_id_is_not_said_to_be_a_text_field(source: str) -> None:
     _refused(here("sanitize", source, *given), 2, "another with --id or --subject")
 
 
-def test_every_command_shows_its_help_in_full() -> None:
-    """Commands and groups without options of rare use, too."""
-    for given in ((), ("check",), ("list",), ("lexicon",), ("ledger", "show")):
-        ran = here(*given, "--help-all")
-        assert (ran.code, ran.err) == (0, "")
-        assert "Usage: dptext" in ran.out.decode()
-
-
 def test_strings_of_json_are_texts(options: tuple[str, ...], tmp_path: Path) -> None:
     """An array of them is made private whole; an object among them is refused."""
     source, private = tmp_path / "in.json", tmp_path / "out.json"

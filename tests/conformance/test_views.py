@@ -28,7 +28,7 @@ def view(request: pytest.FixtureRequest) -> View:
         if models.default_sentence_model() is None:
             pytest.skip("no sentence model is installed")
         settings["model"] = models.PACKAGE
-    return views.prepared(settings)
+    return views.prepare(settings)
 
 
 def test_no_text_changes_the_vector_of_another(view: View) -> None:

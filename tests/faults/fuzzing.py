@@ -27,7 +27,7 @@ from dptext.checking.policy import ExportPolicy
 from dptext.checking.recompute import Recomputer
 from dptext.errors import DptextError
 from dptext.lexicons.sources import open_packed, read_lines, read_npz, read_word2vec
-from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Record, Selection, Verbatim
 from tests.cli import running
@@ -36,8 +36,8 @@ from tests.tokens.texts import ENGLISH
 
 Target = Callable[[bytes], object]
 _LISTED = Policy(
-    keep=Listed(words=("cat", "the dog"), patterns=(r"\w-\d", "(?<=a).")),
-    mask=Listed(words=("Paris", "zq", "😀")),
+    keep=WordList(words=("cat", "the dog"), patterns=(r"\w-\d", "(?<=a).")),
+    mask=WordList(words=("Paris", "zq", "😀")),
     forms=tuple(Form),
 )
 

@@ -272,8 +272,8 @@ TOKENS = {
     "agreement": ("articles", "none"),
 }
 LISTS: dict[str, tuple[str, ...]] = {
-    "keep": ("--keep-list", f"{IN}keep.txt"),
-    "mask": ("--mask-list", f"{IN}mask.txt"),
+    "keep": settings(f"tokens.keep.files=[{IN}keep.txt]"),
+    "mask": settings(f"tokens.mask.files=[{IN}mask.txt]"),
     "forms": settings("tokens.forms=[card, iban, email, date, phone]"),
 }
 LISTS["all"] = (*LISTS["keep"], *LISTS["mask"], *LISTS["forms"])
@@ -547,7 +547,7 @@ def _topics() -> Entry:
     from dptext.lexicons import topics
 
     sentences = ("the team won", "rain and wind", "the bank", "soup and bread")
-    view = views.prepared({"name": "sif"})
+    view = views.prepare({"name": "sif"})
     document = topics.TopicFile(
         format=topics.FORMAT,
         name="golden",

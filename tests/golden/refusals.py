@@ -47,7 +47,7 @@ def refused() -> dict[str, tuple[str, ...]]:
         "not text": (*one, "--field", "id", *out),
         "limit without ledger": (*named, "--limit", "9", *out),
         "delta without ledger": (*named, "--limit-delta", "0.1", *out),
-        "keep list missing": (*named, "--keep-list", "no.txt", *out),
+        "keep list missing": (*named, "--set", "tokens.keep.files=[no.txt]", *out),
         "unknown form": (*named, "--set", "tokens.forms=passport", *out),
         "embed without output": ("embed", f"{IN}two.jsonl", *TEXT, *VECTORS),
         "embed odd suffix": ("embed", f"{IN}two.jsonl", *TEXT, *VECTORS, "-o", "o.txt"),

@@ -13,7 +13,7 @@ import pytest
 from dptext import profile
 from dptext.guarantees.claims import RunTerms, Strength
 from dptext.guarantees.statement import Statement, run_statement
-from dptext.report import answer
+from dptext.report import protection
 from dptext.tokens.policy import Form
 from dptext.types import BudgetDescription, BudgetKind
 from tests.guarantees import test_every_claim as claims
@@ -140,9 +140,9 @@ def test_no_statement_contradicts_itself() -> None:
         )
         if said.equal_parts:
             assert not weak
-        verdict = answer.verdict(said)
+        verdict = protection.badge(said)
         tone, label = verdict.tone, verdict.text
-        assert (tone == "good") == (label == "Whole texts are well protected")
+        assert (tone == "good") == (label == "Whole texts: strong protection")
         if weak and said.level != "text":
             assert label == "No meaningful protection"
 
@@ -152,7 +152,7 @@ def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
     """Without a metric no sentence tells near words from far ones."""
     for kind, epsilon in itertools.product(KINDS, (5.0, 90.0)):
         said = statement(mechanism, spent(kind, epsilon))
-        for line in (said.sentence, said.text_level, answer.verdict(said).text):
+        for line in (said.sentence, said.text_level, protection.badge(said).text):
             assert "farthest" not in line
             assert "nearest" not in line
             assert "distance" not in line

@@ -17,7 +17,7 @@ from dptext.checking.recompute import known_risk
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths, Unprotected
 from dptext.guarantees.statement import Statement
-from dptext.report import answer
+from dptext.report import protection
 from dptext.report.blocks import Badge
 from dptext.report.document import Document
 from dptext.types import ONE, Guarantee, Metric, MetricKind, Notion
@@ -46,7 +46,7 @@ def plain(said: Statement) -> Statement:
 
 def verdicts(said: Statement) -> tuple[Strengths, Badge]:
     """Return what a statement is worth, and the badge that shows it."""
-    return said.strength, answer.verdict(said)
+    return said.strength, protection.badge(said)
 
 
 def reword(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -20,7 +20,7 @@ from dptext.lexicons import from_text, importing
 from dptext.lexicons.from_text import CorpusCounts, KeyCounts, adapt, count_words
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import numbers
-from dptext.tokens.regex import keys_of
+from dptext.tokens.regex import to_keys
 from dptext.types import Lexicon
 from tests import small
 from tests.attackers import models
@@ -57,7 +57,7 @@ def counted(lexicon: Lexicon, batch: int) -> tuple[Counter[str], CorpusCounts]:
     written = sorted(times.elements())
     order = np.random.default_rng(batch).permutation(len(written))
     batches = texts_of([written[at] for at in order.tolist()], batch)
-    known = {key: row for row, key in enumerate(keys_of(lexicon.words))}
+    known = {key: row for row, key in enumerate(to_keys(lexicon.words))}
     return times, count_words(lambda: batches, known, 3)
 
 

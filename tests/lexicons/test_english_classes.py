@@ -10,7 +10,7 @@ from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.mechanisms import Aim, rank
 from dptext.tokens.language_data import closed_classes, word_classes
-from dptext.tokens.regex import key_of, keys_of
+from dptext.tokens.regex import key_of, to_keys
 from dptext.types import Lexicon
 from tests import prepared
 
@@ -41,7 +41,7 @@ def test_no_word_of_a_special_category_is_an_output(builtin: Lexicon) -> None:
         barred |= classes.in_category(category)[:OUTPUTS]
     assert not [builtin.words[row] for row in np.flatnonzero(barred)]
     peoples = {key_of(word) for word in closed_classes("en")["peoples"]}
-    assert not peoples & {*keys_of(builtin.words[:OUTPUTS])}
+    assert not peoples & {*to_keys(builtin.words[:OUTPUTS])}
 
 
 def test_few_words_of_news_are_outputs(builtin: Lexicon) -> None:

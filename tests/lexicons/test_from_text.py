@@ -194,7 +194,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     assert [row["kind"] for row in found(private, output)] == ["public text"]
     # Another model of pairs under the lexicon's name, whatever text it is of.
     pairs = ("lexicon", "ngrams", str(private), "--lexicon", "mine", "--name")
-    ours = ngrams.folder_of("mine")
+    ours = ngrams.model_folder("mine")
     ours.rename(tmp_path / "kept")
     assert here(*pairs, "mine").code == 0
     ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")

@@ -126,7 +126,7 @@ def test_the_output_holds_nothing_but_topics(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (("--keep-list", "FILE"), "nothing of a text is copied"),
+        (("--set", "tokens.keep.files=[FILE]"), "nothing of a text is copied"),
         (("--set", "tokens.punctuation=keep"), "punctuation"),
         (("--set", "tokens.forms=email"), "forms"),
         (("--set", "tokens.number=keep"), "treatment of words"),
@@ -144,7 +144,7 @@ def test_settings_that_show_more_than_a_topic_are_refused(
     source, listed = tmp_path / "in.txt", tmp_path / "list.txt"
     source.write_text("one\n")
     listed.write_text("one\n")
-    named = [str(listed) if each == "FILE" else each for each in options]
+    named = [each.replace("FILE", str(listed)) for each in options]
     ran = here("sanitize", str(source), "--topics", "made", *named)
     assert ran.code == 2
     assert said in ran.err

@@ -11,7 +11,7 @@ from dptext.errors import UsageError
 from dptext.measures import bayes_risk
 from dptext.measures.sampled_risk import frequency_bands
 from dptext.mechanisms import Mechanism
-from dptext.tokens.policy import Listed, Policy
+from dptext.tokens.policy import Policy, WordList
 from dptext.types import NUMBER
 from tests import distributions, prepared, small
 
@@ -162,12 +162,12 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
         Policy(number="digits"),
     ):
         assert bayes_risk.prior_of_replaced(lexicon, policy)[number] == 0.0
-    listed = Policy(keep=Listed(words=("CAT",)), mask=Listed(patterns=("(?i)dog",)))
+    listed = Policy(keep=WordList(words=("CAT",)), mask=WordList(patterns=("(?i)dog",)))
     assert (bayes_risk.prior_of_replaced(lexicon, listed) == 0).tolist() == [
         *(True, False, True, False, False)
     ]
     # A pattern that names one spelling only leaves the word possible.
-    listed = Policy(keep=Listed(patterns=("cat",)))
+    listed = Policy(keep=WordList(patterns=("cat",)))
     assert (bayes_risk.prior_of_replaced(lexicon, listed) > 0).all()
     for policy in (Policy(stop_word="keep"), Policy(number="mask"), Policy()):
         assert bayes_risk.prior_of_replaced(lexicon, policy).sum() == pytest.approx(

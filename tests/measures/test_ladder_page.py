@@ -1,4 +1,4 @@
-"""The guide's table of risks holds the figures of attackers that ship."""
+"""The tables of docs/results/attackers.md hold the figures that ship."""
 
 import json
 from typing import Any
@@ -7,6 +7,7 @@ import dptext
 from dptext import profile
 from dptext.measures import calibrate, context_risk
 from dptext.report import answer
+from dptext.report.blocks import Figures
 from tests.outside import ROOT
 
 _KINDS = ("AG News", "IMDb", "SST-2", "Trustpilot")
@@ -61,10 +62,10 @@ def rows() -> list[str]:
     return lines
 
 
-def test_the_guide_has_the_figures_that_ship() -> None:
-    """Each risk stands in the guide with what attackers found and classifiers keep."""
-    guide = (ROOT / "docs/guide.md").read_text()
-    assert [row for row in rows() if row not in guide] == []
+def test_the_page_has_the_figures_that_ship() -> None:
+    """Each risk has its row: finds of attackers and accuracies of classifiers."""
+    page = (ROOT / "docs/results/attackers.md").read_text()
+    assert [row for row in rows() if row not in page] == []
 
 
 def of_profile(
@@ -102,8 +103,8 @@ def of_profile(
 
 
 def test_profiles_say_what_the_strongest_attacker_finds() -> None:
-    """Their descriptions and the guide have the figures that ship."""
-    guide = (ROOT / "docs/guide.md").read_text()
+    """Their descriptions and the page have the figures that ship."""
+    page = (ROOT / "docs/results/attackers.md").read_text()
     for name in ("strict", "balanced", "readable"):
         written, all_words, rare, alone, kept = of_profile(name)
         about = profile.load(name).about
@@ -114,15 +115,20 @@ def test_profiles_say_what_the_strongest_attacker_finds() -> None:
         ]
         cells = [*(f"{each}%" for each in written), *cells]
         row = " | ".join([*cells, f"{kept:.0%} |"])
-        assert row in guide, row
+        assert row in page, row
 
 
 def test_the_first_screens_have_the_figures_that_ship() -> None:
-    """README and guide say of a profile what its answer says, in the same lines."""
-    for page, name in (("README.md", "readable"), ("docs/guide.md", "balanced")):
+    """README and tutorial have the lines that the answer for a profile has."""
+    for page, name in (("README.md", "readable"), ("docs/tutorial.md", "balanced")):
         document = dptext.privatize(["The film was good."], name, report=True)[1]
-        lines = {line.name: line.sentence for line in answer.answer(document)}
+        (figures,) = (
+            each
+            for each in answer.blocks(answer.answer(document))
+            if isinstance(each, Figures)
+        )
+        lines = {str(line): str(sentence) for line, sentence in figures.rows}
         shown = " ".join((ROOT / page).read_text().split())
-        for line in ("written", "attacker", "one draw", "original"):
-            if line in lines and not ("anonymous" in lines and line == "original"):
+        for line in ("attacker", "same word", "one guess", "original", "people"):
+            if line in lines:
                 assert f"{line} {lines[line]}" in shown, page

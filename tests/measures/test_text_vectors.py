@@ -16,7 +16,7 @@ GIVEN = b'{"text":"the film was good"}\n' * 3
 
 def measured(pool: str, loss: float | None, **over: object) -> TextVectors | None:
     """Return the figures of settings at a loss of a text."""
-    chosen = release.of(release.parse(over, {"pool": pool}))
+    chosen = release.prepare(release.parse(over, {"pool": pool}))
     return worth(chosen.settings.plain(), chosen.base_digest, loss)
 
 

@@ -68,7 +68,7 @@ def test_a_report_has_categories_with_enough_words() -> None:
         if isinstance(each, Table) and "special" in each.columns[0].name
     )
     assert [*map(tuple, table.rows)] == [
-        ("any", "20% to 30%", "5%"),
+        ("any", "20 to 30%", "5%"),
         ("health", "25%", ""),
     ]
     notes = [each.text for each in blocks if isinstance(each, Paragraph)]

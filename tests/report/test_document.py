@@ -223,7 +223,7 @@ def vectors(folder: Path, pool: str = "mean", suffix: str = "npy") -> dict[str, 
 def test_reports_of_vectors_are_shown_whatever_their_settings(
     pool: str, suffix: str, settings: dict[str, Any], tmp_path: Path
 ) -> None:
-    """An edited report is shown; ids alone are copied, into all files but .npy."""
+    """An edited report is shown; ids alone are unchanged, in all files but .npy."""
     plain = vectors(tmp_path, pool, suffix)
     plain["run"] |= {"settings": settings}
     plain["run"]["layout"] |= {"id_field": "who"}
@@ -233,7 +233,7 @@ def test_reports_of_vectors_are_shown_whatever_their_settings(
         [views.report(document.decode(json.dumps(plain).encode(), "x"))], console
     )
     shown = " ".join(console.export_text().split())
-    assert f"copied {'who' if suffix == 'npz' else 'no other field'} " in shown
+    assert f"unchanged {'who' if suffix == 'npz' else 'no other field'}." in shown
     assert "Mechanism not stated" in shown
     assert ("any two texts" in shown) == (pool == "mean")
 

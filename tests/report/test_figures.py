@@ -9,7 +9,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engine import plan
-from dptext.report import answer, figures, html
+from dptext.report import answer, figures, html, protection
 from tests import small
 from tests.report.pages import (
     changed,
@@ -82,30 +82,34 @@ def of_text(total: float, word: float) -> dict[str, Any]:
     ("values", "tone", "words"),
     [
         ({"notion": "none"}, "bad", "No guarantee"),
-        ({"text_loss__each": 12.0}, "fair", "protected in part; texts are not"),
-        ({"text_loss__each": 5.0}, "fair", "texts of 3 words and more are not"),
-        ({"text_loss__each": None}, "fair", "in part; whole texts are not"),
-        ({"loss": even(1.0)}, "fair", "Single words are well protected"),
-        ({"loss": even(1.0001)}, "fair", "Single words are protected in part"),
-        ({"loss": even(10.5)}, "fair", "Single words are weakly protected"),
+        ({"text_loss__each": 12.0}, "fair", "limited protection; texts: not protected"),
+        ({"text_loss__each": 5.0}, "fair", "texts of 3 words and more: not protected"),
+        (
+            {"text_loss__each": None},
+            "fair",
+            "limited protection; whole texts: not protected",
+        ),
+        ({"loss": even(1.0)}, "fair", "Single words: strong protection"),
+        ({"loss": even(1.0001)}, "fair", "Single words: limited protection"),
+        ({"loss": even(10.5)}, "fair", "Single words: weak protection"),
         ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
             {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "are well protected from each other; very different words and"),
+            *("fair", "strong protection from each other; very different words and"),
         ),
         (
             {"loss": {"nearest": 12.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "Similar words are weakly protected from each other; very"),
+            *("fair", "Similar words: weak protection from each other; very"),
         ),
-        ({"text_loss__each": 5e-324}, "fair", "in part; texts of"),
+        ({"text_loss__each": 5e-324}, "fair", "limited protection; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
-        (of_text(1.0, 1.0), "good", "Whole texts are well protected"),
-        (of_text(10.0, 10.0), "fair", "Whole texts are protected in part"),
-        (of_text(10.5, 10.5), "fair", "are weakly protected; whole texts are not"),
+        (of_text(1.0, 1.0), "good", "Whole texts: strong protection"),
+        (of_text(10.0, 10.0), "fair", "Whole texts: limited protection"),
+        (of_text(10.5, 10.5), "fair", "weak protection; whole texts: not protected"),
         (of_text(60.0, 31.0), "bad", "No meaningful protection"),
         (
             {**of_text(40.0, 40.0), "equal_parts": True},
-            *("fair", "Whole texts are not protected; one of n words loses at most 40"),
+            *("fair", "Whole texts: not protected; one of n words loses at most 40"),
         ),
     ],
 )
@@ -115,7 +119,7 @@ def test_one_badge_says_what_is_protected(
     """Of words and of texts, in words and in a colour, wherever a report is shown."""
     named = {f"guarantee__{key}": value for key, value in values.items()}
     document = changed(internal_report("rank", tmp_path), **named)
-    shown = answer.verdict(document.guarantee)
+    shown = protection.badge(document.guarantee)
     assert shown.tone == tone
     assert words in shown.text
     page = closed(rendered(document))
@@ -124,7 +128,7 @@ def test_one_badge_says_what_is_protected(
     assert shown.text in panel(document, tmp_path)
 
 
-def test_copied_fields_are_named(tmp_path: Path) -> None:
+def test_unchanged_fields_are_named(tmp_path: Path) -> None:
     """By their names where the output has them, else as all but the private ones."""
     layout = {"run__layout__format": "csv", "run__layout__fields": ["body"]}
     known = changed(
@@ -134,8 +138,8 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
     public = changed(known, private=None, run__settings__tokens__unknown="keep")
     for document, words in (
         (public, "in the texts: identifiers, punctuation, unknown words"),
-        (known, "copied id, stars; in the texts: punctuation"),
-        (unknown, "copied every other field; in the texts: punctuation"),
+        (known, "unchanged id, stars; in the texts: punctuation"),
+        (unknown, "unchanged every other field; in the texts: punctuation"),
     ):
         assert words in closed(rendered(document)).text
         assert words in panel(document, tmp_path)
@@ -143,10 +147,46 @@ def test_copied_fields_are_named(tmp_path: Path) -> None:
 
 def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
-    document = internal_report("rank", tmp_path)
-    for nats, words in ((3.0, "if what is copied"), (31.0, "no, unless the original")):
+    document = internal_report("risk", tmp_path)
+    for nats, words in ((3.0, "Send only"), (31.0, "Do not, unless the original")):
         other = changed(document, guarantee__loss=even(nats))
         assert words in closed(rendered(other)).text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "verdict", "whom"),
+    [
+        ("risk", {}, "Fit at most for programs of a partner", "People of whom"),
+        ("rank", {}, "Not fit to leave your hands: most words can", "Nobody."),
+        ("risk", {"run__key": "seed"}, "Not fit to leave your hands: the s", "Nobody."),
+        ("risk", {"guarantee__notion": "none"}, "Not fit to leave", "Nobody."),
+        ("risk", {"guarantee__loss": even(31.0)}, "Not fit to leave", "Nobody."),
+        (
+            "risk",
+            {"guarantee__unprotected": ["common-words"]},
+            "Fit at most for people under contract",
+            "People of whom",
+        ),
+        (
+            "risk",
+            {"guarantee__text_loss": {"total": 9.0}, "guarantee__level": "text"},
+            "Fit at most for programs that learn from texts",
+            "People whose text",
+        ),
+    ],
+)
+def test_the_verdict_follows_from_the_guarantee(
+    name: str, values: dict[str, Any], verdict: str, whom: str, tmp_path: Path
+) -> None:
+    """One line says what an output is fit for, another whom it protects."""
+    document = changed(internal_report(name, tmp_path), **values)
+    said = {line.name: line.sentence for line in answer.answer(document)}
+    assert said["verdict"].startswith(verdict)
+    assert len(said["verdict"]) <= 79, "one line of a terminal"
+    assert said["for whom"].startswith(whom)
+    page = closed(rendered(document)).text
+    assert said["verdict"] in page
+    assert said["for whom"] in page
 
 
 def test_a_plan_is_a_page() -> None:

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext.report import answer, document, figures, html
+from dptext.report import answer, document, figures, html, protection
 from dptext.report.blocks import (
     Axis,
     Badge,
@@ -63,7 +63,7 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
         report.words.risk_note,
         report.run.settings_digest,
         report.run.lexicon_digest,
-        answer.verdict(promise).text,
+        protection.badge(promise).text,
         *(line.sentence for line in answer.answer(report)),
     ):
         assert spaced(line) in page.text

@@ -33,11 +33,11 @@ def test_the_strongest_comes_first() -> None:
     best = replace(words.attackers[0], attacker="another", success=0.9)
     known = answer.attackers_on(measured(), words)
     known = replace(known, attackers=[best, *words.attackers])
-    written, attacker, draw = answer.attacks(known)
-    assert (written.name, attacker.name) == ("written", "attacker")
-    assert attacker.sentence.startswith("recovers at least 34% to 90% of all words")
+    attacker, written, guess = answer.attacks(known)
+    assert (attacker.name, written.name) == ("attacker", "same word")
+    assert attacker.sentence.startswith("Recovers at least 34 to 90% of all words")
     assert attacker.figures["attacker"] == "another"
-    assert draw.figures["found"] == pytest.approx(0.2, rel=1e-3)
+    assert guess.figures["found"] == pytest.approx(0.2, rel=1e-3)
 
 
 def test_written_words_come_before_draws() -> None:
@@ -46,8 +46,8 @@ def test_written_words_come_before_draws() -> None:
     assert words is not None
     lines = {line.name: line for line in answer.answer(measured())}
     shares = [each.success for each in words.written]
-    assert [*lines].index("written") < [*lines].index("one draw")
-    assert lines["written"].figures["found"] == [min(shares), max(shares)]
+    assert [*lines].index("same word") < [*lines].index("one guess")
+    assert lines["same word"].figures["found"] == [min(shares), max(shares)]
     assert min(shares) > 0.2, "more than the risk of a draw"
     page = rendered(measured()).decode()
     assert page.index("words as written") < page.index("one draw, best guess")
@@ -74,7 +74,7 @@ def test_a_lower_limit_names_its_risk() -> None:
     lines = {line.name: line for line in answer.answer(document)}
     assert "at risk 20%, which protects more" in lines["attacker"].sentence
     assert lines["attacker"].figures["measured_at_risk"] == 0.2
-    assert lines["written"].sentence.startswith("not measured for these settings: ")
+    assert lines["same word"].sentence.startswith("Not measured for these settings: ")
     assert "at risk 20.0%, which protects more" in rendered(document).decode()
 
 
@@ -84,12 +84,12 @@ def test_texts_in_another_language_get_no_figures() -> None:
     with pytest.warns(UserWarning, match="another language"):
         document = dptext.privatize([german], report=True)[1]
     lines = {line.name: line for line in answer.answer(document)}
-    for name in ("written", "attacker"):
+    for name in ("same word", "attacker"):
         assert lines[name].sentence.startswith(
-            "not measured for texts in this language"
+            "Not measured for texts in this language"
         )
         assert lines[name].figures["found"] is None
-    assert lines["one draw"].figures["found"] is None
+    assert lines["one guess"].figures["found"] is None
     page = rendered(document).decode()
     assert "AG News" not in page
     assert "text of the kind" not in page
@@ -101,7 +101,7 @@ def test_the_panel_begins_with_it(tmp_path: Path) -> None:
     places = [
         shown.index(part)
         for part in (
-            "attacker recovers",
+            "attacker Recovers",
             "Share of words",
             "20.0%",
             "public text of the",
@@ -138,7 +138,7 @@ def test_a_page_without_attackers_names_none(tmp_path: Path) -> None:
         assert "pairs of words" not in shown
         assert "text of the kind" not in shown
         assert "text of the same kind" not in shown
-        assert shown.count("not measured for these settings") == 4
+        assert shown.count("Not measured for these settings") == 4
 
 
 def test_the_plan_says_it_in_the_same_words() -> None:
@@ -146,7 +146,7 @@ def test_the_plan_says_it_in_the_same_words() -> None:
     result = plan.plan(dptext.open_pipeline("balanced"))
     rows = planned(result)
     lines = {line.name: line.sentence for line in answer.answer(measured())}
-    for name in ("one word", "a person", "written", "attacker", "one draw"):
+    for name in ("words", "people", "same word", "attacker", "one guess"):
         assert rows[name] == lines[name]
 
 

@@ -39,11 +39,11 @@ MEASURES = VectorMeasures(
 
 def test_the_better_guess_counts() -> None:
     """Of the nearest word and the best guess; what needs no vector stands beside it."""
-    attacker, kept = vector_lines.attack_lines(MEASURES)
+    attacker, distances = vector_lines.attack_lines(MEASURES)
     assert attacker.figures["found"] == 0.5
-    assert "finds 50% of originals among 1,000 words" in attacker.sentence
+    assert "Finds at least 50% of originals among 1,000 words" in attacker.sentence
     assert "without the vector 5%" in attacker.sentence
-    assert kept.figures["distance_error"] == 8.0
+    assert distances.figures["distance_error"] == 8.0
 
 
 def test_who_has_the_seed_needs_no_guess() -> None:
@@ -70,7 +70,7 @@ def test_directions_say_what_is_left_of_texts(pool: str, tmp_path: Path) -> None
     assert found is not None
     assert found["measured_at_loss"] == 6.0
     assert 0.45 < found["accuracy"] < found["original"]
-    assert found["sentence"].startswith("a classifier of public English news was right")
+    assert found["sentence"].startswith("A classifier of public English news was right")
     assert "(at 6 nats, with less noise)" in found["sentence"]
     assert used(tmp_path, "--pool", pool, "--epsilon", "30") is None
 

@@ -42,13 +42,13 @@ def test_the_answer_speaks_of_texts(tmp_path: Path) -> None:
     said = {
         name: line["sentence"] for name, line in answer.items() if "sentence" in line
     }
-    assert "one_word" not in said
+    assert "words" not in said
     assert "attacker" not in said
-    assert "40 texts" in said["private"]
+    assert "40 texts" in said["output"]
     odds = math.exp(2.0)
     nearest = odds / (odds + 3)
-    assert answer["written"]["nearest"] == pytest.approx(nearest, rel=1e-9)
-    assert f"{100 * nearest:.1f}%" in said["written"]
+    assert answer["topic"]["nearest"] == pytest.approx(nearest, rel=1e-9)
+    assert f"{100 * nearest:.1f}%" in said["topic"]
     most = 4 * nearest / 1000
     assert answer["original"]["picked"] == pytest.approx(most, rel=1e-9)
     assert answer["original"]["picked_after"] == pytest.approx(odds / (odds + 999))
@@ -83,8 +83,8 @@ def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
     assert done.code == 0, done.err
     answer = json.loads(done.err)
     held = 3 * math.e / (3 * math.e + 5)
-    assert answer["written"]["nearest"] == pytest.approx(held)
-    assert answer["written"]["sentence"].startswith("3 of 8 topics for each text")
+    assert answer["topic"]["nearest"] == pytest.approx(held)
+    assert answer["topic"]["sentence"].startswith("3 of 8 topics for each text")
     picked = 8 * math.e / (3 * math.e + 5) / 1000
     assert answer["original"]["picked"] == pytest.approx(picked)
     report = json.loads((tmp_path / "out.jsonl.dptext.json").read_text())
@@ -108,7 +108,7 @@ def test_a_seed_leaves_no_bound(tmp_path: Path) -> None:
     """Who has the seed repeats the draws: no figure of holders is shown."""
     answer = json.loads(ran(tmp_path, "--seed", "1", "--json").err)
     assert answer["original"]["picked"] is None
-    assert "no guarantee" in answer["one_text"]["sentence"]
+    assert "No guarantee" in answer["texts"]["sentence"]
 
 
 def test_a_plan_and_an_explanation_speak_of_texts(tmp_path: Path) -> None:

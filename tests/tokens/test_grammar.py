@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.attackers.channel import Shown
+from dptext.attackers.channel import Observation
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.tokens import grammar, kinds
-from dptext.tokens.joining import released
+from dptext.tokens.joining import release
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Strategy
@@ -44,7 +44,7 @@ def test_it_is_released_only_where_it_is_shown(builtin: Lexicon) -> None:
     text = ["The pillows of Great pillows"]
     for policy in (POLICY, Policy(common=3000), Policy()):
         words = Tokenizer(builtin, policy).words(text)
-        seen = released(policy, words, words.ids, np.ones(len(words.ids)))
+        seen = release(policy, words, words.ids, np.ones(len(words.ids)))
         titles = (seen.flags & kinds.TITLE) != 0
         if policy is POLICY:
             assert seen.grammar is not None
@@ -66,12 +66,14 @@ def test_a_attacker_goes_by_it(builtin: Lexicon) -> None:
     channel = open_pipeline("readable", over).channel
     every = np.full(len(builtin.words) + 1, 1.0)
     rows = builtin.row_of
-    plural = channel.inputs_of(Shown(4.0, form=grammar.PLURAL), every)
+    plural = channel.restrict_prior(Observation(4.0, form=grammar.PLURAL), every)
     assert plural[rows["pillows"]]
     assert plural[-1]
     assert not plural[rows["pillow"]]
     assert not plural[rows["things"]]
-    capital = channel.inputs_of(Shown(4.0, capital=True, form=grammar.PLURAL), every)
+    capital = channel.restrict_prior(
+        Observation(4.0, capital=True, form=grammar.PLURAL), every
+    )
     assert capital[rows["things"]]
     assert not capital[rows["thing"]]
 

@@ -33,7 +33,7 @@ def lexicon(language: str = "en", outputs: int | None = None) -> Lexicon:
 
 def families(vocabulary: Lexicon) -> dict[str, list[str]]:
     """Return each word's other words by form, in the order of forms."""
-    inflected = agreement.inflections_of(vocabulary)
+    inflected = agreement.find_inflections(vocabulary)
     return {
         word: [
             vocabulary.words[row]
@@ -69,13 +69,13 @@ def test_look_alikes_are_no_family() -> None:
 def test_a_word_of_two_lemmas_has_the_forms_of_both() -> None:
     """So "said" is past and participle, and "run" base and participle."""
     english = lexicon()
-    inflected = agreement.inflections_of(english)
+    inflected = agreement.find_inflections(english)
     run, said = english.words.index("run"), english.words.index("said")
-    assert inflected.are(agreement.BASE)[run]
-    assert inflected.are(agreement.PARTICIPLE)[run]
-    assert inflected.are(agreement.PAST)[said]
-    assert inflected.are(agreement.PARTICIPLE)[said]
-    assert not inflected.are(agreement.THIRD)[said]
+    assert inflected.have(agreement.BASE)[run]
+    assert inflected.have(agreement.PARTICIPLE)[run]
+    assert inflected.have(agreement.PAST)[said]
+    assert inflected.have(agreement.PARTICIPLE)[said]
+    assert not inflected.have(agreement.THIRD)[said]
 
 
 def test_only_words_that_may_be_written_have_families() -> None:

@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 from dptext.errors import UsageError
 from dptext.tokens import kinds, lists
 from dptext.tokens.lists import Spans
-from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.policy import Form, Policy, WordList
 
-KEEP = Listed(
+KEEP = WordList(
     words=("acme", "New York", "café", "#tag", "😀", "O'Neil", "C++"),
     patterns=(r"ORD-\d+", r"\bkeep me\b"),
 )
-MASK = Listed(words=("york", "Ann Lee"), patterns=("[A-Z]{4}",))
+MASK = WordList(words=("york", "Ann Lee"), patterns=("[A-Z]{4}",))
 SPANS = Spans(Policy(keep=KEEP, mask=MASK, forms=(Form.EMAIL,)))
 
 
 def named_in(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
-    """Return what is named in a text, and as what."""
+    """Return the named parts of a text, with their kinds."""
     pieces, named, _ = spans.divide(text)
     assert "".join(pieces) == text
     return [(pieces[position].strip(" "), kind) for position, kind in named.items()]
@@ -57,7 +57,7 @@ def test_the_mask_list_goes_first_and_forms_before_the_keep_list() -> None:
 
 def test_the_longest_of_several_is_taken() -> None:
     """A phrase goes before the word that it begins with."""
-    spans = Spans(Policy(keep=Listed(words=("new", "new york", "york city"))))
+    spans = Spans(Policy(keep=WordList(words=("new", "new york", "york city"))))
     assert named_in("new york city", spans) == [("new york", kinds.KEPT)]
 
 
@@ -100,7 +100,7 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_list_is_refused(data: object, reason: str) -> None:
-    """One line says what is wrong and where."""
+    """One line names the mistake and its place."""
     with pytest.raises(UsageError, match=reason) as error:
         lists.read(data, "p.yaml: tokens.keep")
     assert str(error.value).startswith("p.yaml: tokens.keep")
@@ -115,4 +115,4 @@ def test_a_list_that_is_no_text_is_refused(tmp_path: Path) -> None:
 
 def test_a_word_alone_is_a_list() -> None:
     """`keep: acme` and `keep: [acme]` say the same."""
-    assert lists.read("acme", "t") == lists.read(["acme"], "t") == Listed(("acme",))
+    assert lists.read("acme", "t") == lists.read(["acme"], "t") == WordList(("acme",))

@@ -20,7 +20,7 @@ ANY_CASE = "chinedu CHINEDU Chinedu søren Søren şahin ŞAHİN yetunde".split(
 def _read(lexicon: Lexicon, text: str) -> dict[str, bool]:
     """Tell of each word of a text whether a mechanism reads it as a name."""
     words = Tokenizer(lexicon, Policy()).words([text])
-    row = names.row_of_names(lexicon)
+    row = names.name_row(lexicon)
     orders = lexicon.orders
     shared = set(orders[row, :90].tolist())
     return {
@@ -84,6 +84,6 @@ def test_ids_stay_those_of_the_vocabulary(builtin: Lexicon) -> None:
     words = Tokenizer(builtin, Policy()).words(["Xanthippa mark Mark the"])
     mark = builtin.row_of["mark"]
     assert words.ids.tolist() == [-1, mark, mark, builtin.row_of["the"]]
-    row = names.row_of_names(builtin)
+    row = names.name_row(builtin)
     assert words.inputs.tolist() == [row, mark, row, builtin.row_of["the"]]
     assert words.inputs.dtype == np.int32

@@ -9,25 +9,42 @@ import numpy as np
 
 from dptext.tokens import forms, kinds
 from dptext.tokens.joining import Joiner
-from dptext.tokens.policy import Form, Listed, Policy
+from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Lexicon
 from tests import distributions, small
 
 ENGLISH = small.english(
-    *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
-    *("日", "naive"),
+    "the",
+    "cat",
+    "dog",
+    "do",
+    "n't",
+    "'s",
+    "Paris",
+    "runs",
+    "Is",
+    "well",
+    "known",
+    "日",
+    "naive",
 )
 WORDLIKE = (
-    *(kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
-    *(kinds.KEPT, kinds.MASKED, kinds.FORMED),
+    kinds.WORD,
+    kinds.NUMBER,
+    kinds.IDENTIFIER,
+    kinds.STOP_WORD,
+    kinds.UNKNOWN,
+    kinds.KEPT,
+    kinds.MASKED,
+    kinds.FORMED,
 )
 
 
 def written(
     text: str, drawn: Ids, policy: Policy, lexicon: Lexicon = ENGLISH, seed: int = 0
 ) -> str:
-    """Write one text with the drawn words in the places of its own."""
+    """Write one text with drawn words instead of its words."""
     words = Tokenizer(lexicon, policy).words([text])
     joiner = Joiner(lexicon, policy)
     positions = joiner.positions_to_redraw(words)
@@ -46,7 +63,7 @@ class Seen:
 
 
 def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
-    """Return what is seen of one word besides its place."""
+    """Return the visible part of one word besides its place."""
     if treatment == "perturb":
         capitals = flags & (kinds.TITLE | kinds.UPPER)
         return capitals if policy.case == "copy" else None
@@ -64,7 +81,7 @@ def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
 
 def layout(body: str, policy: Policy) -> object:
     """Return the form of an identifier, and what the statement says is shown of it."""
-    shape = forms.layout_of(body, policy.forms)
+    shape = forms.find_layout(body, policy.forms)
     of = shape and shape.form
     if of in (Form.EMAIL, Form.HANDLE, Form.HASHTAG, Form.EMOJI):
         return of
@@ -159,13 +176,13 @@ POLICIES = [
     Policy(unknown="keep", number="digits", stop_word="keep", case="copy"),
     Policy(unknown="mask", number="mask", stop_word="keep", case="lower"),
     Policy(
-        keep=Listed(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
-        mask=Listed(words=("runs", "日", "the zq", "x@y.org")),
+        keep=WordList(words=("cat", "zq", "42"), patterns=(r"#\w+", "[A-Z]{2}S")),
+        mask=WordList(words=("runs", "日", "the zq", "x@y.org")),
         forms=(Form.EMAIL,),
     ),
     Policy(
-        keep=Listed(words=("the", "I")),
-        mask=Listed(words=("naïve",)),
+        keep=WordList(words=("the", "I")),
+        mask=WordList(words=("naïve",)),
         forms=tuple(Form),
         unknown="keep",
         stop_word="drop",
@@ -178,7 +195,7 @@ POLICIES = [
 def seen_of_each(
     texts: list[str], policy: Policy, lexicon: Lexicon = ENGLISH
 ) -> list[Seen]:
-    """Return what is seen of each text."""
+    """Return the visible part of each text."""
     words = Tokenizer(lexicon, policy).words(texts)
     begins = [0, *words.ends[:-1].tolist()]
     return [

@@ -12,8 +12,13 @@ from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 
 MECHANISMS = (
-    *("laplace", "mahalanobis", "gaussian", "privemb"),
-    *("discrete-gaussian", "discrete-laplace", "privunit"),
+    "laplace",
+    "mahalanobis",
+    "gaussian",
+    "privemb",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "privunit",
 )
 TEXTS = (
     "the film was good and the story old",
@@ -39,7 +44,7 @@ def ready_release(
         "mechanism": {"name": mechanism, **(parameters or {})},
         "budget": {"name": "uniform", "epsilon": epsilon},
     }
-    return release.of(release.parse(over, {"pool": pool, **options}))
+    return release.prepare(release.parse(over, {"pool": pool, **options}))
 
 
 def said(ready: VectorRelease, key: str = "system", **more: Any) -> Statement:

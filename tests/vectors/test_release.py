@@ -51,7 +51,7 @@ def test_vectors_are_the_same_in_any_batch(
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
+def test_a_vector_is_that_of_its_pool(pool: str, tmp_path: Path) -> None:
     """Without noise worth the name: words, means, and the unknown word for no word."""
     ready = ready_release(tmp_path, "laplace", pool, epsilon=1e6)
     every = records(6)
@@ -199,7 +199,7 @@ def test_a_risk_is_met_by_one_word(tmp_path: Path) -> None:
         "mechanism": {"name": "laplace"},
         "budget": {"name": "uniform", "epsilon": None, "risk": 0.3},
     }
-    ready = release.of(release.parse(over, {"pool": "word"}))
+    ready = release.prepare(release.parse(over, {"pool": "word"}))
     assert 0.05 < ready.epsilon < 10.0
 
 
@@ -215,7 +215,7 @@ def test_sentence_vectors(tmp_path: Path) -> None:
         "budget": {"name": "uniform", "epsilon": 8.0},
         "mechanism": "discrete-gaussian",
     }
-    ready = release.of(release.parse(over, {**options, "longest": 0.5}))
+    ready = release.prepare(release.parse(over, {**options, "longest": 0.5}))
     assert ready.dimensions == 384
     assert ready.lexicon.name == models.PACKAGE
     assert ready.mechanism.sensitivity == pytest.approx(1.0, rel=1e-6)  # type: ignore[attr-defined]

@@ -103,13 +103,13 @@ def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) 
 
 
 def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
-    """A vector of its own shows that a word is none of those; a mean does not."""
+    """The vector of a word shows that it is not one of those; a mean does not."""
     over = {
         "lexicon": lexicon(tmp_path),
         "tokens": {"stop_word": "drop", "unknown": "drop"},
     }
     promises = {
-        pool: said(release.of(release.parse(over, {"pool": pool})))
+        pool: said(release.prepare(release.parse(over, {"pool": pool})))
         for pool in ("word", "mean")
     }
     assert "Stop words have no vector" in " ".join(promises["word"].not_covered)
@@ -129,7 +129,7 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
     assert "The key file is random and stays secret" in text
     assert "The lexicon is public" in text
     assert "with the same id" in text
-    copied = "The id of each record is copied unchanged, but not into a .npy file"
+    copied = "The id of each record is unchanged in the output, but not in a .npy file"
     assert any(line.startswith(copied) for line in promise.not_covered)
 
 
@@ -137,7 +137,7 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
 def test_measures_agree_with_what_is_expected(mechanism: str, tmp_path: Path) -> None:
     """Means of measured distances and products, and noise lengths, by the formula."""
     ready = ready_release(tmp_path, mechanism, "word", epsilon=3.0)
-    measures = statement.measured(ready)
+    measures = statement.measure(ready)
     change = measures.distortion
     assert change.distance_error <= 3 * change.expected_distance
     assert change.corrected_error < change.distance_error
@@ -153,7 +153,7 @@ def test_measures_agree_with_what_is_expected(mechanism: str, tmp_path: Path) ->
 def test_the_ruler_rises_with_epsilon(tmp_path: Path) -> None:
     """From the best guess without a vector to certainty."""
     small, large = (
-        statement.measured(
+        statement.measure(
             ready_release(tmp_path, "gaussian", "word", epsilon=epsilon)
         ).ruler
         for epsilon in (0.1, 490.0)

@@ -14,7 +14,7 @@ from dptext.errors import UsageError
 )
 def test_vectors_are_directions() -> None:
     """Each text has a vector of length 1, no text has none."""
-    view = views.prepared({"name": "sentence", "model": models.PACKAGE})
+    view = views.prepare({"name": "sentence", "model": models.PACKAGE})
     found = view.vectors(["A good film.", "Rain at the coast."])
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-6)
     assert view.vectors([]).shape[0] == 0
@@ -23,4 +23,4 @@ def test_vectors_are_directions() -> None:
 def test_a_missing_model_is_one_line() -> None:
     """A folder without a model is named."""
     with pytest.raises(UsageError, match="--model"):
-        views.prepared({"name": "sentence", "model": "/nowhere/model"})
+        views.prepare({"name": "sentence", "model": "/nowhere/model"})

@@ -11,7 +11,7 @@ from dptext.errors import UsageError
 
 def test_vectors_are_directions_and_marks_do_not_count() -> None:
     """Lengths are 1; marks and case change nothing, no word is as unknown ones."""
-    view = views.prepared({"name": "sif"})
+    view = views.prepare({"name": "sif"})
     texts = ["good film", "Good... film!", "...", "qzx wvb"]
     one, marked, none, unknown = view.vectors(texts)
     np.testing.assert_array_equal(one, marked)
@@ -21,7 +21,7 @@ def test_vectors_are_directions_and_marks_do_not_count() -> None:
 
 def test_rare_words_weigh_more() -> None:
     """A frequent word beside a rare one hardly moves the vector."""
-    view = views.prepared({"name": "sif"})
+    view = views.prepare({"name": "sif"})
     rare, both, frequent = view.vectors(["volcano", "the volcano", "the"])
     assert rare @ both > 0.9
     assert both @ frequent < rare @ both
@@ -31,5 +31,5 @@ def test_rare_words_weigh_more() -> None:
 def test_wrong_settings_are_one_line(settings: dict[str, object]) -> None:
     """No name, an unknown name, and a setting out of bounds."""
     with pytest.raises(UsageError) as error:
-        views.prepared(settings)
+        views.prepare(settings)
     assert "\n" not in str(error.value)

@@ -269,7 +269,7 @@ def build_figures(
         counts=counts,
         groups=grouped(keys, groups()),
         antonyms=antonyms(database, keys, ties),
-        barred=numbers.barred(words),
+        barred=numbers.unlisted_rows(words),
         classes=classes,
     )
     ends, alike = synonyms(database, keys, ties)

@@ -1,0 +1,320 @@
+"""Sentences on protection: the verdict, words, people, names, and a stronger release.
+
+They follow from a statement and a report's public figures; the answer on a run, its
+page and a plan print the same ones.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from dptext.guarantees.claims import (
+    MAX_MEANINGFUL_TEXT_LOSS,
+    Loss,
+    Strength,
+    SubjectLimit,
+    Unprotected,
+    above,
+    first_beyond,
+    judge,
+    number,
+)
+from dptext.guarantees.sentences import series
+from dptext.guarantees.statement import Statement
+from dptext.report.blocks import Badge, Tone
+from dptext.report.document import Document
+from dptext.report.figures import bound, listed_names, plain_name, whole
+from dptext.report.lines import Line
+from dptext.tokens.policy import Policy
+from dptext.types import JsonObject, Level, Notion
+
+_BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
+_WORDS = {
+    Strength.STRONG: "strong protection",
+    Strength.MODERATE: "limited protection",
+    Strength.WEAK: "weak protection",
+}
+_NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
+# Classes of word that settings may leave unchanged.
+_UNCHANGED = {
+    Unprotected.COMMON_WORDS,
+    Unprotected.STOP_WORD,
+    Unprotected.NUMBER,
+    Unprotected.UNKNOWN,
+    Unprotected.KEEP_LIST,
+}
+# From this share on that one guess finds, words count as not protected.
+_MOST = 0.5
+_NOT_ANONYMOUS = (
+    "No. Common words and the facts that they tell can show who someone is; anyone "
+    "with an original finds its row."
+)
+
+
+def fitness(document: Document) -> tuple[str, Tone]:
+    """Return the verdict of one line, with its colour: fit for what, and for what not.
+
+    "At most": nothing here knows whether enough is left for a purpose.
+    """
+    promise = document.guarantee
+    word, total = promise.strength.word, promise.text_loss.total
+    if document.run.key == "seed":
+        return "Not fit to leave your hands: the seed gives no protection.", Tone.BAD
+    if word is Strength.NONE:
+        return "Not fit to leave your hands: it has no guarantee.", Tone.BAD
+    if word is Strength.NOT_MEANINGFUL:
+        return "Not fit to leave your hands: no meaningful protection.", Tone.BAD
+    if is_mostly_guessed(document):
+        return "Not fit to leave your hands: most words can be guessed.", Tone.BAD
+    protects_texts = _is_within(total)
+    limits = None if document.run.recorded is None else document.run.recorded.limits
+    if Unprotected.COMMON_WORDS in promise.unprotected:
+        sentence = "Fit at most for people under contract; not for the public."
+        return sentence, Tone.FAIR
+    if is_of_topics(document):
+        if protects_texts:
+            sentence = "Fit at most for counting topics; not where a topic is a secret."
+            return sentence, Tone.FAIR
+        return (
+            "Fit at most for a partner under contract; not for the public.",
+            Tone.FAIR,
+        )
+    if limits is not None and _protects(limits):
+        sentence = "Fit at most for programs; not for releases without the ledger."
+        return sentence, Tone.FAIR
+    if protects_texts:
+        what = "compare texts" if document.vectors is not None else "learn from texts"
+        sentence = (
+            f"Fit at most for programs that {what}; not for people with many texts."
+        )
+        return sentence, Tone.FAIR
+    sentence = (
+        "Fit at most for programs of a partner under contract; not for the public."
+    )
+    return sentence, Tone.FAIR
+
+
+def is_mostly_guessed(document: Document) -> bool:
+    """Tell whether the best guess of a word from one draw is mostly right."""
+    if document.words is None or document.words.topics is not None:
+        return False
+    risk = document.words.risk
+    if risk is None:
+        return False
+    return (risk.success if risk.low is None else risk.low) >= _MOST
+
+
+def not_anonymous(promise: Statement) -> Iterator[Line]:
+    """Warn first that unchanged common words can identify people."""
+    if Unprotected.COMMON_WORDS in promise.unprotected:
+        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
+
+
+def badge(promise: Statement) -> Badge:
+    """Rate a guarantee in a few words."""
+    word, text, loss = promise.strength.word, promise.strength.text, promise.text_loss
+    if word is Strength.NONE:
+        return Badge("No guarantee", Tone.BAD)
+    if text in (Strength.STRONG, Strength.MODERATE):
+        tone = Tone.GOOD if text is Strength.STRONG else Tone.FAIR
+        return Badge(f"Whole texts: {_WORDS[text]}", tone)
+    if promise.equal_parts and loss.total is not None:
+        each = f"one of n words loses at most {above(loss.total)} / n nats"
+        return Badge(f"Whole texts: not protected; {each}", Tone.FAIR)
+    if word is Strength.NOT_MEANINGFUL:
+        return Badge("No meaningful protection", Tone.BAD)
+    if word is Strength.GROWS:
+        return Badge("The longer a text, the less its words are protected", Tone.FAIR)
+    single, longer = f"Single words: {_WORDS.get(word)}", "whole texts"
+    if word is Strength.VARIES:
+        single = f"Similar words: {_among_similar(promise)} from each other"
+        longer = "very different words and texts"
+    elif loss.total is None and loss.each:
+        words = first_beyond(loss.each, MAX_MEANINGFUL_TEXT_LOSS)
+        longer = f"texts of {words:,} words and more" if words > 1 else "texts"
+    return Badge(f"{single}; {longer}: not protected", Tone.FAIR)
+
+
+def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
+    """Name the fields left out, and those of pseudonyms."""
+    if dropped:
+        yield Line("left out", listed_names(dropped), {"fields": list(dropped)})
+    if pseudonyms:
+        sentence = f"no guarantee, equal values stay equal: {listed_names(pseudonyms)}"
+        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
+
+
+def protection(promise: Statement, document: Document | None = None) -> list[Line]:
+    """Return the guarantee for one word or text, then for people.
+
+    document: the report of a run; None for a plan.
+    """
+    of_text = document is not None and is_of_texts(document)
+    unit = "text" if of_text else "word"
+    figures: JsonObject = {
+        "notion": str(promise.notion),
+        "level": str(promise.level),
+        "epsilon": promise.epsilon,
+        "delta": promise.delta,
+        "loss": _finite(promise.loss.farthest),
+    }
+    if promise.notion is Notion.NONE:
+        figures |= {"epsilon": None, "loss": None}
+        sentence = promise.sentence
+        if document is not None and document.run.key == "seed":
+            sentence = f"No guarantee: {_BY_SEED}."
+        none = Line("people", "No guarantee.", _person_figures(promise))
+        return [Line(f"{unit}s", sentence, figures), none]
+    per = " per unit of distance" if promise.notion is Notion.METRIC else ""
+    if promise.level is Level.TEXT and not of_text:
+        per += " for a text"
+    notion = _NOTIONS.get(promise.notion, str(promise.notion))
+    delta = f", delta {number(promise.delta)}" if promise.delta else ""
+    terms = f"{notion}, epsilon {above(promise.epsilon, 3)}{delta}{per}"
+    worth = _worth(promise, document, unit)
+    return [
+        Line(f"{unit}s", f"{worth} ({terms}).", figures),
+        _people(promise, document),
+    ]
+
+
+def _worth(promise: Statement, document: Document | None, unit: str) -> str:
+    """Say how well one word or text is protected, and what an attacker can do."""
+    word = promise.strength.word
+    if word is Strength.NOT_MEANINGFUL:
+        return (
+            f"No meaningful protection. An attacker may be nearly certain of a {unit}"
+        )
+    if word is Strength.VARIES:
+        similar = _among_similar(promise).capitalize()
+        return (
+            f"{similar} of similar {unit}s from each other, none of very different ones"
+        )
+    if word is Strength.GROWS:
+        return f"The longer its text, the less a {unit} is protected"
+    certain = "hardly ever" if promise.delta else "never"
+    how, guess = _WORDS[word].capitalize(), "can guess"
+    if (
+        document is not None
+        and document.risk is not None
+        and is_mostly_guessed(document)
+    ):
+        how = "Hardly any protection"
+        guess = f"can guess {whole(document.risk)} of words"
+    elif unit == "word" and _UNCHANGED & {*promise.unprotected}:
+        guess = "can guess a replaced word"
+    return f"{how}. An attacker {guess}, but {certain} be certain"
+
+
+def _among_similar(promise: Statement) -> str:
+    """Rate the protection of a word from its nearest one, at the median."""
+    near = Loss.even(promise.loss.nearest)
+    worth = judge(promise.notion, promise.level, near, promise.text_loss).word
+    return _WORDS.get(worth, "no meaningful protection")
+
+
+def is_of_topics(document: Document) -> bool:
+    """Tell whether whole texts became topics."""
+    return document.words is not None and document.words.topics is not None
+
+
+def is_of_texts(document: Document) -> bool:
+    """Tell whether a released vector, or a topic, is one of a whole text."""
+    if is_of_topics(document):
+        return True
+    return document.vectors is not None and document.guarantee.level is Level.TEXT
+
+
+def _finite(nats: float | None) -> float | None:
+    return nats if nats is not None and math.isfinite(nats) else None
+
+
+def _person_figures(promise: Statement) -> JsonObject:
+    return {
+        "protected_as_a_whole": False,
+        "loss_of_a_text": _finite(promise.text_loss.total),
+        "limit": None,
+    }
+
+
+def _protects(limit: SubjectLimit) -> bool:
+    """Tell whether the limit of a ledger protects a person as a whole."""
+    return limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
+
+
+def _people(promise: Statement, document: Document | None) -> Line:
+    """Return the guarantee for all words of a person."""
+    recorded = None if document is None else document.run.recorded
+    private = None if document is None else document.private
+    total, figures = promise.text_loss.total, _person_figures(promise)
+    rare = ", apart from rare exceptions" if promise.delta else ""
+    if recorded is not None:
+        limit = recorded.limits
+        holds = _protects(limit)
+        figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
+        how = "Limited protection" if holds else "Not protected"
+        sentence = (
+            f'{how}: at most {bound(limit.nats)} nats for each "'
+            f'{plain_name(limit.field)}" in all releases that the ledger records.'
+        )
+        return Line("people", sentence, figures)
+    sentence = "Not protected. Several records together may show who someone is"
+    if total is not None and _is_within(total):
+        sentence = (
+            f"Limited protection in one text (at most {bound(total)} nats{rare}), less "
+            "with every further text"
+        )
+    vectors = None if private is None else private.vectors
+    if vectors is not None and vectors.epsilon_of_one is not None:
+        figures |= {"most_of_one": vectors.most_of_one}
+        figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
+        sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
+    return Line("people", f"{sentence}.", figures)
+
+
+def for_whom(document: Document) -> Line:
+    """Name the people whom the release protects, by the knowledge of an attacker."""
+    promise, recorded = document.guarantee, document.run.recorded
+    if fitness(document)[1] is Tone.BAD:
+        sentence = "Nobody."
+    elif recorded is not None and _protects(recorded.limits):
+        sentence = "Each person, within the limit of the ledger."
+    elif _is_within(promise.text_loss.total):
+        sentence = (
+            "People whose text an attacker has among others, unless unchanged parts "
+            "or fields tell; people with several texts less."
+        )
+    else:
+        sentence = "People of whom an attacker knows little and has no original text."
+    return Line("for whom", sentence, short="")
+
+
+def _is_within(total: float | None) -> bool:
+    """Tell whether the bound of a text protects it as a whole."""
+    return total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
+
+
+def names(policy: Policy | None) -> Iterator[Line]:
+    """Say what the output shows of names, by the settings of tokens."""
+    if policy is None:
+        return
+    if policy.classes:
+        named = series(tuple(f"{each}s" for each in policy.classes))
+        sentence = (
+            f"Names of {named} on public lists become random others. A name that the "
+            "lists lack is a word like others; one that is also a common word may be "
+            "unchanged."
+        )
+    else:
+        unknown = {
+            "perturb": "replaced like all unknown words, so which one it was is hidden",
+            "mask": "[unknown] in the output",
+            "drop": "left out",
+            "keep": "unchanged",
+        }[policy.unknown]
+        sentence = (
+            f"A name outside the vocabulary is {unknown}; one inside is a word like "
+            "others."
+        )
+    yield Line("names", sentence, short="")

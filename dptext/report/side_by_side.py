@@ -1,0 +1,325 @@
+"""Two exports side by side: different settings, and which of them protects more.
+
+An aspect is compared only where the figures of both are of the same kind; elsewhere
+nothing is claimed, and the reason stands there.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from dptext.guarantees.claims import (
+    MAX_MEANINGFUL_TEXT_LOSS,
+    Strength,
+    Unprotected,
+)
+from dptext.guarantees.sentences import series
+from dptext.report import answer, figures
+from dptext.report.answer import RunOutputs
+from dptext.report.attackers import AttackerFigures, Attackers
+from dptext.report.blocks import (
+    Badge,
+    Block,
+    Code,
+    Column,
+    Figures,
+    Page,
+    Paragraph,
+    Rows,
+    Table,
+    Tone,
+    Verdict,
+)
+from dptext.report.document import Document
+from dptext.report.lines import Line
+from dptext.report.protection import is_of_texts
+from dptext.types import JsonObject, Notion
+
+_Better = Literal["A", "B", "equal"]
+_MISSING = "not stated"
+# Classes of token that decide which words are replaced.
+_WORDS = {
+    Unprotected.COMMON_WORDS,
+    Unprotected.STOP_WORD,
+    Unprotected.NUMBER,
+    Unprotected.UNKNOWN,
+    Unprotected.KEEP_LIST,
+    Unprotected.MASK_LIST,
+    Unprotected.CLASSES,
+}
+# Settings without an effect on protection.
+_NO_EFFECT = ("name", "source", "about")
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two exports."""
+
+    name: str
+    document: Document
+    released: RunOutputs | None = None
+
+    @property
+    def lines(self) -> dict[str, Line]:
+        """Return the lines of its answer by their names."""
+        return {each.name: each for each in answer.answer(self.document, self.released)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aspect:
+    """A question, with the sentences of both exports and the one that protects more."""
+
+    name: str
+    a: str
+    b: str
+    #: None where it cannot be said.
+    better: _Better | None
+    #: Why it cannot be said.
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Comparison:
+    """Two exports, in sentences and figures."""
+
+    names: tuple[str, str]
+    #: Settings that differ: name and both values, as people read them.
+    settings: list[tuple[str, str, str]]
+    aspects: list[Aspect] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """Say which export protects more, and where that cannot be said."""
+        better = {
+            side: [each.name for each in self.aspects if each.better == side]
+            for side in ("A", "B", None)
+        }
+        unknown = ""
+        if better[None]:
+            unknown = f" It cannot be said for {series(tuple(better[None]))}."
+        if better["A"] and better["B"]:
+            first, second = (series(tuple(better[side])) for side in ("A", "B"))
+            return f"A is stronger in {first}, B in {second}.{unknown}"
+        for side, other in (("A", "B"), ("B", "A")):
+            if better[side] and better[None]:
+                return f"{side} is stronger in {series(tuple(better[side]))}.{unknown}"
+            if better[side]:
+                named = series(tuple(better[side]))
+                return f"{side} is stronger in {named}, {other} in nothing."
+        if better[None]:
+            return f"Neither is stronger where they compare.{unknown}"
+        return "Both protect the same."
+
+    def data(self) -> JsonObject:
+        """Return the comparison for machines."""
+        return {
+            "a": self.names[0],
+            "b": self.names[1],
+            "verdict": self.verdict,
+            "settings": {name: {"a": a, "b": b} for name, a, b in self.settings},
+            "aspects": {
+                each.name.replace(" ", "_"): {
+                    "a": each.a,
+                    "b": each.b,
+                    "stronger": each.better,
+                    "reason": each.reason or None,
+                }
+                for each in self.aspects
+            },
+        }
+
+
+def compare(first: Side, second: Side) -> Comparison:
+    """Compare two exports."""
+    settings = [
+        {
+            name: value
+            for name, value in figures.flat(each.document.run.settings)
+            if name not in _NO_EFFECT
+        }
+        | {"lexicon": each.document.run.lexicon, "key": each.document.run.key}
+        for each in (first, second)
+    ]
+    a, b = settings
+    names = sorted({*a, *b})
+    differ = [
+        (name, a.get(name, _MISSING), b.get(name, _MISSING))
+        for name in names
+        if a.get(name) != b.get(name)
+    ]
+    return Comparison(
+        names=(first.name, second.name),
+        settings=differ,
+        aspects=_aspects(first, second),
+    )
+
+
+def _aspects(first: Side, second: Side) -> list[Aspect]:
+    """Compare protection, attackers and unchanged parts."""
+    lines = first.lines, second.lines
+    documents = first.document, second.document
+    found = []
+
+    def add(
+        name: str, shown: Sequence[str], judged: tuple[_Better | None, str]
+    ) -> None:
+        a, b = (
+            next((each[line].sentence for line in shown if line in each), _MISSING)
+            for each in lines
+        )
+        better, reason = judged
+        found.append(Aspect(name=name, a=a, b=b, better=better, reason=reason))
+
+    add("guarantee", ("words", "texts"), _of_guarantees(*documents))
+    add("people", ("people",), _of_people(*documents))
+    known = [
+        None if each.words is None else answer.attackers_on(each, each.words)
+        for each in documents
+    ]
+    add("attackers", ("attacker", "topic"), _of_attackers(*known, written=False))
+    add("same words", ("same word", "topic"), _of_attackers(*known, written=True))
+    add("original texts", ("original",), _of_originals(*documents))
+    columns = [_columns(each["unchanged"]) for each in lines]
+    add("unchanged parts", ("unchanged",), _of_unchanged(documents, columns))
+    return found
+
+
+def _smaller(a: float, b: float) -> _Better:
+    if a == b:
+        return "equal"
+    return "A" if a < b else "B"
+
+
+def _of_guarantees(first: Document, second: Document) -> tuple[_Better | None, str]:
+    """Compare the bounds of one word, or of one text."""
+    a, b = first.guarantee, second.guarantee
+    none = [each.strength.word is Strength.NONE for each in (a, b)]
+    if all(none):
+        return "equal", ""
+    if any(none):
+        return ("B" if none[0] else "A"), ""
+    if is_of_texts(first) != is_of_texts(second):
+        return None, "one is a guarantee of words, the other of whole texts"
+    if {*a.unprotected} & _WORDS != {*b.unprotected} & _WORDS:
+        return None, "they replace different words"
+    if a.level is not b.level:
+        return None, "one epsilon is of a word, the other of a text"
+    if {a.notion, b.notion} == {Notion.LDP}:
+        return _smaller(a.epsilon, b.epsilon), ""
+    same = (a.notion, a.metric, a.delta) == (b.notion, b.metric, b.delta)
+    if same:
+        return _smaller(a.epsilon, b.epsilon), ""
+    return None, "no epsilon of one compares with an epsilon of the other"
+
+
+def _of_people(first: Document, second: Document) -> tuple[_Better | None, str]:
+    """Compare the bounds of all texts of a person that a ledger records, or of one."""
+    bounds = [_bound_of_person(each) for each in (first, second)]
+    if first.guarantee.delta != second.guarantee.delta and max(bounds) < math.inf:
+        return None, "they have different deltas"
+    limited = [each.run.recorded is not None for each in (first, second)]
+    if limited[0] != limited[1] and max(bounds) < math.inf:
+        return None, "one limits all texts of a person, the other one text"
+    return _smaller(bounds[0], bounds[1]), ""
+
+
+def _bound_of_person(document: Document) -> float:
+    """Return a bound in nats; inf where it protects nobody."""
+    recorded = document.run.recorded
+    if recorded is None:
+        return _bound_of_text(document)
+    nats = recorded.limits.nats
+    return nats if nats <= MAX_MEANINGFUL_TEXT_LOSS else math.inf
+
+
+def _bound_of_text(document: Document) -> float:
+    """Return the bound of a text in nats; inf where it means nothing."""
+    promise = document.guarantee
+    total = promise.text_loss.total
+    if promise.notion is Notion.NONE or total is None:
+        return math.inf
+    return total if total <= MAX_MEANINGFUL_TEXT_LOSS else math.inf
+
+
+def _of_originals(first: Document, second: Document) -> tuple[_Better | None, str]:
+    """Compare what someone with original texts finds, by the bounds of texts."""
+    return _smaller(_bound_of_text(first), _bound_of_text(second)), ""
+
+
+def _of_attackers(
+    a: Attackers | None, b: Attackers | None, *, written: bool
+) -> tuple[_Better | None, str]:
+    """Compare measured findings in public texts of the same kinds."""
+    if a is None or b is None:
+        return None, "not measured for both"
+    rows = [each.written if written else each.attackers for each in (a, b)]
+    if not rows[0] or not rows[1] or a.seeded or b.seeded:
+        return None, "not measured for both"
+    if not written and (a.attackers_risk is not None or b.attackers_risk is not None):
+        return None, "measured at other settings, which protect more"
+    if a.words != b.words:
+        return None, "the figures are of different words"
+    shares = [_by_kind(each) for each in rows]
+    if shares[0].keys() != shares[1].keys():
+        return None, "measured on different texts"
+    sides = {_smaller(shares[0][kind], shares[1][kind]) for kind in shares[0]} - {
+        "equal"
+    }
+    if len(sides) > 1:
+        return None, "it depends on the kind of text"
+    return (sides.pop() if sides else "equal"), ""
+
+
+def _by_kind(rows: Sequence[AttackerFigures]) -> dict[str, float]:
+    """Return the share of all words by kind of text."""
+    return {row.kind or row.corpus: row.success for row in rows}
+
+
+def _columns(line: Line) -> set[str] | None:
+    """Return the names of unchanged columns, None if they are unknown."""
+    fields = line.figures["fields"]
+    return {*map(str, fields)} if isinstance(fields, list | tuple) else None
+
+
+def _of_unchanged(
+    documents: tuple[Document, Document], columns: Sequence[set[str] | None]
+) -> tuple[_Better | None, str]:
+    """Compare unchanged parts of texts, and unchanged columns, as sets."""
+    sets = []
+    for document, names in zip(documents, columns, strict=True):
+        if names is None and document.run.layout.format != "text":
+            return None, "the unchanged columns are not known"
+        parts = {("part", str(each)) for each in document.guarantee.unprotected}
+        sets.append(parts | {("column", each) for each in names or ()})
+    a, b = sets
+    if a == b:
+        return "equal", ""
+    if a < b or b < a:
+        return ("A" if a < b else "B"), ""
+    return None, "each leaves something unchanged that the other replaces"
+
+
+def view(compared: Comparison) -> Page:
+    """Return a comparison as a page."""
+    parts: list[Block] = [Verdict(Badge(compared.verdict, Tone.FAIR))]
+    for each in compared.aspects:
+        more = each.better or f"cannot be said: {each.reason}"
+        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", more)]
+        parts.append(Figures(rows, each.name.capitalize()))
+    settings = [(Code(name), a, b) for name, a, b in compared.settings]
+    if settings:
+        columns = [Column("setting"), Column("A"), Column("B")]
+        parts.append(Table(columns, settings, title="Settings that differ"))
+    else:
+        parts.append(Paragraph("The settings are the same."))
+    a, b = map(figures.plain_name, compared.names)
+    return Page(
+        "Two exports side by side",
+        [],
+        lead=(f"A: {a}", f"B: {b}"),
+        footer="Written by dptext report. This page has no scripts and loads nothing.",
+        first=tuple(parts),
+    )

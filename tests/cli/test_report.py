@@ -1,0 +1,66 @@
+"""`dptext report`: the same words in the terminal, as JSON and on a page."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import here, lexicon
+from tests.report.pages import closed
+
+
+@pytest.fixture
+def export(tmp_path: Path) -> str:
+    """Write an output with its report, and an internal one."""
+    source, out = tmp_path / "in.jsonl", str(tmp_path / "out.jsonl")
+    source.write_text('{"id": 1, "name": "A", "text": "the film was good"}\n' * 3)
+    run = ("sanitize", str(source), "-f", "text", "--lexicon", lexicon(tmp_path))
+    internal = str(tmp_path / "internal.json")
+    done = here(*run, "--epsilon", "3", "-o", out, "--report", internal)
+    assert done.code == 0, done.err
+    return out
+
+
+def test_an_answer_has_one_wording(export: str, tmp_path: Path) -> None:
+    """Each sentence of the JSON stands in the terminal and on the page."""
+    said = json.loads(here("report", export, "--json").out)
+    page = tmp_path / "page.html"
+    assert here("report", export, "--html", str(page)).code == 0
+    shown = " ".join(here("report", export).out.decode().split())
+    text = closed(page.read_bytes()).text
+    sentences = [each["sentence"] for each in said.values() if "sentence" in each]
+    assert len(sentences) > 10
+    for sentence in sentences:
+        assert sentence in text
+        assert " ".join(sentence.split()) in shown
+
+
+def test_the_first_screen_answers_the_questions_of_the_signer(export: str) -> None:
+    """The verdict first, then what is protected, found, unprotected and to be done."""
+    shown = " ".join(here("report", export).out.decode().split())
+    questions = (
+        "Fit at most for programs of a partner under contract; not for the public.",
+        "What is protected:",
+        "What is not protected:",
+        "What an attacker finds:",
+        "Before you send it:",
+        "The run:",
+        "Guarantee:",
+    )
+    places = [shown.index(each) for each in questions]
+    assert places == sorted(places)
+
+
+def test_unchanged_columns_are_named_by_the_file(export: str, tmp_path: Path) -> None:
+    """A public report does not know those of JSON lines; the file beside it does."""
+    said = json.loads(here("report", export, "--json").out)
+    assert said["unchanged"]["fields"] == ["id", "name"]
+    internal = json.loads((tmp_path / "internal.json").read_text())
+    assert internal["private"]["unchanged"] == ["id", "name"]
+    Path(export).unlink()
+    said = json.loads(here("report", str(tmp_path / "internal.json"), "--json").out)
+    assert said["unchanged"]["sentence"].startswith("id, name (in the first records)")
+    said = json.loads(here("report", f"{export}.dptext.json", "--json").out)
+    assert said["unchanged"]["sentence"].startswith("every other field")
