@@ -19,9 +19,10 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -243,6 +244,47 @@ def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+
+
+# What the folder holds, by the ends of names.
+_KINDS = {
+    ".arrays": "tables",
+    ".table": "large tables",
+    ".numbers": "figures",
+    ".part": "unfinished files",
+}
+_LEXICONS = "lexicons opened from files"
+
+
+def _kept() -> Iterator[tuple[str, Path]]:
+    """Yield the kind and the path of each file that dptext has kept; no others."""
+    with contextlib.suppress(OSError):
+        for path in sorted(folder().iterdir()):
+            if path.suffix in _KINDS and path.is_file():
+                yield _KINDS[path.suffix], path
+    for path in sorted((folder() / "lexicons").rglob("*")):
+        if path.is_file():
+            yield _LEXICONS, path
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Return the number of files that are kept, and their bytes, by kind."""
+    found: dict[str, tuple[int, int]] = {}
+    for kind, path in _kept():
+        with contextlib.suppress(OSError):
+            files, size = found.get(kind, (0, 0))
+            found[kind] = files + 1, size + path.stat().st_size
+    return found
+
+
+def clear() -> None:
+    """Delete all that is kept. Raises OSError where it cannot be deleted."""
+    for kind, path in _kept():
+        if kind != _LEXICONS:
+            path.unlink(missing_ok=True)
+    lexicons = folder() / "lexicons"
+    if lexicons.is_dir():
+        shutil.rmtree(lexicons)
 
 
 def close(path: Path) -> None:

@@ -432,6 +432,11 @@ def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
         )
     if params.family is not Family.TEXTS:
         return
+    if isinstance(budget_params, uniform.Params) and budget_params.epsilon is None:
+        raise UsageError(
+            f"{name} looks at the whole text, so that the draw of a word has no risk "
+            "of its own; give --epsilon instead of a risk"
+        )
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
             f"{name} draws every word in its context: use the strategy token"

@@ -27,7 +27,7 @@ COMPONENTS = "dptext."
 # functions of characters, stand above the stages; stages (the fourth layer) do not
 # import each other, except as STAGES allows.
 LAYERS = (
-    "types errors _version",
+    "types errors _version _built",
     "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms strategies server_use",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
@@ -41,7 +41,7 @@ LAYERS = (
     "report measures.public measures.context_risk",
     "engine vectors.job vectors.documents",
     "checking",
-    "evaluation api frames integrations spark",
+    "evaluation api calls frames integrations spark",
     "cli __main__",
 )
 STAGES = {

@@ -95,7 +95,8 @@ class Request:
     chosen: Chosen = EVERY
     #: Files that the run reads besides; no output is one of them.
     read: tuple[str, ...] = ()
-    bayes_risk: bool = True
+    #: Whether to measure the risk of one draw; None: where that is quick.
+    bayes_risk: bool | None = None
     ledger: Terms | None = None
     #: Looks at each output before it leaves.
     inspect: Inspect | None = None

@@ -315,12 +315,13 @@ def evaluate(
     settings: EvaluationSettings,
     writer: Pipeline | None = None,
     identities: IdentityMeter | None = None,
+    key: RunKey | None = None,
 ) -> Result:
     """Evaluate a private version of texts; writer is its pipeline, if known.
 
-    identities looks for values that must not stand in the private texts. Texts are
-    held in memory only for labels, attributes and the masked-word attack, and the first
-    ones for linkage.
+    key decides the draws that attackers get, None: fresh ones. identities looks for
+    values that must not stand in the private texts. Texts are held in memory only for
+    labels, attributes and the masked-word attack, and the first ones for linkage.
     """
     settings.check()
     tasks: list[LabelTask] = []
@@ -339,7 +340,7 @@ def evaluate(
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
-    attackers = _Attackers(settings, writer) if writer else None
+    attackers = _Attackers(settings, writer, key or RunKey.fresh()) if writer else None
     hidden: list[HiddenWord] = []
     held: list[Pair] = []
     left = iter(pairs)
@@ -462,7 +463,9 @@ class _Attackers:
     counted them.
     """
 
-    def __init__(self, settings: EvaluationSettings, writer: Pipeline) -> None:
+    def __init__(
+        self, settings: EvaluationSettings, writer: Pipeline, key: RunKey
+    ) -> None:
         attackers = context_risk.available(writer) if settings.attackers else []
         if settings.attacker not in (None, *(each.name for each in attackers)):
             attackers.append(context_risk.named(writer, str(settings.attacker)))
@@ -476,7 +479,7 @@ class _Attackers:
             self._recurring = self._public.recurring()
         # Drawing anew costs as much as the run did: only where attackers attack.
         self.attack = ContextAttack(writer, attackers, written=bool(attackers))
-        self._randomness = writer.randomness(RunKey.fresh())
+        self._randomness = writer.randomness(key)
         self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:

@@ -31,6 +31,8 @@ from dptext.types import Floats, Lexicon
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Inputs by which kept best guesses are looked at.
 _LOOKED = 300
+# With so many words no measurement takes long.
+_FEW = 10_000
 LIMITS = (
     "The attacker of one draw knows public word frequencies and one drawn word. With "
     "context, written words, several releases or knowledge of the text, an attacker "
@@ -141,6 +143,22 @@ def measure(
     if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
         return _exact(prior, compute()["best"])
     return _exact(prior, cache.arrays(key, compute, holds, task)["best"])
+
+
+def is_quick(
+    mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
+) -> bool:
+    """Tell whether `measure` takes seconds: a closed form, few words, or it ships.
+
+    Other results that are kept do not count, so that the same settings always say the
+    same.
+    """
+    if len(prior) <= _FEW:
+        return True
+    if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
+        return True
+    key = risk_key(mechanism, epsilon, prior=prior, drawn=drawn, mapping=mapping)
+    return cache.shipped(key) is not None
 
 
 def risk_key(

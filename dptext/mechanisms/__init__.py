@@ -146,6 +146,9 @@ class Params(ABC):
         """Tell whether `prepare` works for one given epsilon only."""
         return False
 
+    def check(self) -> None:  # noqa: B027 - most need nothing
+        """Raise UsageError for a missing model or package; takes no time."""
+
     @abstractmethod
     def prepare(self, space: Space, aim: Aim) -> Mechanism:
         """Do the public work once; the aim may choose settings.

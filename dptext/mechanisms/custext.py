@@ -26,6 +26,7 @@ published mappings (aggressive, balanced, conservative) none over V: a word outs
 set is never written for a word inside it. What holds there is epsilon-LDP among the
 words of one published class; which class a word is in is disclosed.
 Instead: mapping one_set, the same formula over one output set, all of V; or rank.
+Known as: CusText, CusText+ (with stop words kept).
 Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
 Known gaps: the published mappings as above; keeping stop words or unknown words, as the
 published code does, is a setting of the tokens; numbers are words here, not a number

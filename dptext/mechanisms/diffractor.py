@@ -20,6 +20,7 @@ Guarantee: epsilon * D (metric DP), D the distance of the positions over `scale`
 largest over all chains; with tem epsilon * min(D, gamma). D is a number of places on a
 greedy chain, not a distance in meaning. Unknown words have a position, so they are
 covered.
+Known as: 1-Diffractor.
 Source: Meisenbacher, Chevli and Matthes, IWSPA 2024, arXiv:2405.01678.
 Known gaps: words near in meaning may stand far apart on a chain, and then the loss
 between them is large. The published code keeps stop words and unknown words (here a

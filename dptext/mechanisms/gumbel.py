@@ -10,6 +10,7 @@ itself always and for a far word almost never, whatever the noise, so that the l
 some pair is at least ln V! - (V - 1) ln ln V nats at every epsilon.
 Instead: tem, made for the same purpose: few, near candidates. It gives every word a
 chance that follows from epsilon, and epsilon * min(d, gamma) holds for every pair.
+Known as: Truncated Gumbel, TGM.
 Source: Xu, Aggarwal, Feyisetan and Teissier, "Density-Aware Differentially Private
 Textual Perturbations Using Truncated Gumbel Noise", FLAIRS 2021, algorithm 1.
 Known gaps: as above. b exists only for epsilon above (5 + 2 ln V) / Delta_min;

@@ -9,6 +9,7 @@ itself and may be written for every other word, so that an output rules out one 
 for sure, and the loss of every pair is infinite at every epsilon.
 Instead: laplace with mapping two-nearest, the same rule over the full vocabulary: it
 looks at the noisy vector alone, so that the epsilon * d of the noise holds.
+Known as: Vickrey.
 Source: Xu et al., PrivateNLP 2021, algorithm 1, arXiv:2104.11838.
 Known gaps: as above. Unknown words are not in the vocabulary, so nothing is left out
 for them.

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import settings
-from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.errors import DptextError, MissingExtra, UsageError, install_command
 
 if TYPE_CHECKING:
     from dptext.types import Singles
@@ -292,7 +292,7 @@ class Item:
         """Return the commands that install it, with its package if that is missing."""
         if self.usable:
             return f"{_COMMAND} {self.name} (or {self.command})"
-        return f'pip install "dptext[{self.extra}]" && {_COMMAND} {self.name}'
+        return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"
 
 
 def items() -> Iterator[Item]:
