@@ -31,8 +31,9 @@ from dptext.errors import UsageError
 from dptext.formats import _fields
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
+from dptext.overrides import make_overrides
 from dptext.pipeline import Pipeline
-from dptext.profile import Profile, make_overrides
+from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
