@@ -333,9 +333,11 @@ class _Warnings:
     def bar(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         if identifying:
-            self.warn(warning(identifying, FILE_ADVICE))
+            self.warn(warning(identifying, advice or FILE_ADVICE))
         return documents.with_warnings(document, [*self._noted])
 
 

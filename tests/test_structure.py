@@ -39,7 +39,7 @@ LAYERS = (
     "overrides profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents",
+    "engine vectors.job vectors.documents vectors.request",
     "checking",
     "evaluation api frames integrations spark",
     "cli __main__",

@@ -45,7 +45,9 @@ class Notices(Protocol):
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         """Return a report with all warnings, and with one of identifying fields."""
 
 
