@@ -171,6 +171,5 @@ def command(
         read=context.meta[outputs.READ],
         inspect=None if inspect is None else inspect.look_at_vectors,
     )
-    request.check()
-    finished = request.carry_out(answer)
+    finished = request.planned().carry_out(answer)
     answer.show(finished.report, finished.outputs)

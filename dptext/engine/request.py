@@ -131,7 +131,7 @@ class Request:
         return calibration.build(self.profile, lexicon)
 
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
-        """Carry out the jobs; None if all outputs were finished before.
+        """Carry out the jobs of `jobs`; None if all outputs were finished before.
 
         Raises what `Run.releasing` and `pipeline` do.
         """

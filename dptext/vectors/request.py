@@ -29,9 +29,13 @@ class VectorRequest:
     #: Looks at the complete vectors before they leave.
     inspect: Callable[[Job, OutputFile], None] | None = None
 
-    def check(self) -> None:
-        """Raise UsageError for files that clash, or formats that differ."""
-        plan_jobs(self.job, self.reports, self.read)
+    def planned(self) -> VectorRequest:
+        """Return it with the format of its inputs, if files tell it.
+
+        Raises UsageError for files that clash, or formats that differ.
+        """
+        (planned,) = plan_jobs(self.job, self.reports, self.read, converts=True)
+        return replace(self, job=planned)
 
     def carry_out(self, notices: Notices) -> Finished:
         """Embed the files; output and reports appear together.
