@@ -34,7 +34,7 @@ from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
 from dptext.errors import UsageError
 from dptext.formats import _fields
-from dptext.profile import make_overrides
+from dptext.overrides import make_overrides
 from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
@@ -291,9 +291,11 @@ class _Warnings:
     def bar(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         if identifying:
-            self.warn(warning(identifying, FILE_ADVICE))
+            self.warn(warning(identifying, advice or FILE_ADVICE))
         return documents.with_warnings(document, [*self._noted])
 
 

@@ -17,8 +17,9 @@ from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.lexicons.topics import PREFIX
 from dptext.measures.public import PublicMeasures
+from dptext.overrides import make_overrides
 from dptext.pipeline import Pipeline
-from dptext.profile import Profile, make_overrides
+from dptext.profile import Profile
 from dptext.progress import share
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report

@@ -17,11 +17,12 @@ import numpy as np
 import pytest
 
 import dptext
-from dptext import api, profile, progress
+from dptext import api, progress
 from dptext.calls import Call, CallChoices
 from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.lexicons import topics
+from dptext.overrides import make_overrides
 from dptext.report import document
 from tests import made_topics
 from tests.cli.running import lexicon
@@ -142,7 +143,7 @@ def test_wrong_settings(given: dict[str, Any], said: str) -> None:
 def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
     """An epsilon may be any real number; overrides are keys and values."""
     for epsilon in (np.float32(3), np.int64(3)):
-        over = profile.make_overrides(epsilon=epsilon)  # type: ignore[arg-type]
+        over = make_overrides(epsilon=epsilon)  # type: ignore[arg-type]
         assert over["budget"]["epsilon"] == 3.0  # type: ignore[index]
     wrong: Any
     for wrong in ("tokens", ["tokens"]):
@@ -310,7 +311,7 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     params: Any = vectors.release.settings.recipe.mechanism.params
     assert params.lam == 0.3
     assert given == {"mechanism": {"lam": 0.3}}
-    assert profile.make_overrides({"mechanism": {"k": 8}}, mechanism="rank") == (
+    assert make_overrides({"mechanism": {"k": 8}}, mechanism="rank") == (
         overrides(["mechanism.k=8"], mechanism="rank")
     )
 

@@ -36,10 +36,10 @@ LAYERS = (
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.
-    "profile pipeline calibration vectors engine.tally",
+    "overrides profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents",
+    "engine vectors.job vectors.documents vectors.request",
     "checking",
     "evaluation api calls frames integrations spark",
     "cli __main__",

@@ -350,6 +350,10 @@ _ADVICE = (
 )
 
 
+# Vectors have no other column than that of ids.
+VECTOR_ADVICE = "name records by another field (--id)"
+
+
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
     """Say which unchanged fields look identifying, and what to do.
 

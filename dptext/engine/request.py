@@ -45,7 +45,9 @@ class Notices(Protocol):
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         """Return a report with all warnings, and with one of identifying fields."""
 
 
@@ -130,7 +132,7 @@ class Request:
         return calibration.build(self.profile, lexicon)
 
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
-        """Carry out the jobs; None if all outputs were finished before.
+        """Carry out the jobs of `jobs`; None if all outputs were finished before.
 
         Raises what `Run.releasing` and `pipeline` do.
         """

@@ -28,6 +28,7 @@ from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import clip
 from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.noise import gaussian_epsilon, largest_mu
+from dptext.overrides import merged
 from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
 from dptext.settings import convert, digest_of_data, digest_of_path
@@ -115,7 +116,7 @@ def parse(
     for key in _UNUSED_KEYS:
         if over.get(key) is not None:
             raise UsageError(f"{key}: a release of vectors has none; leave it out")
-    data = profile.merged(_default(over, options, mu), over)
+    data = merged(_default(over, options, mu), over)
     if clip is not None:
         options = {**options, "longest": clip}
         part: Any = data["mechanism"] or DEFAULT["mechanism"]
