@@ -33,7 +33,7 @@ POLICIES = [
 ]
 
 
-def channel_of(policy: Policy, name: str = "rank", **params: object) -> Channel:
+def make_channel(policy: Policy, name: str = "rank", **params: object) -> Channel:
     """Return the channel of a mechanism over the small lexicon, at one epsilon."""
     mechanism = prepared.ready(name, ENGLISH, **params)
     budget = BudgetDescription(BudgetKind.WORD, EPSILON, EPSILON)

@@ -25,7 +25,7 @@ from tests.attackers.releases import (
     EPSILON,
     POLICIES,
     SIZE,
-    channel_of,
+    make_channel,
     release,
 )
 
@@ -39,7 +39,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
     return CausalModel(path, settings.digest_of_path(path))
 
 
-def line_of(
+def make_line(
     attacker: CausalAttacker, pieces: list[Piece], words: dict[int, int]
 ) -> tuple[list[int], list[bool]]:
     """Return the tokens of a text with these words, and which of them count."""
@@ -72,7 +72,7 @@ def brute(
         logs, guesses = [], []
         for choice in product(*possible):
             words = {i: int(rows[k, i]) for i, k in zip(index, choice, strict=True)}
-            tokens, counts = line_of(attacker, text, words)
+            tokens, counts = make_line(attacker, text, words)
             with torch.inference_mode():
                 scores = model(torch.tensor([tokens])).logits[0].log_softmax(-1)
             # The tokens before the first drawn word are the same in all texts.
@@ -102,7 +102,7 @@ def test_with_beams_for_all_texts_both_are_exact(
     policy: Policy, together: bool, source: CausalModel
 ) -> None:
     """The likeliest text and the posterior are those of reading every text."""
-    channel = channel_of(policy)
+    channel = make_channel(policy)
     other = PairAttacker(channel, pairs.model(channel.lexicon)) if together else None
     attacker = CausalAttacker(
         channel, source, other, beam=300, candidates=3, weight=0.7
@@ -121,7 +121,7 @@ def test_with_beams_for_all_texts_both_are_exact(
 
 def test_a_narrow_beam_finds_good_texts(source: CausalModel) -> None:
     """A few beams find the likeliest text more often than one, and one than none."""
-    channel, right = channel_of(Policy()), np.zeros(2)
+    channel, right = make_channel(Policy()), np.zeros(2)
     for seed in range(3):
         batch = release(Policy(), ["cat dog the, runs"], seed)
         attackers = [
@@ -144,7 +144,7 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, length, 13)
     ]
-    attacker = CausalAttacker(channel_of(policy), source, beam=3, candidates=4)
+    attacker = CausalAttacker(make_channel(policy), source, beam=3, candidates=4)
     whole = release(policy, texts)
     together = attacker.read(whole)
     for row in (0, 5, 12):
@@ -158,10 +158,10 @@ def test_texts_are_read_by_themselves(length: int, source: CausalModel) -> None:
 
 
 def test_long_texts_go_on_with_what_they_ended_in(source: CausalModel) -> None:
-    """A text longer than what is read at once is read in parts that overlap."""
+    """A text that is too long to read at once is read in parts that overlap."""
     policy = Policy(unknown="keep")
     text = "zq " * 700 + "cat dog, the runs. " * 150 + "zq " * 300 + "cat"
-    attacker = CausalAttacker(channel_of(policy), source, beam=2, candidates=3)
+    attacker = CausalAttacker(make_channel(policy), source, beam=2, candidates=3)
     batch = release(policy, [text, "cat dog"])
     read = attacker.read(batch)
     np.testing.assert_allclose(read.likely.sum(axis=0), 1.0)
@@ -184,7 +184,7 @@ def test_families_are_read_exactly_each_in_its_way(
     """Learnt, rotary, relative positions, and a Mamba, which has no keys and values."""
     path = make(tmp_path)
     source = CausalModel(path, settings.digest_of_path(path))
-    attacker = CausalAttacker(channel_of(Policy()), source, beam=100, candidates=3)
+    attacker = CausalAttacker(make_channel(Policy()), source, beam=100, candidates=3)
     batch = release(Policy(), TEXTS[:3])
     np.testing.assert_array_equal(
         attacker.read(batch).best, brute(attacker, source, batch, 1.0)[1]
@@ -195,8 +195,8 @@ def test_families_are_read_exactly_each_in_its_way(
 def test_a_word_without_candidates_stays(
     source: CausalModel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where only unknown words are likely, what was drawn is left as it is."""
-    channel = channel_of(Policy())
+    """If only unknown words are likely, the drawn word stays."""
+    channel = make_channel(Policy())
     attacker = CausalAttacker(channel, source, beam=2, candidates=3)
     batch = release(Policy(), ["cat dog"])
     table = attacker.inputs.table(Observation(EPSILON))

@@ -41,7 +41,7 @@ needs_kernel = pytest.mark.skipif(
 
 @cache
 def channel(kind: BudgetKind) -> Channel:
-    """Return a channel whose words have one epsilon, or several."""
+    """Return a channel of words with one epsilon, or several."""
     budget = BudgetDescription(kind, *EPSILONS)
     mechanism = prepared.ready("rank", LEXICON)
     return Channel(LEXICON, Policy(), mechanism, budget, prior=np.array(LEXICON.prior))
@@ -84,7 +84,15 @@ def released(draw: st.DrawFn) -> Released:
     pieces = [LEXICON.words[row] for row in rng.integers(0, SIZE, count).tolist()]
     eps = rng.uniform(*EPSILONS, len(positions))
     coded = (flags | marks * kinds.ENDER).astype(np.uint8)
-    return Released(pieces, coded, ends, positions, texts, drawn, eps)
+    return Released(
+        pieces=pieces,
+        flags=coded,
+        ends=ends,
+        positions=positions,
+        texts=texts,
+        drawn=drawn,
+        eps=eps,
+    )
 
 
 @contextmanager
@@ -175,7 +183,8 @@ def test_a_build_that_needs_the_kernel_fails_loudly(
 def test_a_build_repeats_its_bytes() -> None:
     """Two builds give one library, which names no folder of the machine."""
     before = kernel.path().read_bytes()
-    assert build(**{kernel.VARIABLE: "required"}).returncode == 0
+    required = {kernel.VARIABLE: "required"}
+    assert build(**required).returncode == 0
     assert kernel.path().read_bytes() == before
     for folder in (str(ROOT), "/tmp/", "/var/folders/"):
         assert folder.encode() not in before

@@ -25,7 +25,7 @@ from tests.attackers.releases import release
 def test_a_text_is_read_as_it_would_be_written(
     text: str, policy: Policy, shown: str
 ) -> None:
-    """Spaces, capitals and what is masked follow the rules of writing."""
+    """Spaces, capitals and masked words follow the rules of writing."""
     pieces = next(iter(layout.texts_in_pieces(release(policy, [text]))))
     said = [each.text if each.drawn < 0 else each.written("x") for each in pieces]
     assert "".join(said) == shown

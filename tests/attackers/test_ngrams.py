@@ -13,7 +13,7 @@ from dptext.errors import InputError, LexiconError
 from dptext.tokens.policy import Policy
 from tests import small
 from tests.attackers import models
-from tests.attackers.releases import channel_of
+from tests.attackers.releases import make_channel
 
 ENGLISH = small.english("the", "cat", "dog", "runs", "of")
 SIZE = len(ENGLISH.words)
@@ -34,7 +34,7 @@ def test_a_model_comes_back_from_its_folder(tmp_path: Path) -> None:
     "damage", ["gains", "meta", "format", "short", "empty", "gone"]
 )
 def test_a_damaged_model_is_refused(damage: str, tmp_path: Path) -> None:
-    """A model whose content is not that of its digest is not used."""
+    """A model with other content than its digest is not used."""
     ngrams.save(models.model(ENGLISH), tmp_path)
     meta = json.loads((tmp_path / "meta.json").read_text())
     if damage == "gains":
@@ -95,7 +95,7 @@ CORPUS = [
 
 @pytest.mark.parametrize("least", [1, 4])
 def test_counted_probabilities_sum_to_one(least: int) -> None:
-    """After each context all that may follow has probability 1, but for codes."""
+    """After each context probabilities sum to 1, up to rounding by codes."""
     counts = PairCounts(ENGLISH)
     counts.add(CORPUS)
     model = counts.model(least, {})
@@ -116,10 +116,25 @@ def test_pairs_are_counted_by_hand() -> None:
     pairs = set(zip(model.contexts.tolist(), model.following.tolist(), strict=True))
     the, cat, dog, runs, of, number, other, edge = range(8)
     assert pairs == {
-        *((edge, the), (the, cat), (cat, runs), (runs, edge), (the, dog)),
-        *((dog, runs), (runs, of), (of, the), (cat, edge), (cat, the)),
-        *((the, other), (other, edge), (edge, of), (of, edge), (edge, dog)),
-        *((dog, of), (of, other), (other, number), (number, edge)),
+        (edge, the),
+        (the, cat),
+        (cat, runs),
+        (runs, edge),
+        (the, dog),
+        (dog, runs),
+        (runs, of),
+        (of, the),
+        (cat, edge),
+        (cat, the),
+        (the, other),
+        (other, edge),
+        (edge, of),
+        (of, edge),
+        (edge, dog),
+        (dog, of),
+        (of, other),
+        (other, number),
+        (number, edge),
     }
     after_the = models.log_probs(model, np.array([the, the]), np.array([cat, dog]))
     assert after_the[0] > after_the[1]
@@ -170,7 +185,7 @@ def test_no_words_give_no_model() -> None:
 
 def test_the_model_that_ships_reads_english_alone() -> None:
     """Words of another language are not read by English pairs, shared or not."""
-    channel = channel_of(Policy())
+    channel = make_channel(Policy())
     assert ngrams.shipped_model(channel) is not None
     german = replace(channel.lexicon, meta={**ENGLISH.meta, "language": "de"})
     assert ngrams.shipped_model(replace(channel, lexicon=german)) is None

@@ -26,7 +26,7 @@ from tests.attackers.releases import (
     POLICIES,
     SIZE,
     TEXTS,
-    channel_of,
+    make_channel,
     release,
     sequence,
 )
@@ -86,7 +86,7 @@ def test_the_posterior_is_that_of_all_texts(
     policy: Policy, name: str, weight: float
 ) -> None:
     """Forward-backward gives what summing over every possible text gives."""
-    channel, model = channel_of(policy, name), models.model(ENGLISH)
+    channel, model = make_channel(policy, name), models.model(ENGLISH)
     batch = release(policy, TEXTS)
     wanted, _ = brute(batch, channel, weighed(model, weight))
     table = posteriors(
@@ -98,7 +98,7 @@ def test_the_posterior_is_that_of_all_texts(
 @pytest.mark.parametrize("policy", POLICIES, ids=str)
 def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     """Viterbi gives the likeliest of all texts of words that may be written."""
-    channel, model = channel_of(policy), models.model(ENGLISH, seed=8)
+    channel, model = make_channel(policy), models.model(ENGLISH, seed=8)
     batch = release(policy, TEXTS, seed=4)
     _, wanted = brute(batch, channel, model)
     path = PairAttacker(channel, model, count=SIZE + 1).best_path(batch)
@@ -107,7 +107,7 @@ def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
 
 def test_a_few_candidates_are_the_likeliest_ones() -> None:
     """With few candidates the posterior is that of all texts made of these."""
-    channel, model = channel_of(Policy()), models.model(ENGLISH)
+    channel, model = make_channel(Policy()), models.model(ENGLISH)
     batch = release(Policy(), TEXTS)
     rows, likely = PairAttacker(channel, model, count=3).posterior(batch)
     assert rows.shape == likely.shape == (3, len(batch.drawn))
@@ -129,7 +129,7 @@ def test_texts_are_read_by_themselves(name: str) -> None:
         " ".join(rng.choice(["cat", "dog", "the", "runs.", "zq,", "7"], size))
         for size in rng.integers(0, 40, 700)
     ]
-    attacker = PairAttacker(channel_of(policy), models.model(ENGLISH), count=5)
+    attacker = PairAttacker(make_channel(policy), models.model(ENGLISH), count=5)
     whole = release(policy, texts)
 
     def read(batch: Released) -> NDArray[np.generic]:

@@ -9,7 +9,7 @@ from dptext.attackers.pairs import PairAttacker, Topic
 from dptext.tokens.policy import Policy
 from dptext.types import Released
 from tests.attackers import models
-from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 
 # All but one word are rare, as all but a few of a real lexicon are.
 COUNTS = np.where(
@@ -60,21 +60,21 @@ def test_a_text_is_about_itself_alone() -> None:
     for text in (0, 4, 77):
         mine = batch.texts == text
         alone = Released(
-            batch.pieces,
-            batch.flags,
-            batch.ends,
-            batch.positions[mine],
-            np.zeros(mine.sum(), np.int64),
-            batch.drawn[mine],
-            batch.eps[mine],
+            pieces=batch.pieces,
+            flags=batch.flags,
+            ends=batch.ends,
+            positions=batch.positions[mine],
+            texts=np.zeros(mine.sum(), np.int64),
+            drawn=batch.drawn[mine],
+            eps=batch.eps[mine],
         )
         factors = Topic(RARE, 4.0).factors(rows[:, mine].T, alone).T
         np.testing.assert_array_equal(factors, together[:, mine])
 
 
 def test_the_posterior_takes_the_factors() -> None:
-    """Words of one text, each with its factor in place of the prior alone."""
-    channel = dataclasses.replace(channel_of(Policy()), lexicon=RARE)
+    """Words of one text, each with its factor times the prior."""
+    channel = dataclasses.replace(make_channel(Policy()), lexicon=RARE)
     model = models.model(ENGLISH)
     batch = release(Policy(), ["cat; dog; cat"], seed=2)
     plain, with_topic = (
@@ -92,5 +92,5 @@ def test_the_posterior_takes_the_factors() -> None:
 
 def test_an_attacker_reads_the_topic() -> None:
     """The attacker with the same model guesses with all that it can."""
-    attacker = PairAttacker(channel_of(Policy()), models.model(ENGLISH), count=5)
+    attacker = PairAttacker(make_channel(Policy()), models.model(ENGLISH), count=5)
     assert attacker.at_full_strength()._topic is not None

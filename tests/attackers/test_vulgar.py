@@ -9,14 +9,14 @@ from dptext.lexicons import closed_classes
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
 from tests.attackers import models
-from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 
 
 def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The posterior is the same; of candidates only the others may be written."""
-    channel, model = channel_of(Policy()), models.model(ENGLISH)
+    channel, model = make_channel(Policy()), models.model(ENGLISH)
     batch = release(Policy(), ["cat dog, the runs. of cat"])
     before = PairAttacker(channel, model, count=SIZE + 1)
     assert before.weighed(batch).writable.any()

@@ -39,7 +39,16 @@ def complete(lexicon: Lexicon) -> Lexicon:
 SIX = complete(small.cloud(6, 3))
 ENGLISH = complete(
     small.english(
-        *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "well", "known"),
+        "the",
+        "cat",
+        "dog",
+        "do",
+        "n't",
+        "'s",
+        "Paris",
+        "runs",
+        "well",
+        "known",
         "naive",
     )
 )

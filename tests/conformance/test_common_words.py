@@ -1,4 +1,4 @@
-"""The promise about texts whose common words are copied, held against changed words.
+"""The guarantee of texts with copied common words, tested with changed words.
 
 Two texts are compared as the statement says: equal pieces, marks, forms and copied
 words, and classes in the same places. Whole outputs are looked at, decoded and joined,
@@ -28,8 +28,22 @@ CLASSES = {
 }
 #: Words that are replaced with epsilon, but those that are common where they stand.
 REPLACED = (
-    *("cancer", "qzzx", "lizard", "walrus", "heretic", "vbnm", "Qwzz", "IT", "right"),
-    *("Great", "lizards", "qzzxs", "heretics", "zyxing", "right-wing", "unearthly"),
+    "cancer",
+    "qzzx",
+    "lizard",
+    "walrus",
+    "heretic",
+    "vbnm",
+    "Qwzz",
+    "IT",
+    "right",
+    "Great",
+    "lizards",
+    "qzzxs",
+    "heretics",
+    "zyxing",
+    "right-wing",
+    "unearthly",
 )
 CONTEXTS = (
     "The {} was great.",
@@ -123,7 +137,7 @@ def written(ready: Pipeline, words: Words, draws: Ids) -> list[str]:
 def test_the_output_depends_on_draws_alone(readable: Pipeline, context: str) -> None:
     """For equal draws all compared texts have the same output, and draws lose epsilon.
 
-    Texts are compared whose words agree in grammatical form and capitals.
+    Compared texts agree in the grammatical forms and capitals of words.
     So no output is more than e^epsilon times as likely for one word as for another.
     """
     places, mechanism = context.count("{}"), readable.mechanism

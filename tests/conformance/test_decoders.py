@@ -32,7 +32,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("models")
 
 
-def channel_of(policy: Policy, lexicon: Lexicon = ENGLISH) -> Channel:
+def make_channel(policy: Policy, lexicon: Lexicon = ENGLISH) -> Channel:
     """Return the channel of rank at one epsilon."""
     mechanism = prepared.ready("rank", lexicon, k=5, outputs=9)
     budget = BudgetDescription(BudgetKind.WORD, 3.0, 3.0)
@@ -81,7 +81,7 @@ def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -
     assert alike
     each = settings_of(name, ENGLISH, folder)
     for params in each[POLICIES.index(policy) % 3 :: 3] if slow else each:
-        decoder = params.prepare(channel_of(policy))
+        decoder = params.prepare(make_channel(policy))
         first: dict[object, tuple[str, list[int]]] = {}
         written = decoded(decoder, [text for text, _ in alike], policy, turn=1)
         for (text, view), words in zip(alike, written, strict=True):
@@ -108,7 +108,7 @@ def test_texts_are_decoded_by_themselves(
 ) -> None:
     """Alone, doubled or in another order, each text is decoded to the same words."""
     for params in settings_of(name, ENGLISH, folder):
-        decoder = params.prepare(channel_of(policy))
+        decoder = params.prepare(make_channel(policy))
         together = decoded(decoder, texts, policy, turn)
         assert decoded(decoder, texts[::-1] * 2, policy, turn) == together[::-1] * 2
         assert [decoded(decoder, [text], policy, turn)[0] for text in texts] == together
@@ -118,7 +118,7 @@ def test_texts_are_decoded_by_themselves(
 def test_nothing_is_decoded_from_nothing(name: str, folder: Path) -> None:
     """Texts without words give no words."""
     for params in settings_of(name, ENGLISH, folder):
-        decoder = params.prepare(channel_of(Policy()))
+        decoder = params.prepare(make_channel(Policy()))
         assert decoded(decoder, ["", "...", "\n"], Policy(), 0) == [[], [], []]
 
 
@@ -126,7 +126,7 @@ def test_nothing_is_decoded_from_nothing(name: str, folder: Path) -> None:
 def test_the_files_of_a_model_are_named(name: str, folder: Path) -> None:
     """A decoder that reads a model says its digest, which changes with the model."""
     for params in settings_of(name, ENGLISH, folder):
-        decoder = params.prepare(channel_of(Policy()))
+        decoder = params.prepare(make_channel(Policy()))
         assert bool(decoder.content) == params.reads
         assert all(len(digest) == 64 for digest in decoder.content.values())
         assert not replace(params).reads or params.brings_model

@@ -1,4 +1,4 @@
-"""At the ends of what is accepted: a clear refusal, or draws that keep the promise."""
+"""Extreme settings: a clear refusal, or draws that keep the guarantee."""
 
 from __future__ import annotations
 
@@ -28,14 +28,23 @@ from tests.conformance.components import (
 EVERY = np.array([0, 1, 2, 3, 4, 5, -1], np.int32)
 EPSILONS = (5e-324, 1e-300, 1e-40, 1e-20, 1e-12, 1e-7, 1e-3, 30.0, 500.0, 1e6)
 ENDS = (
-    *(5e-324, 1e-300, 1e-15, 1e-12, 1e-9, 1e-6),
-    *(1.0 - 2.0**-53, 1e6, 1e9, 1e12, 1e300),
+    5e-324,
+    1e-300,
+    1e-15,
+    1e-12,
+    1e-9,
+    1e-6,
+    1.0 - 2.0**-53,
+    1e6,
+    1e9,
+    1e12,
+    1e300,
 )
 TIMES = 400
 
 
-def settings_of(kind: Any) -> Iterator[dict[str, Any]]:
-    """Yield settings with one number at an end of what is accepted."""
+def extreme_settings(kind: Any) -> Iterator[dict[str, Any]]:
+    """Yield settings with one number at an end of its range."""
     hints = typing.get_type_hints(kind)
     for field in dataclasses.fields(kind):
         if float not in (hints[field.name], *typing.get_args(hints[field.name])):
@@ -100,7 +109,7 @@ def recipes(name: str) -> Iterator[dict[str, Any]]:
     """Yield a mechanism by default and with each setting at an end."""
     kind = registry.find("mechanisms", name).Params
     yield {"name": name}
-    for settings in settings_of(kind):
+    for settings in extreme_settings(kind):
         hints = typing.get_type_hints(kind)
         key = {"rank": "weights", "diffractor": "noise"}.get(name, "")
         for shape in typing.get_args(hints.get(key)) or (None,):
@@ -177,7 +186,7 @@ def test_words_that_all_lie_at_one_point(name: str) -> None:
 def test_every_space_holds_or_refuses_at_the_ends(name: str) -> None:
     """Numbers of a space at an end give finite vectors, at once, or one line."""
     kind = registry.find("spaces", name).Params
-    for settings in ({}, *settings_of(kind)):
+    for settings in ({}, *extreme_settings(kind)):
         data = {
             "mechanism": "santext",
             "space": {"name": name, **settings},
@@ -206,7 +215,7 @@ def test_every_budget_of_tiny_epsilons_is_refused_in_one_line(name: str) -> None
 
 
 def test_a_promise_finer_than_the_draws_is_refused() -> None:
-    """The line says what is promised, how exact draws are, and what to do."""
+    """The line names the guarantee, the exactness of draws, and a remedy."""
     budget = {"name": "uniform", "epsilon": 1e-13}
     data = {"mechanism": "santext", "budget": budget}
     with pytest.raises(UsageError, match=r"exact to .* nats only; give a larger"):

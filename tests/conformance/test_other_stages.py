@@ -144,7 +144,7 @@ def test_a_mapping_gives_words_and_does_not_depend_on_the_batch(name: str) -> No
 
 
 def test_the_index_finds_the_nearest_words() -> None:
-    """Nearest first, by direct float64 distances, but for ties within rounding."""
+    """Nearest first, by direct float64 distances, up to ties within rounding."""
     space = prepared.space_of(small.cloud(80, 5))
     index = Index(space.vectors, space.size)
     points = np.random.default_rng(4).normal(size=(700, 5)).astype(np.float32)
@@ -158,7 +158,7 @@ def test_the_index_finds_the_nearest_words() -> None:
     )
 
 
-def words_of(*texts: str) -> Words:
+def make_words(*texts: str) -> Words:
     """Divide texts into words."""
     return Tokenizer(ENGLISH, Policy()).words(texts)
 
@@ -182,7 +182,9 @@ def spread(name: str, words: Words) -> tuple[BudgetDescription, Eps]:
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_budget_spends_what_it_says(name: str) -> None:
     """(n,) float64, positive, within the stated bounds, of one word and of a text."""
-    words = words_of("the cat runs", "", "dog", "...", "do do do do zq 42", "zq " * 300)
+    words = make_words(
+        "the cat runs", "", "dog", "...", "do do do do zq 42", "zq " * 300
+    )
     budget_description, eps = spread(name, words)
     assert eps.dtype == np.float64
     assert eps.shape == words.ids.shape
@@ -200,21 +202,21 @@ def test_a_budget_spends_what_it_says(name: str) -> None:
         np.testing.assert_allclose(
             sums[counts > 0], budget_description.total, rtol=1e-12
         )
-    for nothing in (words_of(), words_of("", "!")):
+    for nothing in (make_words(), make_words("", "!")):
         assert len(spread(name, nothing)[1]) == 0
 
 
 @pytest.mark.parametrize("name", BUDGETS)
 def test_a_budget_looks_at_no_more_than_its_kind_says(name: str) -> None:
     """Kinds word, text and place: equal counts, equal epsilons; type: equal words."""
-    one, two = words_of("the cat", "dog"), words_of("zq, 42!", "Paris")
+    one, two = make_words("the cat", "dog"), make_words("zq, 42!", "Paris")
     budget_description, first = spread(name, one)
     _, second = spread(name, two)
     if budget_description.kind in ("word", "text", "position"):
         np.testing.assert_array_equal(first, second)
     if budget_description.kind == "type":
         apart = np.concatenate(
-            [spread(name, words_of(t))[1] for t in ("the cat", "dog")]
+            [spread(name, make_words(t))[1] for t in ("the cat", "dog")]
         )
         np.testing.assert_array_equal(first, apart)
 
@@ -223,9 +225,9 @@ def test_a_budget_looks_at_no_more_than_its_kind_says(name: str) -> None:
 def test_a_budget_does_not_depend_on_the_batch(name: str) -> None:
     """A text gets the same epsilons alone as among others."""
     budget_description, whole = spread(
-        name, words_of("the cat runs", "dog and the zq of Paris")
+        name, make_words("the cat runs", "dog and the zq of Paris")
     )
-    _, alone = spread(name, words_of("the cat runs"))
+    _, alone = spread(name, make_words("the cat runs"))
     if budget_description.kind != "class":  # its noise is another here
         np.testing.assert_array_equal(whole[: len(alone)], alone)
 
@@ -235,14 +237,14 @@ def test_a_metric_does_not_depend_on_batches(name: str) -> None:
     """Batches added up are the whole, in plain JSON; nothing is no error."""
     module: Any = registry.find("metrics", name)
     texts = ["the cat runs", "zq dog 42", "", "well-known dog", "..."]
-    words = words_of(*texts)
+    words = make_words(*texts)
     drawn = np.random.default_rng(0).integers(0, 12, len(words.ids)).astype(np.int32)
     meter = module.Meter(ENGLISH)
     whole = meter.observe(batch(ENGLISH, words, drawn))
     parts = []
     for row, text in enumerate(texts):
         rows = words.texts == row
-        part = batch(ENGLISH, words_of(text), drawn[rows], first_text=row)
+        part = batch(ENGLISH, make_words(text), drawn[rows], first_text=row)
         parts.append(meter.observe(part))
     figures = json.loads(json.dumps(meter.result(whole)))
     assert figures == meter.result(functools.reduce(meter.merge, parts))

@@ -57,8 +57,16 @@ def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:
     )
     ran = outside.run(
         tmp_path,
-        *("sanitize", "-f", "text", "--profile", str(recipe), "--no-bayes-risk"),
-        *("--lexicon", lexicon(tmp_path), "--report", str(report)),
+        "sanitize",
+        "-f",
+        "text",
+        "--profile",
+        str(recipe),
+        "--no-bayes-risk",
+        "--lexicon",
+        lexicon(tmp_path),
+        "--report",
+        str(report),
         given=b'{"text": "a good story of the house"}\n',
     )
     assert ran.code == 0, ran.err

@@ -75,7 +75,7 @@ SENTENCES = model("modules.json", "1_Pooling/config.json", "model.safetensors")
 
 
 def causal(folder: Path) -> Path:
-    """Write a folder whose configuration names a causal model."""
+    """Write a folder with a configuration that names a causal model."""
     folder = model("tokenizer.json", "vocab.txt", "model.safetensors")(folder)
     (folder / "config.json").write_text('{"architectures": ["AForCausalLM"]}')
     return folder
@@ -88,7 +88,7 @@ def pairs(folder: Path) -> Path:
 
 
 SPACY = model("meta.json", "config.cfg", "ner/model", "vocab/strings.json")
-# Each setting that names files: what is written, and the profile that names it.
+# Each setting that names files: its files, and a profile with it.
 FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]] = {
     ("budgets", "declared", "table"): (
         table,
@@ -132,7 +132,7 @@ FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]]
 }
 
 
-def texts_of(kind: Any) -> Iterator[str]:
+def read_texts(kind: Any) -> Iterator[str]:
     """Yield the fields of a dataclass that hold texts; keys of mappings are names."""
     hints = typing.get_type_hints(kind)
     for name in (field.name for field in dataclasses.fields(kind)):
@@ -155,7 +155,7 @@ def test_a_setting_of_text_names_content_or_nothing(stage: str, name: str) -> No
     if registry.code(stage, name):
         pytest.skip("another package's component counts with its code")
     folder: Any = importlib.import_module(f"dptext.{stage}")
-    for field in set(texts_of(module.Params)) - set(texts_of(folder.Params)):
+    for field in set(read_texts(module.Params)) - set(read_texts(folder.Params)):
         key = (stage, name, field)
         assert (key in PLAIN) != (key in FILES), f"list {key} in PLAIN or FILES"
     if any((stage, name) == key[:2] for key in FILES):
@@ -182,7 +182,7 @@ def nonce(
     *,
     edited: bool = False,
 ) -> bytes:
-    """Return the nonce of one record of a run whose setting is the path.
+    """Return the nonce of one record of a run with the path as its setting.
 
     edited: the file may be refused, which is as good as another nonce.
     """
@@ -330,7 +330,8 @@ def test_every_setting_of_every_component_enters_the_identity(
 
     def with_part(params: Any) -> profile.Profile:
         part: Any = profile.Part(name, params)
-        return dataclasses.replace(usual, **{key: part})
+        changed = {key: part}
+        return dataclasses.replace(usual, **changed)
 
     usual = profile.parse(
         {"mechanism": "laplace", "budget": {"name": "uniform", "epsilon": 3.0}}, "test"

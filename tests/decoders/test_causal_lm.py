@@ -16,7 +16,7 @@ from dptext.tokens.policy import Policy
 from dptext.types import Record
 from tests import language_models
 from tests.attackers import models as pairs
-from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 from tests.cli.running import here, small
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
@@ -30,12 +30,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def params(folder: str, **given: Any) -> causal_lm.Params:
     """Return settings with a small model."""
-    return causal_lm.Params(**{"model": folder, "candidates": 4, "beam": 3, **given})
+    settings: dict[str, Any] = {"model": folder, "candidates": 4, "beam": 3}
+    return causal_lm.Params(**(settings | given))
 
 
 def test_modes_choose_by_the_reading(folder: str) -> None:
     """By hand: the likeliest text, the likeliest word, the largest mean cosine."""
-    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    channel, batch = make_channel(Policy()), release(Policy(), TEXTS)
     each = np.arange(len(batch.drawn))
     beam = params(folder, mode="beam").prepare(channel)
     np.testing.assert_array_equal(beam.decode(batch), beam._attacker.read(batch).best)
@@ -55,7 +56,7 @@ def test_settings_and_content_change_what_is_written(
     folder: str, tmp_path: Path
 ) -> None:
     """Another weight, other n-grams and another model write other words."""
-    channel, batch = channel_of(Policy()), release(Policy(), TEXTS * 4)
+    channel, batch = make_channel(Policy()), release(Policy(), TEXTS * 4)
     ngrams.save(pairs.model(ENGLISH), tmp_path / "pairs")
     other = language_models.llama(tmp_path / "other", seed=5)
     several = [
@@ -97,7 +98,7 @@ def test_a_run_is_the_same_whatever_the_batch(folder: str) -> None:
 
 def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
     """Each refusal is one line that names the setting and what to do."""
-    channel = channel_of(Policy())
+    channel = make_channel(Policy())
 
     def refused(match: str, **given: Any) -> None:
         with pytest.raises(UsageError, match=match) as error:
@@ -110,14 +111,14 @@ def test_what_cannot_be_read_is_refused(folder: str, tmp_path: Path) -> None:
     if models.has("gguf") and models.has("accelerate"):
         refused("no file", model=str(tmp_path / "absent.gguf"))
     with pytest.raises(UsageError, match="no exact output distribution"):
-        params(folder).prepare(channel_of(Policy(), "laplace"))
+        params(folder).prepare(make_channel(Policy(), "laplace"))
 
 
 def test_a_broken_model_is_refused_in_one_line(tmp_path: Path) -> None:
     """Weights that are no weights give one line when the first text comes."""
     path = language_models.llama(tmp_path / "broken")
     (tmp_path / "broken" / "model.safetensors").write_bytes(b"no weights")
-    decoder = params(path).prepare(channel_of(Policy()))
+    decoder = params(path).prepare(make_channel(Policy()))
     with pytest.raises(
         UsageError, match=r"decoder\.model: .* cannot be loaded"
     ) as error:
@@ -138,7 +139,7 @@ def test_a_gguf_file_asks_for_its_extra(
     )
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
     with pytest.raises(MissingExtra, match=r"dptext\[gguf\]"):
-        params(str(tmp_path / "model.gguf")).prepare(channel_of(Policy()))
+        params(str(tmp_path / "model.gguf")).prepare(make_channel(Policy()))
 
 
 @pytest.mark.slow

@@ -13,12 +13,20 @@ from dptext.decoders._characters import are_allowed, is_allowed
 # Unicode's property Default_Ignorable_Code_Point, as DerivedCoreProperties.txt of
 # Unicode 16 has it, and characters that are seen as nothing without it.
 IGNORABLE = {
-    *(0xAD, 0x34F, 0x61C, *range(0x115F, 0x1161), 0x17B4, 0x17B5),
+    0xAD,
+    0x34F,
+    0x61C,
+    *range(0x115F, 0x1161),
+    0x17B4,
+    0x17B5,
     *range(0x180B, 0x1810),
     *range(0x200B, 0x2010),
     *range(0x202A, 0x202F),
     *range(0x2060, 0x2070),
-    *(0x3164, *range(0xFE00, 0xFE10), 0xFEFF, 0xFFA0),
+    0x3164,
+    *range(0xFE00, 0xFE10),
+    0xFEFF,
+    0xFFA0,
     *range(0xFFF0, 0xFFF9),
     *range(0x1BCA0, 0x1BCA4),
     *range(0x1D173, 0x1D17B),
@@ -39,7 +47,7 @@ def test_nothing_that_is_not_seen_is_allowed() -> None:
 
 
 def test_what_is_seen_is_allowed() -> None:
-    """Letters, figures, punctuation and symbols of all scripts, but for a few."""
+    """Letters, figures, punctuation and symbols of all scripts, with few exceptions."""
     refused = {
         chr(code)
         for code in range(sys.maxunicode + 1)

@@ -30,7 +30,7 @@ from dptext.tokens.policy import Policy
 from dptext.types import Lexicon, Record, Released
 from tests import language_models
 from tests.attackers import models as pairs
-from tests.attackers.releases import ENGLISH, SIZE, channel_of, release
+from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 from tests.model_server import serving
 
 TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat runs"]
@@ -54,7 +54,9 @@ PETS = frozenset([ENGLISH.words[1], ENGLISH.words[3]])
 @pytest.fixture
 def pets_are_delicate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Let two words of the small lexicon be delicate."""
-    listed = (WordClass("pets", PETS, "health", True, False),)
+    listed = (
+        WordClass(name="pets", words=PETS, special="health", never=True, news=False),
+    )
     monkeypatch.setattr(word_classes, "word_classes", lambda language: listed)
     word_classes._classes.cache_clear()
     word_classes.digest.cache_clear()
@@ -63,7 +65,7 @@ def pets_are_delicate(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     word_classes.digest.cache_clear()
 
 
-def decoder_of(name: str, mode: Any, folder: Path, channel: Channel) -> Any:
+def make_decoder(name: str, mode: Any, folder: Path, channel: Channel) -> Any:
     """Return a decoder with small models."""
     saved = str(folder / "pairs")
     ngrams.save(pairs.model(ENGLISH), folder / "pairs")
@@ -95,10 +97,10 @@ def test_each_mode_writes_one_only_where_it_was_drawn(
     """Where it was drawn it may still be written, as another word may."""
     if name == "causal-lm":
         pytest.importorskip("torch")
-    channel = channel_of(Policy())
+    channel = make_channel(Policy())
     delicate = classes_of_lexicon(ENGLISH).delicate
     assert delicate.sum() == len(PETS)
-    decoder = decoder_of(name, mode, tmp_path, channel)
+    decoder = make_decoder(name, mode, tmp_path, channel)
     kept = 0
     for seed in range(4):
         batch = release(Policy(), TEXTS * 4, seed=seed)
@@ -115,7 +117,7 @@ def test_without_the_rule_they_would_be_written(
     """The same draws hold such words where the list is empty: the test can fail."""
     if name == "causal-lm":
         pytest.importorskip("torch")
-    decoder = decoder_of(name, mode, tmp_path, channel_of(Policy()))
+    decoder = make_decoder(name, mode, tmp_path, make_channel(Policy()))
     batch = release(Policy(), TEXTS * 4)
     delicate = np.array([word in PETS for word in ENGLISH.words])
     assert extra(batch, decoder.decode(batch), delicate) > 0
@@ -128,9 +130,17 @@ def test_the_lists_are_part_of_what_a_key_draws_by(
     """Other lists give other bytes, so that they never share a key's noise."""
     if name == "causal-lm":
         pytest.importorskip("torch")
-    decoder = decoder_of(name, "mbr", tmp_path, channel_of(Policy()))
+    decoder = make_decoder(name, "mbr", tmp_path, make_channel(Policy()))
     before = dict(decoder.content)
-    listed = (WordClass("pets", PETS - {ENGLISH.words[1]}, "health", True, False),)
+    listed = (
+        WordClass(
+            name="pets",
+            words=PETS - {ENGLISH.words[1]},
+            special="health",
+            never=True,
+            news=False,
+        ),
+    )
     monkeypatch.setattr(word_classes, "word_classes", lambda language: listed)
     word_classes.digest.cache_clear()
     after = dict(decoder.content)
@@ -142,8 +152,8 @@ def test_the_lists_are_part_of_what_a_key_draws_by(
 @pytest.mark.usefixtures("pets_are_delicate")
 def test_an_attacker_guesses_them_as_before(tmp_path: Path) -> None:
     """What may be written says nothing about what an attacker may think."""
-    channel = channel_of(Policy())
-    attacker = decoder_of("ngram", "mbr", tmp_path, channel).attacker
+    channel = make_channel(Policy())
+    attacker = make_decoder("ngram", "mbr", tmp_path, channel).attacker
     batch = release(Policy(), TEXTS * 4)
     delicate = classes_of_lexicon(ENGLISH).delicate
     assert extra(batch, attacker.guess(batch), delicate) > 0

@@ -34,7 +34,7 @@ from dptext.types import NUMBER, Ids, Record
 from tests import language_models
 from tests.attackers import models as pairs
 from tests.cli.running import MARKER, here, small
-from tests.conformance.test_decoders import channel_of
+from tests.conformance.test_decoders import make_channel
 from tests.model_server import Reply, Request, chosen, schema, serving
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
@@ -348,7 +348,7 @@ def test_a_server_that_answers_no_test_is_asked_a_few_times(
 
 @pytest.mark.parametrize("reply", [b"<html>log in</html>", b'{"error": "busy"}', b""])
 def test_what_is_no_language_model_gets_no_draws(reply: bytes) -> None:
-    """A web page in place of answers ends the run before anything is sent."""
+    """A web page instead of answers ends the run before anything is sent."""
     with serving(test=lambda request: Reply(reply)) as server:
         with pytest.raises(UsageError, match="no chat completion"):
             written(ready(server.url), LINES[:1])
@@ -443,7 +443,7 @@ def test_one_bound_on_requests_holds_for_all_jobs(tmp_path: Path) -> None:
 def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> None:
     """Of texts that a statement compares, drawn alike, the same bytes are sent.
 
-    So nothing of a text is sent but what is released of it.
+    So only the release of a text is sent.
     """
     texts = mixed(ITEMS)[::24]
     if policy.number == "digits":
@@ -452,7 +452,7 @@ def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> 
     known: set[object] = set()
     with serving() as server:
         params = endpoint.Params(url=server.url, model="tiny", ngrams="")
-        decoder = params.prepare(channel_of(policy))
+        decoder = params.prepare(make_channel(policy))
         for text, view in zip(texts, seen_of_each(texts, policy), strict=True):
             words = Tokenizer(ENGLISH, policy).words([text])
             drawn: Ids = (np.arange(len(words.ids)) * 5 % 9).astype(np.int32)
@@ -668,7 +668,7 @@ def test_the_way_to_an_address_is_that_of_the_environment(
     assert proxy("https://example.org/v1") is None
 
 
-def test_whom_a_run_asked_does_not_depend_on_the_text(tmp_path: Path) -> None:
+def test_the_server_of_a_run_does_not_depend_on_the_text(tmp_path: Path) -> None:
     """In the public report: counts of texts and tokens are in the internal one."""
     outputs = []
     with serving() as server:
@@ -731,7 +731,7 @@ def test_draws_are_charged_before_they_leave(tmp_path: Path) -> None:
 
 
 def test_the_statement_names_the_third_party(key: str, tmp_path: Path) -> None:
-    """Report and statement say to whom draws went, and that answers are not repeatable.
+    """Report and statement name the receiver of draws; answers are not repeatable.
 
     With a key the promise of equal output is not made.
     """
@@ -808,14 +808,17 @@ def test_a_key_comes_from_the_environment_and_stays_there(
 @pytest.mark.parametrize(
     "url",
     [
-        *("", "localhost:8000", "ftp://host/v1", "http://", "http://h:x/v1"),
-        *(f"http://user:{MARKER}@host/v1", f"https://host/v1?key={MARKER}"),
-        *(
-            f"https://host/v1#{MARKER}",
-            "http://h\u00f6st/v1",
-            "http://host/\x00",
-            "http://a b/v1",
-        ),
+        "",
+        "localhost:8000",
+        "ftp://host/v1",
+        "http://",
+        "http://h:x/v1",
+        f"http://user:{MARKER}@host/v1",
+        f"https://host/v1?key={MARKER}",
+        f"https://host/v1#{MARKER}",
+        "http://h\u00f6st/v1",
+        "http://host/\x00",
+        "http://a b/v1",
     ],
 )
 def test_what_is_no_address_is_refused_without_repeating_it(url: str) -> None:

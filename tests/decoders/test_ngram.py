@@ -26,7 +26,7 @@ from tests.attackers.releases import (
     ENGLISH,
     POLICIES,
     SIZE,
-    channel_of,
+    make_channel,
     release,
     sequence,
 )
@@ -37,13 +37,17 @@ TEXTS = ["cat dog, the runs. of cat", "the 42 cat of!\nzq", "dog zq of the cat r
 def params(folder: Path, **given: Any) -> ngram.Params:
     """Return settings with a small model, which is written."""
     ngrams.save(models.model(ENGLISH), folder / "pairs")
-    settings = {"model": str(folder / "pairs"), "candidates": SIZE + 1, "weight": 1.0}
-    return ngram.Params(**{**settings, **given})
+    settings: dict[str, Any] = {
+        "model": str(folder / "pairs"),
+        "candidates": SIZE + 1,
+        "weight": 1.0,
+    }
+    return ngram.Params(**(settings | given))
 
 
 def test_mbr_writes_the_word_of_largest_expected_closeness(tmp_path: Path) -> None:
     """By hand: sum over x of p(x) cos(z, x), the largest over all words z."""
-    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    channel, batch = make_channel(Policy()), release(Policy(), TEXTS)
     settings = params(tmp_path, fluency=0.0)
     written = settings.prepare(channel).decode(batch)
     attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), count=SIZE + 1)
@@ -64,7 +68,7 @@ def test_more_candidates_than_words_are_all_of_them(
 ) -> None:
     """A small vocabulary has no more inputs than words and the unknown word."""
     policy = Policy(stop_word="keep")
-    channel, batch = channel_of(policy, name), release(policy, TEXTS * 3, seed=2)
+    channel, batch = make_channel(policy, name), release(policy, TEXTS * 3, seed=2)
     batch.drawn[::2] = SIZE - 1  # the last row of every table
     few, many = (
         params(tmp_path, candidates=count, fluency=fluency).prepare(channel)
@@ -79,7 +83,7 @@ def test_mbr_writes_the_closest_fluent_text(
     policy: Policy, fluency: float, tmp_path: Path
 ) -> None:
     """By all texts: the largest sum of expected closeness and fluency * ln L."""
-    channel = channel_of(policy)
+    channel = make_channel(policy)
     batch = release(policy, [*TEXTS, "", "the, of", "dog dog cat"], seed=6)
     written = params(tmp_path, fluency=fluency).prepare(channel).decode(batch)
     model = ngrams.load(tmp_path / "pairs")
@@ -122,7 +126,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
     wide = small.english(*(f"w{n}" for n in range(40)))
     rng = np.random.default_rng(2)
     vectors = rng.normal(size=(len(wide.words) + 1, 6)).astype(np.float32)
-    channel = replace(channel_of(Policy()), lexicon=replace(wide, vectors=vectors))
+    channel = replace(make_channel(Policy()), lexicon=replace(wide, vectors=vectors))
     channel = replace(
         channel,
         prior=np.array(wide.prior),
@@ -149,7 +153,7 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
 
 def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
     """Mode posterior writes argmax of the posterior over the words of the outputs."""
-    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    channel, batch = make_channel(Policy()), release(Policy(), TEXTS)
     written = params(tmp_path, mode="posterior").prepare(channel).decode(batch)
     attacker = PairAttacker(channel, ngrams.load(tmp_path / "pairs"), count=SIZE + 1)
     rows, likely = attacker.posterior(batch)
@@ -161,7 +165,7 @@ def test_the_most_probable_word_is_written(tmp_path: Path) -> None:
 
 def test_a_weight_scales_the_language_model(tmp_path: Path) -> None:
     """Next to no weight leaves the likeliest input alone; modes differ."""
-    channel, batch = channel_of(Policy()), release(Policy(), TEXTS)
+    channel, batch = make_channel(Policy()), release(Policy(), TEXTS)
     alone = params(tmp_path, mode="posterior", weight=1e-6).prepare(channel)
     ids = np.arange(SIZE, dtype=np.int32)
     best = channel.mechanism.probs(ids, 2.0).argmax(axis=0)
@@ -219,7 +223,7 @@ def test_batches_change_nothing(
 
 
 def test_a_private_split_of_epsilon_is_not_used(tmp_path: Path) -> None:
-    """Equal draws of texts whose epsilons differ in secret are decoded alike."""
+    """Equal draws of texts with different secret epsilons are decoded alike."""
     ready = build(tmp_path, budget={"name": "linguistic", "epsilon_per_word": 3.0})
     one = ready.tokenizer.words(["the cat runs", "cat dog the"])
     drawn = np.array([1, 2, 3, 1, 2, 3], np.int32)
@@ -276,7 +280,7 @@ def test_an_optional_model_is_the_one_that_ships(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It may be of another language; a damaged or missing one is an error."""
-    optional, channel = ngram.Params(optional=True), channel_of(Policy())
+    optional, channel = ngram.Params(optional=True), make_channel(Policy())
     assert optional.fits(channel)
     strange = replace(channel, lexicon=small.english("chien", "xqzz", "zyqv"))
     prior = np.array([0.0, 0.5, 0.5, 0.0])
@@ -298,4 +302,4 @@ def test_a_model_must_know_the_lexicon(tmp_path: Path) -> None:
     ngrams.save(models.model(other), tmp_path / "french")
     for model, said in (("french", "knows .* of the words"), ("none", "no n-gram")):
         with pytest.raises(LexiconError, match=said):
-            ngram.Params(model=str(tmp_path / model)).prepare(channel_of(Policy()))
+            ngram.Params(model=str(tmp_path / model)).prepare(make_channel(Policy()))

@@ -162,7 +162,7 @@ def check_swaps(
 ) -> int:
     """Put other words where words are replaced: all else must stay as it was read.
 
-    Returns how many texts were compared: those whose pieces, marks and forms stay.
+    Returns the number of compared texts: those with the same pieces, marks and forms.
     """
     swapped, expected = [], []
     for text in divided(lexicon, texts, policy):
@@ -217,9 +217,31 @@ def test_nor_is_any_class_decided_by_another_word(
 TEXTS = st.lists(
     st.sampled_from(
         [
-            *(*PIECES, " ", "  ", "?", "(", "don't", "well-known", "Dr", "U.S."),
-            *("x@y.org", "Min-jun", "O'Brien", "e.g.", "…", "’s", "_", "you"),
-            *("Berlin", "Monday", "2021", "5", "pm", "$", "right-wing", "K-83838974"),
+            *PIECES,
+            " ",
+            "  ",
+            "?",
+            "(",
+            "don't",
+            "well-known",
+            "Dr",
+            "U.S.",
+            "x@y.org",
+            "Min-jun",
+            "O'Brien",
+            "e.g.",
+            "…",
+            "’s",
+            "_",
+            "you",
+            "Berlin",
+            "Monday",
+            "2021",
+            "5",
+            "pm",
+            "$",
+            "right-wing",
+            "K-83838974",
         ]
     ),
     min_size=1,
@@ -250,7 +272,7 @@ def test_a_text_is_judged_by_itself(
 
 
 def test_it_is_said(builtin: Lexicon) -> None:
-    """The statement tells what is copied first, and that it is not protected."""
+    """The statement begins with the copied words, which are not protected."""
     first = shown(POLICY)[0]
     assert "not protected at all" in first
     assert "3,000" in first

@@ -17,12 +17,47 @@ from tests.lexicons import files
 from tests.tokens.test_common import shown_in
 
 GERMAN = (
-    *("der", "die", "und", "ist", "nicht", "will", "wir", "sie", "klein", "schön"),
-    *("Haus", "Straße", "kam", "war", "gestern", "alles", "im", "von", "neu"),
+    "der",
+    "die",
+    "und",
+    "ist",
+    "nicht",
+    "will",
+    "wir",
+    "sie",
+    "klein",
+    "schön",
+    "Haus",
+    "Straße",
+    "kam",
+    "war",
+    "gestern",
+    "alles",
+    "im",
+    "von",
+    "neu",
 )
 FRENCH = (
-    *("le", "la", "l'", "d'", "et", "est", "elle", "son", "petit", "grand", "hier"),
-    *("maison", "eau", "venu", "très", "bonne", "aujourd'hui", "qu'", "s'", "il"),
+    "le",
+    "la",
+    "l'",
+    "d'",
+    "et",
+    "est",
+    "elle",
+    "son",
+    "petit",
+    "grand",
+    "hier",
+    "maison",
+    "eau",
+    "venu",
+    "très",
+    "bonne",
+    "aujourd'hui",
+    "qu'",
+    "s'",
+    "il",
 )
 
 
@@ -66,7 +101,7 @@ def test_no_german_noun_and_no_name_is_copied(tmp_path: Path, text: str) -> None
     ],
 )
 def test_french_elisions_stand_by_themselves(tmp_path: Path, text: str) -> None:
-    """What is elided is a word of its own, whatever stands behind it."""
+    """An elided word is a word, with any word after it."""
     words = lexicon(tmp_path, FRENCH, "fr")
     bare = text.replace("<", "").replace(">", "")
     assert shown_in(words, bare, Policy(common=100)) == text

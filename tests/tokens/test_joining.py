@@ -156,7 +156,7 @@ def test_digits_are_drawn_anew_and_the_form_stays() -> None:
 
 
 def test_texts_of_a_batch_do_not_touch_each_other() -> None:
-    """Each text of a batch is written as it is alone, empty ones included."""
+    """Each text of a batch is written as if it were alone, empty ones included."""
     texts = ["dog dog", "", " dog", "dog!", "", "42 zq"]
     for policy in (Policy(), Policy(punctuation="drop"), Policy(unknown="mask")):
         tokenizer, joiner = Tokenizer(ENGLISH, policy), Joiner(ENGLISH, policy)
@@ -228,7 +228,7 @@ def test_the_output_is_a_function_of_drawn_words_and_kept_things(
     assert hold(mixed(ITEMS), policy) > 500
 
 
-# Identifiers of every form, two or more of each layout, and what is none of them.
+# Identifiers of every form, two or more of each layout, and other pieces.
 FORMED = (
     "4111 1111 1111 1111|5500 0000 0000 0004|4111 1111 1111 1112|378282246310005|"
     "371449635398431|4111-1111-1111-1111|DE89 3704 0044 0532 0130 00|"

@@ -20,7 +20,7 @@ SPANS = Spans(Policy(keep=KEEP, mask=MASK, forms=(Form.EMAIL,)))
 
 
 def named_in(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
-    """Return what is named in a text, and as what."""
+    """Return the named parts of a text, with their kinds."""
     pieces, named, _ = spans.divide(text)
     assert "".join(pieces) == text
     return [(pieces[position].strip(" "), kind) for position, kind in named.items()]
@@ -100,7 +100,7 @@ def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
     ],
 )
 def test_what_is_no_list_is_refused(data: object, reason: str) -> None:
-    """One line says what is wrong and where."""
+    """One line names the mistake and its place."""
     with pytest.raises(UsageError, match=reason) as error:
         lists.read(data, "p.yaml: tokens.keep")
     assert str(error.value).startswith("p.yaml: tokens.keep")

@@ -24,7 +24,7 @@ def test_the_default_covers_every_word() -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "of_kinds"),
+    ("field", "own_kinds"),
     [
         ("unknown", (kinds.UNKNOWN, kinds.IDENTIFIER)),
         ("number", (kinds.NUMBER,)),
@@ -33,11 +33,12 @@ def test_the_default_covers_every_word() -> None:
     ],
 )
 def test_each_setting_speaks_of_its_kinds_only(
-    field: str, of_kinds: tuple[int, ...]
+    field: str, own_kinds: tuple[int, ...]
 ) -> None:
-    """A setting changes the treatment of its own kinds and of no other."""
+    """A setting changes the treatment of its kinds and of no other."""
     for value in get_args(get_type_hints(Policy)[field]):
-        changed = dataclasses.replace(Policy(), **{field: value})
+        changes = {field: value}
+        changed = dataclasses.replace(Policy(), **changes)
         code = getattr(policy, value.upper())
         for kind in range(len(kinds.NAMES)):
             if kind == kinds.MARKUP and field == "punctuation":
@@ -45,7 +46,7 @@ def test_each_setting_speaks_of_its_kinds_only(
                 dropped = changed.treatments[kind] == policy.DROP
                 assert dropped == (value == "drop")
                 continue
-            expected = code if kind in of_kinds else Policy().treatments[kind]
+            expected = code if kind in own_kinds else Policy().treatments[kind]
             assert changed.treatments[kind] == expected
 
 

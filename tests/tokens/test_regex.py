@@ -246,8 +246,26 @@ def test_the_key_of_a_word_is_lower_case_with_straight_quotes() -> None:
 @pytest.mark.parametrize(
     "unit",
     [
-        *("a", "1", "a-", "1-", "a.", "@a", "#a.", "www.", "a@", "http://", "'", "a'"),
-        *(" ", "a.b@", "😀\u200d", "1.1.1a", "-a.", "www.)", "_", "a_-"),
+        "a",
+        "1",
+        "a-",
+        "1-",
+        "a.",
+        "@a",
+        "#a.",
+        "www.",
+        "a@",
+        "http://",
+        "'",
+        "a'",
+        " ",
+        "a.b@",
+        "😀\u200d",
+        "1.1.1a",
+        "-a.",
+        "www.)",
+        "_",
+        "a_-",
     ],
 )
 def test_no_text_takes_more_than_linear_time(unit: str) -> None:

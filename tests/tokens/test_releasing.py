@@ -18,7 +18,7 @@ def released(texts: list[str], policy: Policy) -> Released:
     return joining.release(policy, words, drawn, np.ones(len(drawn)))
 
 
-def text_of(batch: Released, row: int) -> object:
+def join_text(batch: Released, row: int) -> object:
     """Return all that a decoder sees of one text of a batch."""
     end = int(batch.ends[row])
     begin = int(batch.ends[row - 1]) if row else 0
@@ -40,8 +40,8 @@ def test_compared_texts_are_released_alike(policy: Policy) -> None:
     batch = released(texts, policy)
     first: dict[object, tuple[str, object]] = {}
     for row, view in enumerate(seen_of_each(texts, policy)):
-        text, shown = first.setdefault(view, (texts[row], text_of(batch, row)))
-        assert text_of(batch, row) == shown, (text, texts[row])
+        text, shown = first.setdefault(view, (texts[row], join_text(batch, row)))
+        assert join_text(batch, row) == shown, (text, texts[row])
     assert len(texts) - len(first) > 50
 
 

@@ -24,7 +24,7 @@ MONEY = "₿₺₩₽¢฿₪元"[:-1]
 WITHOUT_WIDTH = "\u00ad\u200b\u200c\u200d\u200e\u2060\ufeff\ufe0f\u3164\U000e0041"
 
 
-def words_of(text: str, policy: Policy | None = None) -> Words:
+def make_words(text: str, policy: Policy | None = None) -> Words:
     """Divide one text."""
     return Tokenizer(ENGLISH, policy or Policy()).words([text])
 
@@ -32,7 +32,7 @@ def words_of(text: str, policy: Policy | None = None) -> Words:
 def written(text: str, policy: Policy | None = None) -> str:
     """Write a text with the word "cat" for all that is drawn."""
     policy = policy or Policy()
-    words = words_of(text, policy)
+    words = make_words(text, policy)
     row = ENGLISH.row_of["cat"]
     drawn = np.full(len(words.positions), row, np.int32)
     bits = Randomness(RunKey.from_seed(1), "").bits([bytes(16)], words.texts)
@@ -73,7 +73,7 @@ def test_a_mark_beside_a_number_or_a_word_stays_there(sign: str) -> None:
 def test_pictures_are_replaced_and_marks_are_not() -> None:
     """What may say something by itself is one unknown word."""
     for text in ("✓", "😀", "Ⓐ", "⠓", "👍🏽", "☎"):
-        assert len(words_of(text).positions) == 1
+        assert len(make_words(text).positions) == 1
         assert written(text) == "Cat"
 
 
@@ -81,11 +81,11 @@ def test_pictures_are_replaced_and_marks_are_not() -> None:
 def test_characters_without_width_neither_divide_words_nor_are_words(mark: str) -> None:
     """The output is that of the text without them."""
     for text in ("doc*tor hy*phen*ation", "* doctor*, *", "*", "$*5", "*@jo*hn", ""):
-        words = words_of(text.replace("*", mark))
-        plain = words_of(text.replace("*", ""))
+        words = make_words(text.replace("*", mark))
+        plain = make_words(text.replace("*", ""))
         assert words.pieces == plain.pieces
         assert words.ids.tolist() == plain.ids.tolist()
-    assert words_of(f"doc{mark}tor").ids.tolist() == [ENGLISH.row_of["doctor"]]
+    assert make_words(f"doc{mark}tor").ids.tolist() == [ENGLISH.row_of["doctor"]]
 
 
 def test_no_kept_part_of_an_output_has_characters_without_width() -> None:

@@ -18,12 +18,12 @@ ENGLISH = small.english("the", "cat", "do", "n't", "'s", "Paris", "well", "known
 ROWS = {word.lower(): row for row, word in enumerate(ENGLISH.words)}
 
 
-def words_of(*texts: str, policy: Policy | None = None) -> Words:
+def make_words(*texts: str, policy: Policy | None = None) -> Words:
     """Divide texts with a fresh memory."""
     return Tokenizer(ENGLISH, policy or Policy()).words(texts)
 
 
-def texts_of(words: Words) -> list[str]:
+def join_texts(words: Words) -> list[str]:
     """Join the pieces of each text."""
     ends = words.ends.tolist()
     begins = [0, *ends[:-1]][: len(ends)]
@@ -42,8 +42,8 @@ TEXTS = st.lists(st.one_of(ANY, DENSE), max_size=6)
 @given(TEXTS, st.sampled_from(["perturb", "keep"]))
 def test_pieces_joined_are_the_texts(texts: list[str], unknown: str) -> None:
     """Nothing visible is lost, and all arrays fit together, for any batch of texts."""
-    words = words_of(*texts, policy=Policy(unknown=unknown))  # type: ignore[arg-type]
-    assert texts_of(words) == list(map(visible, texts))
+    words = make_words(*texts, policy=Policy(unknown=unknown))  # type: ignore[arg-type]
+    assert join_texts(words) == list(map(visible, texts))
     assert len(words.ends) == len(texts)
     assert len(words.flags) == len(words.pieces)
     assert words.flags.dtype == np.uint8
@@ -65,7 +65,7 @@ def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> 
     """Splitting a batch in two changes nothing, also with a memory in use."""
     one = Tokenizer(ENGLISH, Policy())
     together = one.words(texts)
-    parts = [one.words(texts[:cut]), words_of(*texts[cut:])]
+    parts = [one.words(texts[:cut]), make_words(*texts[cut:])]
     assert together.pieces == parts[0].pieces + parts[1].pieces
     for name in ("flags", "ids"):
         joined = np.concatenate([getattr(part, name) for part in parts])
@@ -74,10 +74,19 @@ def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> 
 
 def test_words_are_looked_up_by_their_parts() -> None:
     """Known words, clitics, numbers, unknown words and identifiers get their rows."""
-    words = words_of("The CAT's don't 42, zq @x well-known.")
+    words = make_words("The CAT's don't 42, zq @x well-known.")
     parts = [words.pieces[position] for position in words.positions]
     assert parts == [
-        *("The", " CAT", "'s", " do", "n't", " 42", " zq", " @x", " well", "known")
+        "The",
+        " CAT",
+        "'s",
+        " do",
+        "n't",
+        " 42",
+        " zq",
+        " @x",
+        " well",
+        "known",
     ]
     expected = ["the", "cat", "'s", "do", "n't", NUMBER, "", "", "well", "known"]
     assert words.ids.tolist() == [ROWS.get(word, -1) for word in expected]
@@ -85,21 +94,21 @@ def test_words_are_looked_up_by_their_parts() -> None:
 
 def test_the_parts_of_a_word_carry_one_leading_space() -> None:
     """A space before a divided word belongs to its first part only."""
-    words = words_of("a don't")
+    words = make_words("a don't")
     lead = (words.flags & kinds.LEAD) != 0
     assert [words.pieces[i] for i in np.flatnonzero(lead)] == [" do"]
 
 
 def test_no_text_can_name_the_number_element() -> None:
     """Its name written out in a text is marks and an unknown word."""
-    assert words_of("<number>", "number").ids.tolist() == [-1, -1]
+    assert make_words("<number>", "number").ids.tolist() == [-1, -1]
 
 
 def test_empty_texts_and_batches_have_no_words() -> None:
     """Nothing in, nothing out, with arrays of the right kind."""
-    empty = words_of()
+    empty = make_words()
     assert (empty.pieces, len(empty.ends), len(empty.ids)) == ([], 0, 0)
-    words = words_of("", "cat", "", "...", "")
+    words = make_words("", "cat", "", "...", "")
     assert words.texts.tolist() == [1]
     assert words.ends.tolist() == [0, 1, 1, 4, 4]
 
@@ -107,8 +116,8 @@ def test_empty_texts_and_batches_have_no_words() -> None:
 def test_divided_words_do_not_shift_other_texts() -> None:
     """Ends stand right where words of earlier texts have several parts."""
     texts = ["cat", "don't don't", "", "zq-zq well-known", "the"]
-    words = words_of(*texts)
-    assert texts_of(words) == texts
+    words = make_words(*texts)
+    assert join_texts(words) == texts
     assert words.texts.tolist() == [0, 1, 1, 1, 1, 3, 3, 3, 4]
 
 
@@ -134,7 +143,7 @@ def test_divided_words_do_not_shift_other_texts() -> None:
 )
 def test_pieces_are_flagged(text: str, marks: int) -> None:
     """Capitals of words and ends of sentences are flagged, and nothing else."""
-    assert words_of(text).flags.tolist()[0] & ~kinds.KIND == marks
+    assert make_words(text).flags.tolist()[0] & ~kinds.KIND == marks
 
 
 @pytest.mark.parametrize(
@@ -153,7 +162,7 @@ def test_only_perturbed_classes_become_words(
     policy: Policy, replaced: list[str]
 ) -> None:
     """Tokens that a policy keeps, masks or drops are no words for the mechanism."""
-    words = words_of("the cat, zq! 42 @x's", policy=policy)
+    words = make_words("the cat, zq! 42 @x's", policy=policy)
     assert [words.pieces[position] for position in words.positions] == replaced
 
 
@@ -165,7 +174,7 @@ def test_memory_starts_anew_and_changes_nothing(
     one = Tokenizer(ENGLISH, Policy())
     for turn in range(5):
         texts = [f"word{turn}x{n} don't well-known" for n in range(20)]
-        again, fresh = one.words(texts), words_of(*texts)
+        again, fresh = one.words(texts), make_words(*texts)
         assert again.pieces == fresh.pieces
         np.testing.assert_array_equal(again.ids, fresh.ids)
         np.testing.assert_array_equal(again.flags, fresh.flags)

@@ -55,7 +55,7 @@ def test_rows_of_another_number_are_no_topics() -> None:
 
 
 def test_topics_are_written_alone_or_as_a_set() -> None:
-    """By words, numbers or both; a set in its order, divided by a mark of its own."""
+    """By words, numbers or both; a set in its order, divided by its mark."""
     lexicon = small.cloud(4, 2)
     words, bits = WholeTexts(counted).words(["a", "b"]), distributions.bits(2)
     one = np.array([2, 0], np.int32)

@@ -15,19 +15,36 @@ from dptext.types import Ids, Lexicon
 from tests import distributions, small
 
 ENGLISH = small.english(
-    *("the", "cat", "dog", "do", "n't", "'s", "Paris", "runs", "Is", "well", "known"),
-    *("日", "naive"),
+    "the",
+    "cat",
+    "dog",
+    "do",
+    "n't",
+    "'s",
+    "Paris",
+    "runs",
+    "Is",
+    "well",
+    "known",
+    "日",
+    "naive",
 )
 WORDLIKE = (
-    *(kinds.WORD, kinds.NUMBER, kinds.IDENTIFIER, kinds.STOP_WORD, kinds.UNKNOWN),
-    *(kinds.KEPT, kinds.MASKED, kinds.FORMED),
+    kinds.WORD,
+    kinds.NUMBER,
+    kinds.IDENTIFIER,
+    kinds.STOP_WORD,
+    kinds.UNKNOWN,
+    kinds.KEPT,
+    kinds.MASKED,
+    kinds.FORMED,
 )
 
 
 def written(
     text: str, drawn: Ids, policy: Policy, lexicon: Lexicon = ENGLISH, seed: int = 0
 ) -> str:
-    """Write one text with the drawn words in the places of its own."""
+    """Write one text with drawn words instead of its words."""
     words = Tokenizer(lexicon, policy).words([text])
     joiner = Joiner(lexicon, policy)
     positions = joiner.positions_to_redraw(words)
@@ -46,7 +63,7 @@ class Seen:
 
 
 def form(body: str, flags: int, treatment: str, policy: Policy) -> object:
-    """Return what is seen of one word besides its place."""
+    """Return the visible part of one word besides its place."""
     if treatment == "perturb":
         capitals = flags & (kinds.TITLE | kinds.UPPER)
         return capitals if policy.case == "copy" else None
@@ -178,7 +195,7 @@ POLICIES = [
 def seen_of_each(
     texts: list[str], policy: Policy, lexicon: Lexicon = ENGLISH
 ) -> list[Seen]:
-    """Return what is seen of each text."""
+    """Return the visible part of each text."""
     words = Tokenizer(lexicon, policy).words(texts)
     begins = [0, *words.ends[:-1].tolist()]
     return [

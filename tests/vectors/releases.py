@@ -12,8 +12,13 @@ from dptext.vectors.release import VectorRelease
 from tests.cli.running import lexicon
 
 MECHANISMS = (
-    *("laplace", "mahalanobis", "gaussian", "privemb"),
-    *("discrete-gaussian", "discrete-laplace", "privunit"),
+    "laplace",
+    "mahalanobis",
+    "gaussian",
+    "privemb",
+    "discrete-gaussian",
+    "discrete-laplace",
+    "privunit",
 )
 TEXTS = (
     "the film was good and the story old",

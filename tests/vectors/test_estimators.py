@@ -21,8 +21,10 @@ FRESH = dict.fromkeys(
 )
 # Not run for any transformer that is not deterministic, or without SciPy's array API.
 SKIPPED = {
-    *("check_pipeline_consistency", "check_transformer_general"),
-    *("check_transformer_data_not_an_array", "check_array_api_input"),
+    "check_pipeline_consistency",
+    "check_transformer_general",
+    "check_transformer_data_not_an_array",
+    "check_array_api_input",
 }
 
 
@@ -30,7 +32,7 @@ SKIPPED = {
     ("mechanism", "key"), [("discrete-gaussian", KEY), ("laplace", None)]
 )
 def test_scikit_learns_own_checks_pass(mechanism: str, key: bytes | None) -> None:
-    """All that apply; without a key but for two that want the same noise twice."""
+    """All that apply; without a key except two that need the same noise twice."""
     estimator = PrivateVectors(mechanism=mechanism, key=key)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -73,7 +75,7 @@ def test_noise_is_that_of_the_clip_and_of_each_row() -> None:
 
 
 def test_texts_in_a_pipeline(tmp_path: Any) -> None:
-    """Texts go in, a classifier learns from what is released."""
+    """Texts go in, a classifier learns from their release."""
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
 

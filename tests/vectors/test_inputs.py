@@ -168,7 +168,7 @@ def test_no_two_texts_lose_more_than_is_said(
         if pool == "sif" and lexicon is LINE:
             continue
         try:
-            ready = ready_release(path, pool, placed, mechanism, opened)
+            ready = ready_release(path, pool, placed, mechanism, lexicon=opened)
         except UnprovenError:
             assert pool != "word"
             refused.append((pool, mechanism))
@@ -260,7 +260,7 @@ def test_no_number_is_released_that_is_not_finite(tmp_path: Path) -> None:
 def test_vectors_that_coincide_are_no_division_by_zero(
     low: int, tmp_path: Path
 ) -> None:
-    """There is nothing to hide, and what is released is finite; of SIF nothing is."""
+    """There is nothing to hide, and released vectors are finite; SIF releases none."""
     path = tmp_path / "words.vec"
     path.write_text(LINE)
     texts = [Record(0, ("zaru teku",), None), Record(1, ("mivo",), None)]
@@ -325,7 +325,7 @@ def test_a_grid_is_wide_enough_for_vectors_that_lie_close_together(
 
 @pytest.mark.parametrize("version", ["0.1.0", "0.0.9"])
 def test_check_refuses_what_claims_too_much(version: str, tmp_path: Path) -> None:
-    """Sidecars of other code, or other versions, whose constants are of word pairs."""
+    """Sidecars of other code or versions, with constants of word pairs."""
     path, texts, out = (tmp_path / name for name in ("w.vec", "t.jsonl", "o.npy"))
     path.write_text(SOLID)
     texts.write_text('{"text": "zaru teku"}\n{"text": "mivo"}\n')

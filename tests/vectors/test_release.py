@@ -51,7 +51,7 @@ def test_vectors_are_the_same_in_any_batch(
 
 
 @pytest.mark.parametrize("pool", POOLS)
-def test_what_a_vector_is_of(pool: str, tmp_path: Path) -> None:
+def test_a_vector_is_that_of_its_pool(pool: str, tmp_path: Path) -> None:
     """Without noise worth the name: words, means, and the unknown word for no word."""
     ready = ready_release(tmp_path, "laplace", pool, epsilon=1e6)
     every = records(6)

@@ -103,7 +103,7 @@ def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) 
 
 
 def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
-    """A vector of its own shows that a word is none of those; a mean does not."""
+    """The vector of a word shows that it is not one of those; a mean does not."""
     over = {
         "lexicon": lexicon(tmp_path),
         "tokens": {"stop_word": "drop", "unknown": "drop"},
