@@ -7,7 +7,7 @@ COPY pyproject.toml hatch_build.py README.md LICENSE ./
 COPY profiles profiles
 COPY dptext dptext
 RUN python -m venv /opt/dptext \
-    && /opt/dptext/bin/pip install --no-cache-dir ".[parquet,zstd]" \
+    && /opt/dptext/bin/pip install --no-cache-dir ".[parquet,xlsx,zstd]" \
     && /opt/dptext/bin/pip check
 
 FROM python:3.12-slim

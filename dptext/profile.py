@@ -11,7 +11,7 @@ budget: {name: uniform, epsilon: 8}     # or {name: uniform, risk: 10%}
 strategy: token             # or record, data-set: draw equal words once
 tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
-         keep: [], mask: [], forms: []}     # docs/files.md
+         keep: [], mask: [], forms: []}     # docs/tokens.md
 
 `make_overrides` turns the choices of a run (epsilon, risk, mechanism) into such keys,
 `load` lays them over a profile and lists the changes in its name, and

@@ -17,8 +17,7 @@ GUIDES = ("CONTRIBUTING.md", "docs/architecture.md")
 PAGES = tuple(
     sorted(
         str(page.relative_to(ROOT))
-        for page in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *ROOT.glob("docs/*"))
-        if page.suffix == ".md"
+        for page in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))
     )
 )
 # A path from a folder of the repository on, and a file name in backticks.

@@ -5,7 +5,7 @@ they fall, sum to 1, and the first is at most e^epsilon times the last. Worth is
 in them. The success of the best guess, a sum over outputs of the largest of
 prior(x) q(step of y for x), is convex and piecewise linear: it enters by cuts, each the
 guesses that are best at the last solution, until the solution meets the risk. So the
-result is best on these steps, to a millionth of the risk (docs/rank.md).
+result is best on these steps, to a millionth of the risk (docs/results/rank.md).
 
     python -m tools.best_weights PROFILE --risk 20% --utility closeness [--cap EPSILON]
 

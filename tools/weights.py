@@ -2,7 +2,8 @@
 
 Writes dptext/data/rank_weights.json. To be run after the built-in lexicon has changed,
 then python -m tools.results. The priors are those of all words and of all but stop
-words; what epsilon weights are made for, docs/rank.md says. Takes minutes; needs scipy.
+words; docs/results/rank.md names the epsilon that weights are made for. Takes minutes;
+needs scipy.
 
     python -m tools.weights
 """
@@ -69,8 +70,9 @@ def solved(lexicon: Lexicon, space: Space, policy: Policy) -> Iterator[dict[str,
 def as_json(digest: str, tables: dict[str, list[dict[str, Any]]]) -> str:
     """Write the tables as JSON, one a line."""
     about = (
-        "Weights of the mechanism rank by risk (docs/rank.md); steps: [last rank, part "
-        "of epsilon]. Made by python -m tools.weights from the built-in lexicon."
+        "Weights of the mechanism rank by risk (docs/results/rank.md); steps: "
+        "[last rank, part of epsilon]. Made by python -m tools.weights from the "
+        "built-in lexicon."
     )
     lines = [
         f'{{"about": {json.dumps(about)},',

@@ -1,1 +1,1 @@
-"""Mechanisms at equal risk: docs/frontier.md."""
+"""Mechanisms at equal risk: docs/results/frontier.md."""

@@ -10,8 +10,8 @@ Four steps, of which the first three can be interrupted and go on where they wer
 `epsilons` finds the epsilon of each mechanism at each level, from public data alone;
 `cells` privatizes held-out rows with it, trains and tests classifiers on the private
 texts and counts what can still be read; `readers` measures what a reader with other
-public texts of the same kind finds; `page` writes docs/frontier.md from these results
-in docs/results/. Reads text/ and nltk_data/ of the test data
+public texts of the same kind finds; `page` writes frontier.md from these results,
+both in docs/results/. Reads text/ and nltk_data/ of the test data
 (DPTEXT_TEST_DATA, else ../shared/data), and what benchmarks.perplexity needs.
 """
 

@@ -1,4 +1,4 @@
-"""The page of the mechanisms compared: docs/frontier.md."""
+"""The page of the mechanisms compared: docs/results/frontier.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.private_rows import ROOT
 from dptext import __version__
 
-DOCS = ROOT / "docs"
+DOCS = ROOT / "docs" / "results"
 Rows = Sequence[dict[str, Any]]
 # By mechanism and level, kind of text and class of word: share, limits, words.
 Shares = dict[str, dict[str, dict[str, list[float]]]]
@@ -24,7 +24,7 @@ EQUAL = 0.2
 
 
 def write(rows: Rows, epsilons: dict[str, dict[str, Any]], shares: Shares) -> None:
-    """Write docs/frontier.md; shares is what the reader of the kind finds."""
+    """Write docs/results/frontier.md; shares is what the reader of the kind finds."""
     digests = sorted({row["lexicon"] for row in rows})
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("text.md").read_text("utf-8")

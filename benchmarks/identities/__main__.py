@@ -8,7 +8,7 @@
 Makes sentences with marked entities private (ner/ of the test data), and tickets that
 `faker` makes, and counts what still stands in them, whole and in part; how many words
 are unchanged, the perplexity, the cosine and a classifier say how they read (text/).
-Writes docs/results/identities.json, docs/identities.md and its picture. Systems that
+Writes identities.json, identities.md and its picture to docs/results/. Systems that
 are named are measured anew, others stay if they were measured at the same sizes.
 
 A system is a profile of dptext with settings, or a peer. Peers run in processes of

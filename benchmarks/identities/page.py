@@ -1,4 +1,4 @@
-"""The page of identities, docs/identities.md, and its picture."""
+"""The page of identities, docs/results/identities.md, and its picture."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from benchmarks.identities.systems import PEERS, default_systems
 from benchmarks.private_rows import ROOT
 
 ORIGINALS = "originals"
-DOCS = ROOT / "docs"
-RESULTS = DOCS / "results" / "identities.json"
-PICTURE = DOCS / "results" / "identities.svg"
+DOCS = ROOT / "docs" / "results"
+RESULTS = DOCS / "identities.json"
+PICTURE = DOCS / "identities.svg"
 _CORPORA = MARKED[:3]
 _HEADS = {
     "wikigold": "Wikipedia",
@@ -42,7 +42,7 @@ def to_json(results: Results) -> str:
 
 
 def write(results: Results) -> None:
-    """Write docs/identities.md and its picture."""
+    """Write docs/results/identities.md and its picture."""
     text = Path(__file__).with_name("text.md").read_text("utf-8")
     before, after = text.split("<!-- tables -->")
     picture = chart(results)

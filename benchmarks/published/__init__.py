@@ -1,1 +1,1 @@
-"""The published tables, measured again: docs/replication.md."""
+"""The published tables, measured again: docs/results/replication.md."""

@@ -1,4 +1,4 @@
-"""The page of the published tables: docs/replication.md.
+"""The page of the published tables: docs/results/replication.md.
 
 Prose in text.md; each of its <!-- NAME --> becomes a table, made from the rows of
 docs/results/replication.jsonl and from the published figures.
@@ -514,5 +514,5 @@ def page(rows: Rows) -> str:
 
 
 def write(rows: Rows) -> None:
-    """Write docs/replication.md."""
-    (ROOT / "docs" / "replication.md").write_text(page(rows), "utf-8")
+    """Write docs/results/replication.md."""
+    (ROOT / "docs" / "results" / "replication.md").write_text(page(rows), "utf-8")

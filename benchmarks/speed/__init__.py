@@ -1,1 +1,1 @@
-"""Speed and memory: docs/speed.md."""
+"""Speed and memory: docs/results/speed.md."""

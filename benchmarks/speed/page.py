@@ -1,4 +1,4 @@
-"""The page of speed and memory: docs/speed.md.
+"""The page of speed and memory: docs/results/speed.md.
 
     python -m benchmarks speed.page [RUN.json ...]
 
@@ -18,8 +18,8 @@ from typing import Any
 
 from benchmarks.private_rows import ROOT
 
-DOCS = ROOT / "docs"
-RUNS = DOCS / "results" / "speed.json"
+DOCS = ROOT / "docs" / "results"
+RUNS = DOCS / "speed.json"
 Runs = Sequence[dict[str, Any]]
 Row = dict[str, Any]
 TITLES = {
@@ -240,7 +240,7 @@ TABLES: dict[str, Callable[[Runs], list[str]]] = {
 
 
 def main() -> None:
-    """Write docs/results/speed.json, where runs are given, and docs/speed.md."""
+    """Write speed.json, where runs are given, and speed.md to docs/results/."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("runs", nargs="*", type=Path)
     paths = parser.parse_args().runs

@@ -1,7 +1,7 @@
 """The channel: for each drawn word its likeliest inputs; and the unigram attacker.
 
 P(y|x) is that at the epsilon of each word, as far as that epsilon is public
-(docs/decoding.md). By the kind of budget an attacker uses
+(docs/results/decoding.md). By the kind of budget an attacker uses
 - word, position, text, class, past: the epsilon of the draw. It is the same for all
   words, or follows from their number, their position or earlier releases;
 - type: for each input x the epsilon of x;

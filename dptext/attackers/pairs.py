@@ -39,10 +39,10 @@ from dptext.types import (
 )
 
 # The power of the topic; chosen on training rows of AG News and SST-2
-# (docs/decoding.md).
+# (docs/results/decoding.md).
 POWER = 4.0
 # What a nat of the language model counts against a closeness of 1 in written words.
-# Chosen on training rows of AG News, SST-2 and IMDb (docs/decoding.md).
+# Chosen on training rows of AG News, SST-2 and IMDb (docs/results/decoding.md).
 FLUENCY = 0.02
 # The length of a direction: sums of products stay below 2^24, exact in 32 bits.
 _LENGTH = 1000.0

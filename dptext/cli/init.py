@@ -35,7 +35,7 @@ _HEAD = (
 _FORMS = (
     "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
     "# the like become others of the same layout, which is shown (tokens.forms,\n"
-    "# docs/files.md).\n"
+    "# docs/tokens.md).\n"
 )
 _KEY = "pseudonyms.key"
 _MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"

@@ -139,7 +139,7 @@ def description(name: str) -> dict[str, Any]:
     defaults = {each.name: each.default for each in dataclasses.fields(module.Params)}
     hints = typing.get_type_hints(module.Params, include_extras=True)
     plain = [
-        {"name": each, "default": defaults[each], "values": _values(hints[each])}
+        {"name": each, "default": defaults[each], "values": allowed_values(hints[each])}
         for each in defaults
     ]
     return {
@@ -163,7 +163,7 @@ def sections(text: str) -> dict[str, str]:
     return {"about": re.sub(r"(?<!\n)\n(?!\n|- ) *", " ", about.strip()), **one_line}
 
 
-def _values(hint: Any) -> str:
+def allowed_values(hint: Any) -> str:
     """Say which values a type admits: "integer, from 1 to 64", "a or b"."""
     origin, parts = typing.get_origin(hint), get_args(hint)
     if hint in (bool, NoneType):
@@ -171,11 +171,11 @@ def _values(hint: Any) -> str:
     if origin is Literal:
         return " or ".join(map(str, parts))
     if origin in (UnionType, Union):
-        return " or ".join(map(_values, parts))
+        return " or ".join(map(allowed_values, parts))
     if origin is tuple and Ellipsis in parts:
-        return f"list of {_values(parts[0])}"
+        return f"list of {allowed_values(parts[0])}"
     if origin is tuple:
-        return f"[{'; '.join(map(_values, parts))}]"
+        return f"[{'; '.join(map(allowed_values, parts))}]"
     kind, *marks = parts or (hint,)
     limits = [
         f"{word} {getattr(each, bound):g}"

@@ -3,8 +3,9 @@
 A decoder reads a release, the drawn words among the kept pieces of a text, with a
 public language model and the output distribution of the mechanism. It writes the words
 that make the likeliest or the closest text. This is post-processing: the result is a
-function of a `Released` and of public files, never of the text (docs/decoding.md). A
-decoder may send the release to a third party, which writes the words or the text.
+function of a `Released` and of public files, never of the text
+(docs/results/decoding.md). A decoder may send the release to a third party, which
+writes the words or the text.
 
 A file holds `Params`, a frozen dataclass and subclass of `decoders.Params`: the
 settings in a profile. Their `prepare` returns a `Decoder`.

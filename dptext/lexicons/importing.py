@@ -47,7 +47,7 @@ _BY_COSINE = (
 )
 # Zipf-Mandelbrot (Mandelbrot 1953): with this exponent the commonest of 50,000
 # words is 5% of a text, as in English. An exponent of 1 makes it 3%, and risks look
-# smaller than they are (docs/rank.md).
+# smaller than they are (docs/results/rank.md).
 _EXPONENT, _OFFSET = 1.13, 2.73
 # Share of number tokens in running English, where the source has no numbers to count.
 _NUMBER_SHARE = 0.01

@@ -9,11 +9,11 @@ of persons, which share one order and so are one input.
 Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0. The file
 dptext/data/rank_weights.json holds one for each of a grid of risks, for all words and
-for all but stop words (docs/rank.md); "fitted" takes the one that serves a lexicon and
-an aim.
+for all but stop words (docs/results/rank.md); "fitted" takes the one that serves a
+lexicon and an aim.
 
 Guarantee: epsilon-LDP over all of V and over unknown words, exactly: Z does not depend
-on x and ln w(1)/w(|O|) <= epsilon (docs/rank.md).
+on x and ln w(1)/w(|O|) <= epsilon (docs/results/rank.md).
 Source: dptext's own. Related: staircase mechanisms (Kairouz, Oh and Viswanath 2016,
 arXiv:1407.1338), k-subset mechanisms (Ye and Barg 2018, arXiv:1702.00610).
 Known gaps: no smoothness in meaning beyond epsilon: near words are not promised more

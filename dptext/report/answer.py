@@ -49,6 +49,7 @@ from dptext.report.lines import Line
 from dptext.report.protection import (
     changed_fields,
     fitness,
+    for_whom,
     is_mostly_guessed,
     is_of_topics,
     names,
@@ -74,14 +75,14 @@ _SHORT_NAME = 14  # characters of a file name that a sentence says twice
 _LONG_NAME = 24  # characters of a file name that a sentence repeats
 # Questions of the page, and the lines that answer them; the last has all others.
 _GROUPS = (
-    ("What is protected", ("words", "texts", "names")),
-    (
-        "What an attacker finds",
-        ("attacker", "delicate", "same word", "topic", "one guess", "original"),
-    ),
+    ("What is protected", ("words", "texts", "for whom", "names")),
     (
         "What is not protected",
         ("people", "anonymous", "unchanged", "left out", "pseudonyms"),
+    ),
+    (
+        "What an attacker finds",
+        ("attacker", "delicate", "same word", "topic", "one guess", "original"),
     ),
     ("Before you send it", ("sending", "again", "stronger", "third party")),
     ("The run", ()),
@@ -128,6 +129,7 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         _unchanged(document, released),
         *changed_fields(layout.dropped, layout.pseudonyms),
         *protection(promise, document),
+        for_whom(document),
         *_attack_lines(document),
         *trade.stronger(document),
         *sent,
@@ -220,7 +222,7 @@ def first_screen(
         if lines.get("people", verdict).figures.get("protected_as_a_whole"):
             named.insert(1, "people")
         shown: Rows = [(name, lines.pop(name).sentence) for name in named]
-        if not lines:
+        if "unchanged" in wanted:
             shown += _warned(run_warnings(document))
         if shown:
             parts.append(Figures(shown, title))

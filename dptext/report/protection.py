@@ -36,6 +36,14 @@ _WORDS = {
     Strength.WEAK: "weak protection",
 }
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
+# Classes of word that settings may leave unchanged.
+_UNCHANGED = {
+    Unprotected.COMMON_WORDS,
+    Unprotected.STOP_WORD,
+    Unprotected.NUMBER,
+    Unprotected.UNKNOWN,
+    Unprotected.KEEP_LIST,
+}
 # From this share on that one guess finds, words count as not protected.
 _MOST = 0.5
 _NOT_ANONYMOUS = (
@@ -59,7 +67,7 @@ def fitness(document: Document) -> tuple[str, Tone]:
         return "Not fit to leave your hands: no meaningful protection.", Tone.BAD
     if is_mostly_guessed(document):
         return "Not fit to leave your hands: most words can be guessed.", Tone.BAD
-    protects_texts = total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
+    protects_texts = _is_within(total)
     limits = None if document.run.recorded is None else document.run.recorded.limits
     if Unprotected.COMMON_WORDS in promise.unprotected:
         sentence = "Fit at most for people under contract; not for the public."
@@ -192,8 +200,8 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
     ):
         how = "Hardly any protection"
         guess = f"can guess {whole(document.risk)} of words"
-    elif Unprotected.COMMON_WORDS in promise.unprotected:
-        guess = f"can guess a replaced {unit}"
+    elif unit == "word" and _UNCHANGED & {*promise.unprotected}:
+        guess = "can guess a replaced word"
     return f"{how}. An attacker {guess}, but {certain} be certain"
 
 
@@ -250,7 +258,7 @@ def _people(promise: Statement, document: Document | None) -> Line:
         )
         return Line("people", sentence, figures)
     sentence = "Not protected. Several records together may show who someone is"
-    if total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS:
+    if total is not None and _is_within(total):
         sentence = (
             f"Limited protection in one text (at most {bound(total)} nats{rare}), none "
             "in several"
@@ -261,6 +269,28 @@ def _people(promise: Statement, document: Document | None) -> Line:
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
         sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
     return Line("people", f"{sentence}.", figures)
+
+
+def for_whom(document: Document) -> Line:
+    """Name the people whom the release protects, by the knowledge of an attacker."""
+    promise, recorded = document.guarantee, document.run.recorded
+    if fitness(document)[1] is Tone.BAD:
+        sentence = "Nobody."
+    elif recorded is not None and _protects(recorded.limits):
+        sentence = "Each person, within the limit of the ledger."
+    elif _is_within(promise.text_loss.total):
+        sentence = (
+            "People whose text an attacker has among others, unless unchanged parts "
+            "or fields tell; not people with several texts."
+        )
+    else:
+        sentence = "People of whom an attacker knows little and has no original text."
+    return Line("for whom", sentence, short="")
+
+
+def _is_within(total: float | None) -> bool:
+    """Tell whether the bound of a text protects it as a whole."""
+    return total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
 
 
 def names(policy: Policy | None) -> Iterator[Line]:

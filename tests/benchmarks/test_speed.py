@@ -48,10 +48,10 @@ def a_run() -> dict[str, Any]:
 
 
 def test_the_page_is_that_of_its_runs() -> None:
-    """docs/speed.md is what `speed.page` makes of docs/results/speed.json."""
+    """docs/results/speed.md is what `speed.page` makes of docs/results/speed.json."""
     runs = json.loads((ROOT / "docs" / "results" / "speed.json").read_text("utf-8"))
     written = page.page(runs)
-    assert written == (ROOT / "docs" / "speed.md").read_text("utf-8")
+    assert written == (ROOT / "docs" / "results" / "speed.md").read_text("utf-8")
 
 
 def test_the_tables_of_a_run() -> None:

@@ -43,8 +43,8 @@ def test_the_first_screen_answers_the_questions_of_the_signer(export: str) -> No
     questions = (
         "Fit at most for programs of a partner under contract; not for the public.",
         "What is protected:",
-        "What an attacker finds:",
         "What is not protected:",
+        "What an attacker finds:",
         "Before you send it:",
         "The run:",
         "Guarantee:",

@@ -142,7 +142,7 @@ def test_no_statement_contradicts_itself() -> None:
             assert not weak
         verdict = protection.badge(said)
         tone, label = verdict.tone, verdict.text
-        assert (tone == "good") == (label == "Whole texts are well protected")
+        assert (tone == "good") == (label == "Whole texts: strong protection")
         if weak and said.level != "text":
             assert label == "No meaningful protection"
 

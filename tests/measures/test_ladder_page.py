@@ -1,4 +1,4 @@
-"""The guide's table of risks holds the figures of attackers that ship."""
+"""The tables of docs/results/attackers.md hold the figures that ship."""
 
 import json
 from typing import Any
@@ -62,10 +62,10 @@ def rows() -> list[str]:
     return lines
 
 
-def test_the_guide_has_the_figures_that_ship() -> None:
-    """Each risk stands in the guide with what attackers found and classifiers keep."""
-    guide = (ROOT / "docs/guide.md").read_text()
-    assert [row for row in rows() if row not in guide] == []
+def test_the_page_has_the_figures_that_ship() -> None:
+    """Each risk has its row: finds of attackers and accuracies of classifiers."""
+    page = (ROOT / "docs/results/attackers.md").read_text()
+    assert [row for row in rows() if row not in page] == []
 
 
 def of_profile(
@@ -103,8 +103,8 @@ def of_profile(
 
 
 def test_profiles_say_what_the_strongest_attacker_finds() -> None:
-    """Their descriptions and the guide have the figures that ship."""
-    guide = (ROOT / "docs/guide.md").read_text()
+    """Their descriptions and the page have the figures that ship."""
+    page = (ROOT / "docs/results/attackers.md").read_text()
     for name in ("strict", "balanced", "readable"):
         written, all_words, rare, alone, kept = of_profile(name)
         about = profile.load(name).about
@@ -115,12 +115,12 @@ def test_profiles_say_what_the_strongest_attacker_finds() -> None:
         ]
         cells = [*(f"{each}%" for each in written), *cells]
         row = " | ".join([*cells, f"{kept:.0%} |"])
-        assert row in guide, row
+        assert row in page, row
 
 
 def test_the_first_screens_have_the_figures_that_ship() -> None:
-    """README and guide say of a profile what its answer says, in the same lines."""
-    for page, name in (("README.md", "readable"), ("docs/guide.md", "balanced")):
+    """README and tutorial have the lines that the answer for a profile has."""
+    for page, name in (("README.md", "readable"), ("docs/tutorial.md", "balanced")):
         document = dptext.privatize(["The film was good."], name, report=True)[1]
         (figures,) = (
             each

@@ -9,7 +9,7 @@ import pytest
 
 from dptext import pipeline, profile
 from dptext.engine import plan
-from dptext.report import figures, html, protection
+from dptext.report import answer, figures, html, protection
 from tests import small
 from tests.report.pages import (
     changed,
@@ -151,6 +151,40 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     for nats, words in ((3.0, "Send only"), (31.0, "Do not, unless the original")):
         other = changed(document, guarantee__loss=even(nats))
         assert words in closed(rendered(other)).text
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "verdict", "whom"),
+    [
+        ("risk", {}, "Fit at most for programs of a partner", "People of whom"),
+        ("rank", {}, "Not fit to leave your hands: most words can", "Nobody."),
+        ("risk", {"run__key": "seed"}, "Not fit to leave your hands: the s", "Nobody."),
+        ("risk", {"guarantee__notion": "none"}, "Not fit to leave", "Nobody."),
+        ("risk", {"guarantee__loss": even(31.0)}, "Not fit to leave", "Nobody."),
+        (
+            "risk",
+            {"guarantee__unprotected": ["common-words"]},
+            *("Fit at most for people under contract", "People of whom"),
+        ),
+        (
+            "risk",
+            {"guarantee__text_loss": {"total": 9.0}, "guarantee__level": "text"},
+            *("Fit at most for programs that learn from texts", "People whose text"),
+        ),
+    ],
+)
+def test_the_verdict_follows_from_the_guarantee(
+    name: str, values: dict[str, Any], verdict: str, whom: str, tmp_path: Path
+) -> None:
+    """One line says what an output is fit for, another whom it protects."""
+    document = changed(internal_report(name, tmp_path), **values)
+    said = {line.name: line.sentence for line in answer.answer(document)}
+    assert said["verdict"].startswith(verdict)
+    assert len(said["verdict"]) <= 79, "one line of a terminal"
+    assert said["for whom"].startswith(whom)
+    page = closed(rendered(document)).text
+    assert said["verdict"] in page
+    assert said["for whom"] in page
 
 
 def test_a_plan_is_a_page() -> None:

@@ -96,8 +96,8 @@ def test_no_kept_part_of_an_output_has_characters_without_width() -> None:
 
 
 def test_the_table_of_the_docs_is_that_of_the_code() -> None:
-    """docs/files.md names each category with what becomes of it."""
-    lines = (DOCS / "files.md").read_text(encoding="utf-8").splitlines()
+    """docs/tokens.md names each category with what becomes of it."""
+    lines = (DOCS / "tokens.md").read_text(encoding="utf-8").splitlines()
     rows = [line for line in lines if re.match(r"\| `[PSC][a-z]`", line)]
     said: dict[str, set[tuple[str, str]]] = {}
     for row in rows:

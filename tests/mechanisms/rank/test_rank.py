@@ -43,7 +43,7 @@ def test_probabilities_are_the_published_vector(
 def test_weights_are_the_closed_form(
     weights: str, c: float, k: int, listed: int
 ) -> None:
-    """w(r) of docs/rank.md, rank by rank, in plain arithmetic."""
+    """w(r) of docs/results/rank.md, rank by rank, in plain arithmetic."""
     size, epsilon = 12, 3.5
     lexicon = small.cloud(size, 3, listed=listed)
     if k > listed and listed < size:
@@ -190,7 +190,7 @@ def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
 def test_with_outputs_every_input_has_the_same_weights_on_them(
     weights: str, named: int | None, epsilon: float
 ) -> None:
-    """Theorem of docs/rank.md: same support, same weights, worst loss exactly epsilon.
+    """Theorem of docs/results/rank.md: support, weights, worst loss exactly epsilon.
 
     Whether the lexicon says which words are outputs, or the setting cuts them out.
     """

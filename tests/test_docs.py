@@ -1,0 +1,88 @@
+"""The commands of the pages run as they are printed, page by page."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import environment
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.timeout(600),
+    pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash"),
+]
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGES = ("README.md", *(str(p.relative_to(ROOT)) for p in ROOT.glob("docs/**/*.md")))
+BLOCK = re.compile(r"(?ms)^```(sh|python)\n(.*?)^```$")
+# Lines that install something, or need a terminal: not run. Blocks that need models,
+# clusters or files from elsewhere are marked `shell`.
+NOT_RUN = re.compile(
+    r"^(?:python3? -m (?:venv|benchmarks|tools)|[.]venv/|pip |dptext --install-compl)"
+)
+TESTED_ELSEWHERE = {
+    "docs/extending.md": "tests/test_api.py and tests/outside.py",
+    "docs/frames.md": "tests/frames/test_docs.py",
+    "docs/architecture.md": "names no commands",
+}
+
+
+def script(text: str) -> str:
+    """Return the commands of a page as one script that stops at the first failure.
+
+    The blocks of Python are one program behind all commands, as cells of a notebook.
+    """
+    lines = ["set -eu"]
+    cells = []
+    for language, code in BLOCK.findall(text):
+        if language == "python":
+            cells.append(code)
+            continue
+        for line in re.sub(r"\\\n\s*", "", code).splitlines():
+            if not NOT_RUN.search(line):
+                lines.append(line)
+    if cells:
+        program = "\n".join(cells)
+        lines.append(f"{shlex.quote(sys.executable)} - <<'PROGRAM'\n{program}PROGRAM")
+    return "\n".join(lines) + "\n"
+
+
+def with_commands() -> list[str]:
+    """Return the pages that have a command to run."""
+    return [
+        page
+        for page in PAGES
+        if page not in TESTED_ELSEWHERE
+        and len(script((ROOT / page).read_text("utf-8")).splitlines()) > 1
+    ]
+
+
+@pytest.mark.parametrize("page", with_commands())
+def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
+    """In order, in a folder with the examples, each ends well."""
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    program = folder / "dptext"
+    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dptext "$@"\n')
+    program.chmod(0o755)
+    env = environment(HOME=str(tmp_path), PYTHONPATH=str(ROOT))
+    env["PATH"] = f"{folder}{os.pathsep}{env['PATH']}"
+    done = subprocess.run(
+        ["bash", "-c", script((ROOT / page).read_text("utf-8"))],
+        cwd=tmp_path,
+        env=env,
+        capture_output=True,
+        text=True,
+        check=False,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
