@@ -375,15 +375,15 @@ def _equal_parts(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_type(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from the word, by a public table."""
+def _claim_by_type(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if a word decides its epsilon, by a public table."""
     assert promise.varying_epsilon is not None
     most = terms.epsilon * promise.varying_epsilon.word
     return _ldp(Level.WORD, up(min(most, promise.max_loss)))
 
 
-def _of_class(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from a class drawn by randomised response."""
+def _claim_by_class(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if a class drawn by randomised response decides epsilon."""
     first, high = terms.budget.first, terms.epsilon
     if promise.notion is Notion.LDP:
         return _ldp(Level.WORD, first + high)
@@ -397,10 +397,10 @@ def _of_class(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_past(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from what was released before.
+def _claim_by_past(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if earlier released words decide epsilon.
 
-    However it moves, what follows a changed word looks at outputs alone.
+    Epsilons after a changed word are functions of outputs alone.
     """
     total = terms.budget.total
     assert total is not None
@@ -414,10 +414,10 @@ def _of_past(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_anything(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from anything in the text.
+def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if the whole text decides epsilon.
 
-    A changed word moves the epsilon of all others.
+    A changed word may change the epsilon of all others.
     """
     left, spent = promise.varying_epsilon, terms.budget
     assert left is not None
@@ -491,10 +491,10 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
     BudgetKind.WORD: _each_word,
     BudgetKind.TEXT: _equal_parts,
     BudgetKind.POSITION: _each_word,
-    BudgetKind.TYPE: _of_type,
-    BudgetKind.CLASS: _of_class,
-    BudgetKind.PAST: _of_past,
-    BudgetKind.FREE: _of_anything,
+    BudgetKind.TYPE: _claim_by_type,
+    BudgetKind.CLASS: _claim_by_class,
+    BudgetKind.PAST: _claim_by_past,
+    BudgetKind.FREE: _claim_freely,
 }
 
 

@@ -73,7 +73,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
         why = {"reason": promise.reason, "worst": above(claim.worst)}
         return render(f"no_claim.{claim.no_claim}", **why), render("text.none")
     if terms.topics is not None:
-        return _of_topics(claim, terms.topics)
+        return _topic_sentences(claim, terms.topics)
     in_context = promise.context and terms.kind is not BudgetKind.FREE
     origin = "context" if in_context else terms.kind
     parts = {
@@ -90,7 +90,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     return render(_template("sentence", claim, terms), **parts), text + used
 
 
-def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
+def _topic_sentences(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     """Return the sentence for texts that become topics, and one on its figures."""
     epsilon = claim.epsilon
     kind = "" if topics.together == 1 else "_sets"

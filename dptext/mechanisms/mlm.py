@@ -127,7 +127,7 @@ def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
     )
 
 
-def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
+def make_tokens(tokenizer: Untyped, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -388,7 +388,7 @@ class Mlm(TextMechanism):
             raise UsageError(
                 f"{SETTING}: {self.folder} reads {longest} tokens, too few"
             )
-        batch = tokens_of(model.tokenizer, words)
+        batch = make_tokens(model.tokenizer, words)
         mask = int(model.tokenizer.mask_token_id)
         wanted = torch.from_numpy(self._outputs[1]).to(params.device)
 
