@@ -107,7 +107,7 @@ def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
     assert isinstance(mechanism, PublicDraws)
     asked, due = sum(len(each) for each, _ in mechanism.asked), len(ids)
     if public.profile.strategy is Strategy.RECORD:
-        # Each text is a record of its own.
+        # Each text is a record.
         due = len(np.unique(np.stack([draws.words.texts, ids]), axis=1).T)
     elif public.profile.strategy is Strategy.DATA_SET:
         due = len(np.unique(ids))

@@ -221,7 +221,7 @@ _ValueLooks = tuple[str, ...]
 def _looks(value: str, words: int) -> _ValueLooks:
     """Return all that a value, of so many words, looks like.
 
-    Each row of a file comes here, so that what is quick to see is looked at first.
+    Each row of a file comes here, so quick checks come first.
     """
     short = value[:_SHORT]
     if not words and "@" not in value:  # no letters
@@ -289,7 +289,7 @@ def _maybe_phone(value: str) -> bool:
 def _has_email(value: str) -> bool:
     """Tell whether an e-mail address stands in a text.
 
-    Only what is near an @ is looked at, since texts may be long.
+    Only text near an @ is searched, since texts may be long.
     """
     at = value.find("@")
     while at >= 0:

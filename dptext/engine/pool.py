@@ -77,7 +77,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Give tasks to processes; they come back in order, each with what was made of it.
+    """Give tasks to processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """

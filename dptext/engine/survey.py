@@ -1,6 +1,6 @@
 """What the first records show: fields, what they hold, and whether words are known.
 
-A selected field that is in no record was mistyped: its texts would leave as they are.
+A selected field that is in no record was mistyped: its texts would leave unchanged.
 Output that cannot be taken back waits until that is ruled out (`HeldBack`). Copied
 fields are named in warnings: where their words stand in the private text of the same
 record far more often than in that of the record before, and where they look as if they

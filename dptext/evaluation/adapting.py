@@ -2,7 +2,7 @@
 
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
-only its word counts have seen what is read. Figures are kept beside the lexicon:
+only its word counts know the attacked texts. Figures are kept beside the lexicon:
 reports and `budget.attacker_risk` look them up there.
 """
 

@@ -203,8 +203,8 @@ def count_pairs(
 class ByHalves(NamedTuple):
     """What attackers find in one half of a public text.
 
-    attackers: with the pairs of the other half; written: of words as they are written,
-    None where a third party writes them.
+    attackers: with the pairs of the other half; written: of written words, None if a
+    third party writes them.
     """
 
     attackers: InContext

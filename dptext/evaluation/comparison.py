@@ -1,7 +1,7 @@
 """Mechanisms compared on one's own texts: a grid of cells, one row for each.
 
-Texts are a sample of a file. Every cell runs in a process of its own, which alone takes
-its time and memory; a few run at once. Rows that are done can be kept and are then not
+Texts are a sample of a file. Every cell runs in a separate process, to measure its time
+and memory; a few run at once. Rows that are done can be kept and are then not
 computed again.
 """
 
@@ -103,7 +103,7 @@ def run(
     jobs: int = 1,
     resume: Path | None = None,
 ) -> Iterator[tuple[Cell, CellRow]]:
-    """Yield each cell with its row, as they are finished.
+    """Yield each cell with its row when it is finished.
 
     resume is a file of finished rows: those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.

@@ -8,7 +8,7 @@ search is exact; the files of texts stream through it, the values are held in me
 A value may stand in a private text because it was copied, because it was drawn as
 itself, or by chance: a name that is drawn may be any name. So the same values are
 looked for in the private texts of other records that had other values, and not these:
-what is found there is chance.
+matches there are chance.
 """
 
 from __future__ import annotations

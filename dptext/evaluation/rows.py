@@ -1,7 +1,7 @@
 """Read texts and labels of records, and two files record by record.
 
 Through dptext.formats, so that a record and a text are what they are to sanitize. A
-label is read as an id is, by a pass over the file of its own: it may be a number, too.
+label is read like an id, by a separate pass over the file: it may be a number, too.
 """
 
 from __future__ import annotations

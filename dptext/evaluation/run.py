@@ -403,7 +403,7 @@ class _WordAttacks:
 
     nearest guess: the original is the word that was written. Bayes: the likeliest
     original of a drawn word, the attacker of the Bayes risk; for a writer of exact
-    log-probabilities and one epsilon that writes what is drawn. Words outside the
+    log-probabilities and one epsilon that writes drawn words. Words outside the
     vocabulary are not attacked, and all numbers of an element are one word.
     """
 

@@ -201,7 +201,7 @@ class _Pairs(list[tuple[str, object]]):
     """The keys and values of an object, those that occur twice included."""
 
 
-# Numbers stay as they are spelled: they may be longer than Python likes.
+# Numbers keep their spelling: they may be longer than Python likes.
 _decode = json.JSONDecoder(
     object_pairs_hook=_Pairs, parse_int=str.encode, parse_float=str.encode
 ).decode

@@ -1,12 +1,12 @@
 """What is claimed, in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
 
-Of a mechanism that says what is left where epsilon differs from word to word
+If a mechanism has a guarantee for epsilons that differ from word to word
 (`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
 texts whose epsilons sum to at most E lose at most E * total; a word that stays but
 whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
 more than `Guarantee.max_loss`, whatever their epsilons.
 
-Words and whole texts are judged on scales of their own. A word is one of some ten
+Words and whole texts are judged on different scales. A word is one of some ten
 thousand, 11 nats; its bound is weak up to 30 nats, and no meaningful protection above.
 Which of two texts was there is one bit, and a text is often one of a handful: above 10
 nats its bound is no meaningful protection of the text as a whole, whatever it still

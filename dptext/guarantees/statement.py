@@ -264,8 +264,8 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
-    computed with, and what is promised is no less than ten times what rounding may add
-    to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
+    computed with, and the promised loss is at least ten times the loss that rounding
+    may add. Beyond 30 nats it need not be: a statement claims nothing there.
     """
     least, most = _range(budget)
     mechanism.check(least)

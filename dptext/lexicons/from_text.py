@@ -11,8 +11,8 @@ them, mapped as the words that it knows map best (a la carte embedding, Khodak e
 An adapted lexicon writes the same outputs for a word of its base: vectors, outputs and
 orders are those of the base, since orders and outputs by the frequencies of a kind
 gain nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
-around it and an order of the outputs that stand best for it, and is written in place of
-no word. Counts are those of the text, smoothed by the base: the risk and the epsilon
+around it and an order of its best replacements among the outputs, and never replaces a
+word. Counts are those of the text, smoothed by the base: the risk and the epsilon
 for a risk are then of texts of this kind. Words stand by descending count, outputs
 first; words that are no outputs count at most as much as the 1,000th output, so that
 bands of frequency are what they are called.

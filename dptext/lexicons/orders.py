@@ -125,7 +125,7 @@ def far_bound(vectors: Vectors, row: int, listed: Rows) -> float:
 
 
 def unit(vectors: Vectors) -> Singles:
-    """Return rows of length 1, those without a length as they are: (V + 1, d)."""
+    """Return rows scaled to length 1; zero rows stay unchanged: (V + 1, d)."""
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
@@ -143,7 +143,8 @@ def measure(vectors: Vectors) -> dict[str, float]:
 
     Of more than 65,536 words, 8,192 drawn with a fixed seed are looked at for the
     median, and nearest_min is absent: their 53% quantile stands for it, which half of
-    the vocabulary is below but for a chance of 1e-6 (binomial, 4.9 standard errors).
+    the vocabulary is below except with a chance of 1e-6 (binomial, 4.9 standard
+    errors).
     """
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     size = len(rows) - 1

@@ -291,7 +291,7 @@ class InContext:
     kind: str = ""
     #: Number of other words of that kind whose pairs the attacker `same-kind` knows.
     counted: Count = 0
-    #: For texts as they are written, after decoding.
+    #: For written texts, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()
 
 

@@ -3,8 +3,8 @@
 The outputs are a public set O, the most frequent words of V. Every word of V, and the
 unknown word, has a public order of O, its best replacements first, and P(y|x) = w(rank
 of y in the order of x) / Z with the same non-increasing w and the same Z for every x.
-No word outside O is ever written. A word of O is first in its own order, but for names
-of persons, which share one order and so are one input.
+No word outside O is ever written. A word of O is first in its own order, except for
+names of persons, which share one order and so are one input.
 
 Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0. The file

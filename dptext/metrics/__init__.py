@@ -46,7 +46,7 @@ class Batch:
     words: Words
     #: (n,) rows of the vocabulary in the texts after; -1 = unknown, never by a run.
     written: Ids
-    #: (n,) str, each word as it is spelled, perhaps with a space in front.
+    #: (n,) str, the spelled words, with a space before them if there is one.
     spelled: NDArray[np.object_]
     #: (n,) nats; NaN where only the texts are known (`evaluate`).
     eps: Eps

@@ -310,8 +310,8 @@ def audit_texts(
 def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
-    An output that has no chance from one of two inputs is an infinite loss; one that
-    has none from either is none.
+    An output that has no chance from one of two inputs is an infinite loss; one
+    without a chance from either has no loss.
     """
     written = np.flatnonzero(np.isfinite(log_probs).any(axis=0))
     logs = log_probs[:, written]
