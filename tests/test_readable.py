@@ -42,5 +42,5 @@ def test_spans_of_presidio_say_that_common_words_stay() -> None:
     assert operator.operate("Qwertz", {"run": run}) != "Qwertz"
     promise = run.report().guarantee
     assert "common-words" in promise.unprotected
-    assert "the same copied common words" in promise.sentence
+    assert "the same unchanged common words" in promise.sentence
     assert "the same choice of spans by Presidio" in promise.sentence

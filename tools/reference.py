@@ -125,22 +125,18 @@ def commands() -> Iterator[str]:
 def command(title: str, found: Any) -> Iterator[str]:
     """Yield the section of a command, or those of a group."""
     yield f"## {title}\n"
-    about, *more = inspect.cleandoc(found.help or "").split("\n\n")
-    example = ""
-    paragraphs = [" ".join(about.split())]
-    for part in more:
-        text = " ".join(part.split())
-        if text.startswith("Example: "):
-            example = text.removeprefix("Example: ")
-        else:
-            paragraphs.append(text)
+    parts = inspect.cleandoc(found.help or "").split("\n\n")
+    paragraphs = [" ".join(part.split()) for part in parts]
     yield "\n\n".join(map(plain, paragraphs)) + "\n"
     if hasattr(found, "commands"):
         for name, inner in found.commands.items():
             yield from command(f"{title} {name}", inner)
         return
-    if example:
-        yield f"```text\n{example}\n```\n"
+    if found.epilog:
+        # The epilog is markup of a terminal, where a bracket opens a style.
+        text = found.epilog.replace("\\[", "[").replace("Example: ", "")
+        examples = "\n".join(text.split("\n\n"))
+        yield f"```text\n{examples}\n```\n"
     arguments = [each for each in found.params if each.param_type_name == "argument"]
     if arguments:
         yield from table(

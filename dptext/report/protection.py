@@ -85,7 +85,9 @@ def fitness(document: Document) -> tuple[str, Tone]:
         return sentence, Tone.FAIR
     if protects_texts:
         what = "compare texts" if document.vectors is not None else "learn from texts"
-        sentence = f"Fit at most for programs that {what}; not to hide a person."
+        sentence = (
+            f"Fit at most for programs that {what}; not for people with many texts."
+        )
         return sentence, Tone.FAIR
     sentence = (
         "Fit at most for programs of a partner under contract; not for the public."
@@ -260,8 +262,8 @@ def _people(promise: Statement, document: Document | None) -> Line:
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
         sentence = (
-            f"Limited protection in one text (at most {bound(total)} nats{rare}), none "
-            "in several"
+            f"Limited protection in one text (at most {bound(total)} nats{rare}), less "
+            "with every further text"
         )
     vectors = None if private is None else private.vectors
     if vectors is not None and vectors.epsilon_of_one is not None:
@@ -281,7 +283,7 @@ def for_whom(document: Document) -> Line:
     elif _is_within(promise.text_loss.total):
         sentence = (
             "People whose text an attacker has among others, unless unchanged parts "
-            "or fields tell; not people with several texts."
+            "or fields tell; people with several texts less."
         )
     else:
         sentence = "People of whom an attacker knows little and has no original text."

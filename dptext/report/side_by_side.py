@@ -102,17 +102,15 @@ class Comparison:
             unknown = f" It cannot be said for {series(tuple(better[None]))}."
         if better["A"] and better["B"]:
             first, second = (series(tuple(better[side])) for side in ("A", "B"))
-            return f"A protects more in {first}, B in {second}.{unknown}"
+            return f"A is stronger in {first}, B in {second}.{unknown}"
         for side, other in (("A", "B"), ("B", "A")):
             if better[side] and better[None]:
-                return (
-                    f"{side} protects more in {series(tuple(better[side]))}.{unknown}"
-                )
+                return f"{side} is stronger in {series(tuple(better[side]))}.{unknown}"
             if better[side]:
                 named = series(tuple(better[side]))
-                return f"{side} protects more in {named}, {other} in nothing."
+                return f"{side} is stronger in {named}, {other} in nothing."
         if better[None]:
-            return f"Neither protects more where they compare.{unknown}"
+            return f"Neither is stronger where they compare.{unknown}"
         return "Both protect the same."
 
     def data(self) -> JsonObject:
@@ -126,7 +124,7 @@ class Comparison:
                 each.name.replace(" ", "_"): {
                     "a": each.a,
                     "b": each.b,
-                    "protects_more": each.better,
+                    "stronger": each.better,
                     "reason": each.reason or None,
                 }
                 for each in self.aspects
@@ -175,14 +173,14 @@ def _aspects(first: Side, second: Side) -> list[Aspect]:
         better, reason = judged
         found.append(Aspect(name=name, a=a, b=b, better=better, reason=reason))
 
-    add("single words or texts", ("words", "texts"), _of_guarantees(*documents))
+    add("guarantee", ("words", "texts"), _of_guarantees(*documents))
     add("people", ("people",), _of_people(*documents))
     known = [
         None if each.words is None else answer.attackers_on(each, each.words)
         for each in documents
     ]
     add("attackers", ("attacker", "topic"), _of_attackers(*known, written=False))
-    add("words that stay", ("same word", "topic"), _of_attackers(*known, written=True))
+    add("same words", ("same word", "topic"), _of_attackers(*known, written=True))
     add("original texts", ("original",), _of_originals(*documents))
     columns = [_columns(each["unchanged"]) for each in lines]
     add("unchanged parts", ("unchanged",), _of_unchanged(documents, columns))

@@ -100,8 +100,8 @@ def original_sentence(
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
         f"Someone with {count(topics.originals)} originals picks the right one in at "
-        f"most {percent(topics.picked)}, after any one output "
-        f"{percent(topics.picked_after)}, of two {percent(topics.picked_of_two)}, "
+        f"most {percent(topics.picked)} of cases (after any one output "
+        f"{percent(topics.picked_after)}; of two {percent(topics.picked_of_two)}), "
         f"unless unchanged fields{'' if shuffled else ' or the order'} tell."
     )
     figures: JsonObject = {

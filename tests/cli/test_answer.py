@@ -312,7 +312,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         (
             ("--set", "budget={name: per-text, epsilon: 2}"),
             "people",
-            "one text (at most 2 nats), none in several.",
+            "one text (at most 2 nats), less with every further",
         ),
         (
             ("--set", "budget={name: per-text, epsilon: 12}"),

@@ -164,12 +164,14 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
         (
             "risk",
             {"guarantee__unprotected": ["common-words"]},
-            *("Fit at most for people under contract", "People of whom"),
+            "Fit at most for people under contract",
+            "People of whom",
         ),
         (
             "risk",
             {"guarantee__text_loss": {"total": 9.0}, "guarantee__level": "text"},
-            *("Fit at most for programs that learn from texts", "People whose text"),
+            "Fit at most for programs that learn from texts",
+            "People whose text",
         ),
     ],
 )

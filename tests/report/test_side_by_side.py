@@ -32,7 +32,7 @@ def aspects(first: Document, second: Document) -> dict[str, Aspect]:
     return {each.name: each for each in compared(first, second).aspects}
 
 
-WORDS = "single words or texts"
+GUARANTEE = "guarantee"
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_guarantees_are_compared_only_if_they_are_alike(
     values: dict[str, Any], better: str | None, report: Document
 ) -> None:
     """A smaller epsilon is stronger for the same words; else nothing is said."""
-    found = aspects(report, changed(report, **values))[WORDS]
+    found = aspects(report, changed(report, **values))[GUARANTEE]
     assert found.better == better
     assert bool(found.reason) == (better is None)
 
@@ -92,7 +92,7 @@ def test_the_verdict_names_each_side(report: Document) -> None:
     """It says where which one protects more, and where that cannot be said."""
     stronger = changed(report, guarantee__epsilon=2.0)
     said = compared(report, stronger).verdict
-    assert said.startswith(f"B protects more in {WORDS}.")
+    assert said.startswith(f"B is stronger in {GUARANTEE}.")
     assert "It cannot be said for attackers" in said
     mixed = changed(stronger, guarantee__unprotected=["case", "grammar", "classes"])
     assert "B" not in compared(report, report).verdict.split()[:1]
@@ -124,8 +124,8 @@ def test_the_command_compares_two_exports(tmp_path: Path) -> None:
     ):
         assert here(*run, *more).code == 0
     found = json.loads(here("report", first, second, "--json").out)
-    assert found["aspects"]["single_words_or_texts"]["protects_more"] == "B"
-    assert found["aspects"]["unchanged_parts"]["protects_more"] == "B"
+    assert found["aspects"]["guarantee"]["stronger"] == "B"
+    assert found["aspects"]["unchanged_parts"]["stronger"] == "B"
     assert found["aspects"]["unchanged_parts"]["a"].startswith("id, name; ")
     assert "budget.epsilon" in found["settings"]
     shown = " ".join(here("report", first, second).out.decode().split())
