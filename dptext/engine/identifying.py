@@ -358,9 +358,9 @@ def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True)
     advice = advice or _ADVICE
     if len(kinds) == 1:
         ((name, kind),) = kinds.items()
-        left = "was left unchanged" if written else "will be left unchanged"
-        return f"column {name!r} {left} and looks like {kind}; {advice}"
+        copied = "was left unchanged" if written else "will be left unchanged"
+        return f"column {name!r} {copied} and looks like {kind}; {advice}"
     named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-    left = "were left unchanged" if written else "will be left unchanged"
+    copied = "were left unchanged" if written else "will be left unchanged"
     advice = advice.replace("make it", "make each").replace("leave it", "leave them")
-    return f"columns {left} and look identifying: {named}; {advice}"
+    return f"columns {copied} and look identifying: {named}; {advice}"

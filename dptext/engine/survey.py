@@ -138,12 +138,12 @@ class Fields:
         ]
         if names:
             shown = ", ".join(map(repr, names))
-            left, them = f"columns {shown} were left unchanged and repeat", "them"
+            problem, them = f"columns {shown} were left unchanged and repeat", "them"
             if len(names) == 1:
-                left, them = f"column {shown} was left unchanged and repeats", "it"
+                problem, them = f"column {shown} was left unchanged and repeats", "it"
             self._warn(
-                f"{left} words of the private text; make {them} private too (--field), "
-                f"or leave {them} out (--drop)"
+                f"{problem} words of the private text; make {them} private too "
+                f"(--field), or leave {them} out (--drop)"
             )
 
 

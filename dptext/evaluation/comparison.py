@@ -163,18 +163,18 @@ def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
     """Run a process for one cell, which ends with the block."""
-    answer, theirs = multiprocessing.Pipe(duplex=False)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
-    process = _context().Process(target=_answer, args=(theirs, *about))
+    process = _context().Process(target=_answer, args=(sender, *about))
     try:
-        with theirs, pool.signals_held():
+        with sender, pool.signals_held():
             process.start()
-        yield answer
+        yield receiver
     finally:
         if process.pid is not None:  # an interrupt may come before it has begun
             process.kill()
             process.join()
-        answer.close()
+        receiver.close()
 
 
 def _receive(answer: connection.Connection, cell: Cell) -> CellRow:

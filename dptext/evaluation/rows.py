@@ -123,15 +123,15 @@ def pairs(
                 msg = f"{original}: record {number} has the id of an earlier one"
                 raise InputError(msg)
         joined = ((known.pop(row.identity, None), row) for row in two)
-    for number, (mine, other) in enumerate(joined, 1):
-        if mine is None or other is None:
-            more, fewer = (original, private) if other is None else (private, original)
+    for number, (first, second) in enumerate(joined, 1):
+        if first is None or second is None:
+            more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
                 f"{more}: record {number} has no partner in {fewer}; give files of one "
                 "run, with --id where records are left out of the private file"
             )
-        if len(mine.texts) != len(other.texts):
-            texts = f"{len(other.texts)} texts, its original {len(mine.texts)}"
+        if len(first.texts) != len(second.texts):
+            texts = f"{len(second.texts)} texts, its original {len(first.texts)}"
             msg = f"{private}: record {number} has {texts}; give files of one run"
             raise InputError(msg)
-        yield Pair(mine.texts, other.texts, mine.values, mine.identity)
+        yield Pair(first.texts, second.texts, first.values, first.identity)

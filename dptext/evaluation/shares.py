@@ -59,8 +59,8 @@ class Law:
         """Return q, the probability of writing any other topic."""
         if self.together == 1:
             return math.exp(-self.epsilon) * self.right
-        held = self.right * (self.together - 1) + (1.0 - self.right) * self.together
-        return held / (self.topics - 1)
+        wrong = self.right * (self.together - 1) + (1.0 - self.right) * self.together
+        return wrong / (self.topics - 1)
 
     def share(self, written: float) -> float:
         """Return the share of a topic that is written in a share of the texts."""
@@ -131,8 +131,8 @@ def differences(
     for one, two in zip(before, after, strict=True):
         difference = two.share - one.share
         below = math.hypot(two.share - two.low, one.high - one.share)
-        above = math.hypot(two.high - two.share, one.share - one.low)
-        grown.append((difference, difference - below, difference + above))
+        upper = math.hypot(two.high - two.share, one.share - one.low)
+        grown.append((difference, difference - below, difference + upper))
     return grown
 
 
@@ -207,11 +207,11 @@ def _exact_limits_of_file(
     law: Law, count: int, texts: int, alpha: float
 ) -> tuple[float, float]:
     """Return the shares m / N that a count does not speak against, by exact tails."""
-    below = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
-    above = _least(
+    lower = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
+    upper = _least(
         lambda m: _tail(law, count, texts - m, texts, upper=False) > alpha / 2, texts
     )
-    return below / texts, (texts - above) / texts
+    return lower / texts, (texts - upper) / texts
 
 
 def _least(fits: Callable[[int], bool], most: int) -> int:

@@ -419,14 +419,14 @@ def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
 
     A changed word may change the epsilon of all others.
     """
-    left, spent = promise.varying_epsilon, terms.budget
-    assert left is not None
-    changed = up(min(spent.high * left.word, promise.max_loss))
-    moved = math.inf if promise.context else up(left.moved(spent.low, spent.high))
-    total = math.inf if spent.total is None else up(spent.total * left.total)
+    varying, spent = promise.varying_epsilon, terms.budget
+    assert varying is not None
+    changed = up(min(spent.high * varying.word, promise.max_loss))
+    moved = math.inf if promise.context else up(varying.moved(spent.low, spent.high))
+    total = math.inf if spent.total is None else up(spent.total * varying.total)
     each = changed
     if spent.rate is not None:
-        each = min(each, up(spent.rate * left.total))
+        each = min(each, up(spent.rate * varying.total))
     one = _one_change(changed, moved, each, total)
     if math.isinf(total):
         return _ldp(Level.WORDS, each, one)

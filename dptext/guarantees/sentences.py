@@ -306,12 +306,12 @@ def _one_change(claim: Claim) -> str:
 
 def _share(promise: Guarantee, terms: Terms) -> str:
     """Bound the sum of the epsilons of a text, where all of it may choose."""
-    spent, left = terms.budget, promise.varying_epsilon
+    spent, varying = terms.budget, promise.varying_epsilon
     if spent.total is not None:
         most = render("phrase.share_of_total", total=number(spent.total))
-        if left is None or left.total == 1.0:
+        if varying is None or varying.total == 1.0:
             return most
-        return most + render("phrase.times_total", times=above(left.total))
+        return most + render("phrase.times_total", times=above(varying.total))
     if spent.rate is not None:
         return render("phrase.share_of_rate", rate=number(spent.rate))
     return ""

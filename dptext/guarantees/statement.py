@@ -342,12 +342,12 @@ def topic_terms(
     ]
     source = sentences.series(tuple(sources))
     if isinstance(mechanism, SetMechanism):
-        held = mechanism.held(budget.high)
+        chance = mechanism.held(budget.high)
         return claims.TopicTerms(
             size=size,
-            nearest=held,
+            nearest=chance,
             # Of C(K, k) sets C(K - 1, k - 1) hold a topic, a share k / K.
-            largest=held / mechanism.together,
+            largest=chance / mechanism.together,
             source=source,
             together=mechanism.together,
         )

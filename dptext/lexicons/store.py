@@ -292,15 +292,15 @@ def _write(array: Array, write: Callable[[bytes], object]) -> None:
     np.save(cast(BinaryIO, SimpleNamespace(write=write)), np.ascontiguousarray(array))
 
 
-def _publish(beside: Path, folder: Path) -> None:
-    os.chmod(beside, 0o755)  # noqa: S103 - mkdtemp closes it to others
+def _publish(part: Path, folder: Path) -> None:
+    os.chmod(part, 0o755)  # noqa: S103 - mkdtemp closes it to others
     try:
-        os.rename(beside, folder)
+        os.rename(part, folder)
     except OSError:
         if not folder.is_dir():
             raise
         # meta.json comes last: a crash on the way leaves a digest that does not match.
-        new = sorted(beside.iterdir(), key=lambda path: path.name == META)
+        new = sorted(part.iterdir(), key=lambda path: path.name == META)
         for path in new:
             os.replace(path, folder / path.name)
         for name in {WORDS, *(f"{name}.npy" for name in _ARRAYS)}:

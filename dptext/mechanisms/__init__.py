@@ -275,8 +275,8 @@ class Mechanism(Prepared, ABC):
         """Tell whether `log_density` gives the density of `observe`."""
         return type(self).log_density is not Mechanism.log_density
 
-    def _lacks(self, what: str) -> TypeError:
-        return TypeError(f"mechanism {self.name} has no {what} to ask for")
+    def _lacks(self, feature: str) -> TypeError:
+        return TypeError(f"mechanism {self.name} has no {feature} to ask for")
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.

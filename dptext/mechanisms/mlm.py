@@ -302,13 +302,13 @@ class Params(mechanisms.Params):
 
     def prepare(self, space: Space, aim: Aim) -> Mlm:
         """Find the model; it is loaded with the first text."""
-        what = "the mechanism mlm"
+        feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
-                f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
+                f"{feature} needs a model: --set mechanism.model=DIR, a Hugging Face "
                 "folder"
             )
-        folder = language.need(self.model, SETTING, what, language.MASKED)
+        folder = language.need(self.model, SETTING, feature, language.MASKED)
         return Mlm(self, space, folder, digest_of_path(folder))
 
     def scores(self, logits: Logits) -> Floats:

@@ -208,14 +208,20 @@ def _shorten(settings: Params, row: FittedTable, space: Space) -> Params:
 def _success(settings: Params, space: Space, row: FittedTable, prior: Floats) -> float:
     """Return the Bayes risk at the epsilon of a table, cached."""
     digest = cache.digest(prior)
-    what = (space.lexicon.digest, space.identity, asdict(settings), digest, row.epsilon)
+    parts = (
+        space.lexicon.digest,
+        space.identity,
+        asdict(settings),
+        digest,
+        row.epsilon,
+    )
 
     def compute() -> dict[str, float]:
         mechanism = settings.prepare(space, Aim())
         best = mechanism.best_guesses(prior, row.epsilon, [(0, len(prior))])
         return {"success": float(best.sum())}
 
-    return float(cache.numbers(cache.key_of("fitted", 1, *what), compute)["success"])
+    return float(cache.numbers(cache.key_of("fitted", 1, *parts), compute)["success"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ class AllMetrics:
     def merge(self, one: Partials, other: Partials) -> Partials:
         """Count the texts of both; those of one come first."""
         pairs = zip(self._meters.values(), one, other, strict=True)
-        return tuple(meter.merge(mine, more) for meter, mine, more in pairs)
+        return tuple(meter.merge(first, second) for meter, first, second in pairs)
 
     def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
         """Return the figures of each metric by its heading.
