@@ -56,7 +56,7 @@ def number(value: float) -> str:
     return short if float(short) >= value else repr(value)
 
 
-def above(value: float, digits: int = 4) -> str:
+def format_up(value: float, digits: int = 4) -> str:
     """Write a number with few digits, rounded up."""
     short = f"{value:.{digits}g}"
     if float(short) >= value:
@@ -67,13 +67,13 @@ def above(value: float, digits: int = 4) -> str:
 
 def up(nats: float) -> float:
     """Round a product up to six digits."""
-    return float(above(nats, 6)) if 0.0 < nats < math.inf else nats
+    return float(format_up(nats, 6)) if 0.0 < nats < math.inf else nats
 
 
 def factor(nats: float) -> str:
     """Write e^nats, rounded up; as a power where it means nothing."""
     if nats > MAX_MEANINGFUL_LOSS:
-        return f"e^{above(nats)}"
+        return f"e^{format_up(nats)}"
     value = math.exp(nats)
     if value < 1000:
         return f"{math.ceil(value * 100) / 100:g}"

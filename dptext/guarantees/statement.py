@@ -68,7 +68,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     exact = render("condition.floating_point")
     each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
-        nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
+        nats = claims.format_up(max(terms.numerical_slack, 1e-12), 2)
         exact = render("condition.finite_bits", nats=nats, each=each)
     settings = render(f"condition.{'lists' if terms.policy.has_lists else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)

@@ -35,7 +35,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     written = json.loads(Path(report).read_text())
     assert written["guarantee"]["notion"] == "LDP"
     assert written["words"]["risk"]["success"] > written["words"]["risk"]["baseline"]
-    assert "well protected" in run("report", report)
+    assert "strong protection" in run("report", report)
     planned = json.loads(run("sanitize", "--plan", *where, "--json"))
     assert planned["mechanism"] == "even"
     assert written["words"]["risk"].items() <= planned["risk"].items()
