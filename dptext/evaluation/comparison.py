@@ -1,7 +1,7 @@
 """Mechanisms compared on one's own texts: a grid of cells, one row for each.
 
-Texts are a sample of a file. Every cell runs in a process of its own, which alone takes
-its time and memory; a few run at once. Rows that are done can be kept and are then not
+Texts are a sample of a file. Every cell runs in a separate process, to measure its time
+and memory; a few run at once. Rows that are done can be kept and are then not
 computed again.
 """
 
@@ -139,7 +139,7 @@ def run(
     jobs: int = 1,
     resume: Path | None = None,
 ) -> Iterator[tuple[Cell, CellRow]]:
-    """Yield each cell with its row, as they are finished.
+    """Yield each cell with its row when it is finished.
 
     resume is a file of finished rows: those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.
@@ -199,18 +199,18 @@ def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
     """Run a process for one cell, which ends with the block."""
-    answer, theirs = multiprocessing.Pipe(duplex=False)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
-    process = _context().Process(target=_answer, args=(theirs, *about))
+    process = _context().Process(target=_answer, args=(sender, *about))
     try:
-        with theirs, pool.signals_held():
+        with sender, pool.signals_held():
             process.start()
-        yield answer
+        yield receiver
     finally:
         if process.pid is not None:  # an interrupt may come before it has begun
             process.kill()
             process.join()
-        answer.close()
+        receiver.close()
 
 
 def _receive(answer: connection.Connection, cell: Cell) -> CellRow:

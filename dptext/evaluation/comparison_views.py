@@ -79,7 +79,7 @@ class Figure(NamedTuple):
     column: Column = Column("")
 
 
-def _of_attacker(name: str, attacker: str, title: str) -> Iterator[Figure]:
+def _attacker_figures(name: str, attacker: str, title: str) -> Iterator[Figure]:
     """Yield the success of an attacker by class of word."""
     path = f"result.in_context.{attacker}.classes"
     column = Column(title, share, full=1.0)
@@ -90,7 +90,7 @@ def _of_attacker(name: str, attacker: str, title: str) -> Iterator[Figure]:
     yield Figure(f"{name}_rare", f"{path}.{RARE}.success")
 
 
-def _of_classifier(name: str, path: str) -> Iterator[Figure]:
+def _classifier_figures(name: str, path: str) -> Iterator[Figure]:
     """Yield accuracies of the classifier of the first label or attribute."""
     original, chance = Column("on originals", str), Column("by chance", share)
     yield Figure(name, f"{path}.private.accuracy", _LEARNED, Column(name, str))
@@ -127,10 +127,10 @@ _CSV = (
     Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
     Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
     Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
-    *_of_attacker("attacker", SAME_KIND, "attacker of the kind"),
-    *_of_attacker(ENDPOINT, ENDPOINT, "attacker on a server"),
-    *_of_classifier("utility", "result.utility.0"),
-    *_of_classifier("attack", "result.attribute_attacks.0"),
+    *_attacker_figures("attacker", SAME_KIND, "attacker of the kind"),
+    *_attacker_figures(ENDPOINT, ENDPOINT, "attacker on a server"),
+    *_classifier_figures("utility", "result.utility.0"),
+    *_classifier_figures("attack", "result.attribute_attacks.0"),
     Figure("trade_off", "result.trade_off"),
     Figure("words_per_second", "words_per_second", _COST, Column("words/s", count)),
     Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),

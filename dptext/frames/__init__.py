@@ -149,9 +149,9 @@ class PrivateColumns:
             if self._tally is not None:
                 self._tally.count(private)
             for texts, values in zip(private.texts, rows, strict=False):
-                left = iter(texts)
+                remaining = iter(texts)
                 for into, value in zip(new, values, strict=True):
-                    into.append(_arrow.refill(value, left))
+                    into.append(_arrow.refill(value, remaining))
         return new
 
     def _records(self, page: RowPage, start: int) -> Iterator[Record]:

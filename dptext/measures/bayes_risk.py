@@ -271,8 +271,8 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     The array is shared by all callers and cannot be written to.
 
     Stop words, common words, words of classes, numbers and words of lists that are
-    copied, masked, left out or drawn afresh are no secret, so an attacker knows that a
-    replaced word is none of them. Unknown words are left out: all of them are drawn
+    copied, masked, left out or drawn afresh are no secret, so an attacker excludes
+    them for a replaced word. Unknown words are left out: all of them are drawn
     from one and the same output distribution.
     """
     prior = np.array(lexicon.counts, np.float64)

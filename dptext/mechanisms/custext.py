@@ -8,12 +8,12 @@ Published output sets follow from public order and public vocabulary alone: word
 are taken by descending public frequency, the order of the lexicon.
 
 aggressive: every word has its own set, the k words nearest to it. Each word is alone in
-    its class (but for chance: two words with the same k nearest words).
+    its class (except by chance: two words with the same k nearest words).
 balanced: the most frequent word without a set opens one, its k nearest words; those of
     them that have no set yet get this one too. Sets overlap.
 conservative: the most frequent word without a set opens one: itself and the k - 1
     nearest of the words without a set; all of them get it. The sets divide V; the last
-    holds what is left over.
+    holds the rest.
 
 Unknown words have the set of their public row's nearest k words (aggressive) or that
 of the word nearest to their row (balanced, conservative).

@@ -1,7 +1,7 @@
 """1-Diffractor: noise on a word's position in one-dimensional chains of the vocabulary.
 
 One of the chains is drawn for each word; with i the word's position on it,
-geometric: what is written stands at i plus two-sided geometric noise, cut at the ends;
+geometric: the written word stands at i plus two-sided geometric noise, cut at the ends;
     P ~ exp(-eps |i - j| / scale), and the ends take what lies beyond them.
 tem: P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2).
 

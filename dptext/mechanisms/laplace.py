@@ -44,7 +44,7 @@ class Params(mechanisms.Params):
         """Take the space, and its Lipschitz constant if that calibrates the noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
-        # If all vectors coincide there is nothing to hide, but noise of 0 is none.
+        # If all vectors coincide there is nothing to hide, but noise must not be 0.
         stretch = space.lipschitz.over(Inputs.WORDS) or 1.0
         return Laplace(self, space, space.original, stretch)
 

@@ -128,7 +128,7 @@ def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
     )
 
 
-def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
+def make_tokens(tokenizer: Untyped, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -312,13 +312,13 @@ class Params(mechanisms.Params):
 
     def _find(self) -> str:
         """Return the folder of the model."""
-        what = "the mechanism mlm"
+        feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
-                f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
+                f"{feature} needs a model: --set mechanism.model=DIR, a Hugging Face "
                 "folder"
             )
-        return language.need(self.model, SETTING, what, language.MASKED)
+        return language.need(self.model, SETTING, feature, language.MASKED)
 
     def scores(self, logits: Logits) -> Floats:
         """Clip logits to their range and scale it to [0, 1]; NaN counts as c_min."""
@@ -397,7 +397,7 @@ class Mlm(TextMechanism):
             raise UsageError(
                 f"{SETTING}: {self.folder} reads {longest} tokens, too few"
             )
-        batch = tokens_of(model.tokenizer, words)
+        batch = make_tokens(model.tokenizer, words)
         mask = int(model.tokenizer.mask_token_id)
         wanted = torch.from_numpy(self._outputs[1]).to(params.device)
 

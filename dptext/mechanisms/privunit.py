@@ -285,7 +285,7 @@ class PrivUnit(NoiseMechanism):
 
         The place of the drawn point in the order by nearness, and its place by number
         among those of its weight, each as a uniform number: places are spread by
-        uniform numbers of their own. What is no public point has an amount that no draw
+        other uniform numbers. Points that are not public have an amount that no draw
         has.
         """
         digest = hashlib.sha256(np.ascontiguousarray(points).tobytes()).digest()

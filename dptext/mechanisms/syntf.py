@@ -102,7 +102,7 @@ class SynTF(WordMechanism):
         synonym = np.exp((self.params.synonym - 1.0) * eps / 2.0)
         itself = -np.expm1(-eps / 2.0)
         if self.params.published:
-            # Unknown words have no candidates of their own: any word.
+            # Unknown words have no candidates: any word.
             anyone = np.where(rows < self.space.size, 0.0, 1.0)
             itself = np.ones(len(rows))
         else:

@@ -8,7 +8,7 @@ recalibrate a larger scale takes the place of epsilon in the formula, at the sam
 such that the exact losses of all pairs keep this.
 Known as: TEM.
 Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07928.
-Known gaps: none in what is drawn.
+Known gaps: none in the draws.
 Example: dptext sanitize reviews.jsonl --field text --mechanism tem --epsilon 13
 """
 

@@ -1,7 +1,7 @@
 """Vickrey, as published: no guarantee, for comparison only.
 
-The word's vector with multivariate Laplace noise; then the nearest word but for the
-input word, or the second nearest but for it, with probabilities from their distances
+The word's vector with multivariate Laplace noise; then the nearest word except the
+input word, or the second nearest except it, with probabilities from their distances
 d1, d2 to the noisy point: the nearest with (1 - t) d2 / (t d1 + (1 - t) d2).
 
 Guarantee: none. Leaving the input word out looks at it again: it is never written for

@@ -436,7 +436,7 @@ class DataFrameCounts:
         """Return the internal report of the partitions that are done.
 
         A partition counts once, however often Spark computes it. Before any action
-        there is none; where an action takes only some rows, as `show` does, those
+        none has counted; where an action takes only some rows, as `show` does, those
         partitions count that were read to their end.
         """
         tally = Tally.begin(self._call.pipeline.lexicon)
@@ -550,7 +550,7 @@ def privatize(
     new_schema = df.schema
     if selection.changed:
         new = empty.privatized(names, private_columns, 0).schema
-        # Types of Arrow and of Spark are not one to one: others stay as they are.
+        # Types of Arrow and of Spark are not one to one: others stay unchanged.
         fields = [
             df.schema[field.name]
             if field.type == schema.field(field.name).type
