@@ -1,4 +1,4 @@
-"""The functions for Python programs: `dptext.privatize`, `dptext.embed`, their parts.
+"""The functions for Python programs: privatize, sanitize_files, embed, their parts.
 
 A call prepares settings and a key, counts its work, and has a report.
 """
@@ -6,9 +6,11 @@ A call prepares settings and a key, counts its work, and has a report.
 from __future__ import annotations
 
 import os
+import pathlib
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
@@ -16,13 +18,17 @@ from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import frames, lexicons, pipeline
+from dptext import calibration, frames, lexicons, pipeline, streams
 from dptext import profile as profiles
 from dptext.engine import documents
+from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
-from dptext.engine.survey import Language, is_asked_for
+from dptext.engine.job import Job
+from dptext.engine.language import Language, is_asked_for
+from dptext.engine.request import Request
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
+from dptext.formats import _fields
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -39,7 +45,10 @@ Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
 FloatRows = NDArray[np.float32]
 _RECORDS = 1024  # texts in a batch of vectors
-# Advice on a column of a table that was left unchanged.
+# Advice on a column of a file or a table that was left unchanged.
+FILE_ADVICE = (
+    "make it private (fields=) or a pseudonym (pseudonym=), or leave it out (drop=)"
+)
 TABLE_ADVICE = (
     "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
 )
@@ -73,7 +82,7 @@ def open_pipeline(
     Raises UsageError and LexiconError.
     """
     recipe = load_profile(profile, overrides)
-    return pipeline.build(recipe, lexicons.find(recipe.lexicon))
+    return calibration.build(recipe, lexicons.find(recipe.lexicon))
 
 
 def open_key(key: object) -> RunKey:
@@ -297,6 +306,114 @@ def privatize(
     written = list(call.texts(checked))
     private = written[0] if isinstance(texts, str) else written
     return (private, call.report(Selection())) if report else private
+
+
+@dataclass(frozen=True)
+class SanitizedFiles:
+    """Files that were made private."""
+
+    #: The outputs, each with its public report beside it.
+    paths: tuple[pathlib.Path, ...]
+    #: The internal report of all of them: for the owner of the texts.
+    report: Report
+
+
+class _Warnings:
+    """Passes the warnings of a run to the program, and notes them for the report."""
+
+    def __init__(self) -> None:
+        self._noted: dict[str, None] = {}
+
+    def warn(self, line: str) -> None:
+        if line not in self._noted:
+            self._noted[line] = None
+            warn(line, stacklevel=6)
+
+    def bar(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+        if identifying:
+            self.warn(warning(identifying, FILE_ADVICE))
+        return documents.with_warnings(document, [*self._noted])
+
+
+def sanitize_files(
+    paths: Path | Sequence[Path],
+    output: Path | None = None,
+    *,
+    out_dir: Path | None = None,
+    fields: str | Sequence[str] = (),
+    profile: Path = profiles.DEFAULT,
+    overrides: Mapping[str, object] | None = None,
+    id: str | None = None,
+    missing: Missing = "fail",
+    drop: str | Sequence[str] = (),
+    pseudonym: str | Sequence[str] = (),
+    format: str | None = None,
+    encoding: str | None = None,
+    on_error: Literal["fail", "skip"] = "fail",
+    jobs: int = 1,
+    **choices: Unpack[CallChoices],
+) -> SanitizedFiles:
+    """Make files private, as `dptext sanitize` does: the same bytes under a key.
+
+    With output all files are written to one, with out_dir each to a file of its name
+    in that folder, and a folder to a folder; existing outputs are replaced. A public
+    report appears beside each output. fields name the private texts of a record; files
+    of lines have none. Records that cannot be read are an InputError, or are left out
+    with on_error="skip". jobs is the number of processes. All other arguments are
+    those of `privatize` and the options of `dptext sanitize`.
+
+    Warns of columns that look identifying. Raises UsageError and LexiconError for
+    arguments, InputError for files that cannot be read, OutputError where an output
+    cannot be written; then a single output is not there, and of several those are that
+    were complete.
+
+    >>> result = dptext.sanitize_files(  # doctest: +SKIP
+    ...     "tickets.csv", "tickets.private.csv", fields="body", drop="email"
+    ... )
+    >>> print(result.report)  # doctest: +SKIP
+    """
+    names = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
+    inputs = tuple(os.fspath(name) for name in names)
+    if not inputs or (output is None) == (out_dir is None):
+        raise UsageError("sanitize_files: name files, and either output or out_dir")
+    if "-" in (*inputs, output):
+        raise UsageError("sanitize_files: name files, not standard input or output")
+    named: dict[str, Any] = {**choices}
+    key = open_key(named.pop("key", None))
+    over = make_overrides(overrides, **named)
+    selection = Selection(
+        fields=tuple(listed(fields)),
+        id_field=id,
+        missing=missing,
+        encoding=None if encoding is None else streams.known_encoding(encoding),
+        dropped=tuple(listed(drop)),
+        pseudonyms=tuple(listed(pseudonym)),
+    )
+    _fields.check_selection(selection)
+    request = Request(
+        job=Job(
+            inputs=inputs,
+            output=None if output is None else os.fspath(output),
+            selection=selection,
+            format=format,
+            on_error=on_error,
+            jobs=jobs,
+            any_language=is_asked_for(over),
+        ),
+        profile=load_profile(profile, over),
+        key=key,
+        reports=Reports(sidecar=True),
+        out_dir=None if out_dir is None else os.fspath(out_dir),
+    )
+    notices = _Warnings()
+    planned = request.jobs(notices.warn)
+    finished = request.carry_out(planned, notices)
+    assert finished is not None, "neither in place nor resumed"
+    written = tuple(pathlib.Path(each.output) for each in planned if each.output)
+    return SanitizedFiles(paths=written, report=finished.report)
 
 
 @dataclass(frozen=True)

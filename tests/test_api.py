@@ -204,16 +204,25 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
     ], done.stdout
 
 
-def test_the_guide_for_programs_shows_what_works() -> None:
+def test_the_guide_for_programs_shows_what_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The Python section of docs/extending.md runs as it stands."""
+    monkeypatch.chdir(tmp_path)
+    ticket = {"body": "The room was clean.", "email": "a@example.org"}
+    Path("tickets.jsonl").write_text(f"{json.dumps(ticket)}\n")
     page = Path(__file__).parents[1] / "docs" / "extending.md"
     section = page.read_text("utf-8").partition("## From Python")[2]
-    (program,) = re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.S)
+    programs = re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.S)
     names: dict[str, Any] = {}
-    exec(program, names)
+    for program in programs:
+        exec(program, names)
     assert isinstance(names["text"], str)
     assert len(names["texts"]) == 2
     assert names["report"].guarantee.notion == "LDP"
+    (written,) = names["result"].paths
+    assert json.loads(written.read_text()).keys() == {"body"}
+    assert "dptext report tickets.private.jsonl" in capsys.readouterr().out
 
 
 def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress, registry
-from dptext.cli import faults, groups, options, outputs, screen
+from dptext.cli import faults, groups, options, screen
 from dptext.cli.options import GUARANTEE, INPUT, OUTPUT
 from dptext.cli.values import MOST_JOBS, Number
 from dptext.errors import ComponentError, UsageError
@@ -236,7 +236,9 @@ def command(
     settings.check()
     selection = layout.selection("text", missing="pass")
     cells = grid.cells(settings.attacker)
-    files = outputs.find_files([file], layout.format)
+    from dptext.engine import folders
+
+    files = folders.find_files([file], layout.format)
     texts = read_sample(
         paths=files,
         selection=selection,

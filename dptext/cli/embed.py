@@ -147,6 +147,8 @@ def command(
 ) -> None:
     """Release noisy vectors of words or texts, to train models on."""
     from dptext.checking.contents import OF_VECTORS
+    from dptext.engine.files import open_internal, plan_jobs
+    from dptext.engine.request import name_outputs
     from dptext.report import document, signatures
     from dptext.streams.outputs import Release
     from dptext.vectors import columns, job, release
@@ -166,14 +168,14 @@ def command(
     )
     task = replace(task, typed=context.meta[applying.TYPED])
     reports = reported.reports(keys.key_file)
-    outputs.planned(task, reports, context.meta[outputs.READ])
+    plan_jobs(task, reports, context.meta[outputs.READ])
     key = keys.key()
     with Release() as opened:
         # All is opened before anything is read, the data first: they appear last.
         sink = opened.open(output, held=fail_on is not None)
         beside = reports.public_path(task)
         sidecar = None if beside is None else opened.open(str(beside))
-        write = outputs.internal(reports, opened)
+        write = open_internal(reports, opened)
         aside = None
         if task.on_error == "quarantine" and task.quarantine is not None:
             aside = opened.open_quarantine(task.quarantine)
@@ -207,5 +209,5 @@ def command(
             sidecar.stream.write(signatures.sign(encoded, reports.key))
         write(result)
         opened.commit()
-    released = outputs.released([task], reports, ())
+    released = name_outputs([task], reports, ())
     answer.show(result, released)

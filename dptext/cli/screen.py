@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dptext.report.answer import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
+    from dptext.report.notebook import Report
     from dptext.types import Record
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
@@ -286,8 +287,8 @@ class Answer:
             self._waiting[line] = None
 
     def with_warnings(
-        self, document: Document, identifying: Mapping[str, str], advice: str = ""
-    ) -> Document:
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         """Return the report of a run with all that it warned of.
 
         identifying are the unchanged fields that identify people; advice as in

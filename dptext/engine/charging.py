@@ -87,6 +87,15 @@ class Account:
         return Recorded(self.ledger.id, entry, limits)
 
 
+@contextlib.contextmanager
+def open_account(
+    path: Path, subject: str, nats: float, delta: float
+) -> Iterator[Account]:
+    """Open the ledger at path for a block, created if it is missing."""
+    with ledger.open_ledger(path, create=True) as opened:
+        yield Account(opened, subject, Limit(nats, delta))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charging:
     """Charges the records of one output before they are written."""

@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dptext import registry
+from dptext import failures
 from dptext.engine.job import Task
 from dptext.errors import DptextError
 
@@ -200,7 +200,7 @@ def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> N
         except EOFError:
             return
         try:
-            with registry.describe_failure():
+            with failures.describe_failure():
                 answer = make()(task)
         except Exception as error:
             answer = error

@@ -19,9 +19,9 @@ from typing import BinaryIO, NamedTuple, cast
 
 from dptext import formats, streams
 from dptext import pipeline as pipelines
+from dptext.engine.fields import SAMPLE
 from dptext.engine.job import FilePart, Job, Task, Warn
 from dptext.engine.repeats import Repeats
-from dptext.engine.survey import SAMPLE
 from dptext.engine.tally import Start
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from dptext import pipeline, progress, streams
+from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import SameKindAttacker
@@ -264,7 +264,7 @@ def calibrate_by_attacker(
             f"counted {public.name}; leave the option out, which "
             "divides the text into halves"
         )
-    ready = pipeline.build(recipe, lexicon)
+    ready = calibration.build(recipe, lexicon)
     if attacker == SAME_KIND:
         halves = Halves(public.records)
         model, _ = count_pairs(ready, public, partial(halves.texts, 0))
@@ -274,7 +274,7 @@ def calibrate_by_attacker(
 
     def read(epsilon: float) -> Reading:
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
-        ready = pipeline.build(replace(recipe, budget=budget), lexicon)
+        ready = calibration.build(replace(recipe, budget=budget), lexicon)
         if model is None:
             tried = context_risk.named(ready, attacker)
         else:

@@ -25,17 +25,17 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from dptext import lexicons, pipeline, profile, progress, streams
+from dptext import calibration, lexicons, pipeline, profile, progress, streams
 from dptext.decoders import none
 from dptext.engine import documents, pool
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, Result, evaluate
+from dptext.failures import describe_failure
 from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
-from dptext.registry import describe_failure
 from dptext.types import Record, Selection
 
 _EXAMPLES = 3
@@ -236,7 +236,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     written = recipe
     if settings.attacker is not None:  # whose server the decoder names
         written = replace(recipe, decoder=Part("none", none.Params()))
-    ready = writer = pipeline.build(written, lexicon)
+    ready = writer = calibration.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words, private = 0, list[tuple[str, ...]]()
     randomness = ready.randomness(RunKey.fresh())

@@ -162,6 +162,17 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
         )
 
 
+def check_selection(selection: Selection) -> None:
+    """Refuse a selection of a field for two things. Raises UsageError."""
+    for name in selection.changed:
+        check_uses(
+            name,
+            name in selection.fields,
+            name in selection.dropped,
+            name in selection.pseudonyms,
+        )
+
+
 def find_option(path: str, selection: Selection) -> str:
     """Return the option that names a field."""
     uses = {

@@ -15,10 +15,11 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
+from dptext.engine.fields import SAMPLE
 from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import pseudonym_function
+from dptext.engine.language import Language
 from dptext.engine.repeats import Repeats
-from dptext.engine.survey import SAMPLE, Language
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.formats import Unreadable, _arrow, _fields

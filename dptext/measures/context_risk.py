@@ -35,7 +35,7 @@ from dptext.attackers.pairs import PairAttacker, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
-from dptext.measures import calibrate
+from dptext.measures import ladders
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
@@ -367,19 +367,19 @@ def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
 
 
 def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
-    figures = calibrate.attacker_figures(pipeline.lexicon, part, key)
+    figures = ladders.attacker_figures(pipeline.lexicon, part, key)
     try:
         return msgspec.convert(figures or [], tuple[InContext, ...])
     except msgspec.ValidationError:  # kept by another version of dptext
         return ()
 
 
-def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
+def measured_ladder(pipeline: Pipeline) -> Mapping[float, ladders.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
-    key = calibrate.ladder_key(settings, pipeline.lexicon)
-    return calibrate.rungs(pipeline.lexicon, key)
+    key = ladders.ladder_key(settings, pipeline.lexicon)
+    return ladders.rungs(pipeline.lexicon, key)
 
 
 def measured_below(

@@ -37,12 +37,13 @@ from typing import (
     overload,
 )
 
-from dptext import lexicons, progress, registry
+from dptext import failures, lexicons, progress
 from dptext import profile as profiles
 from dptext.api import TABLE_ADVICE, Call, CallChoices, Missing, Path, listed
+from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
-from dptext.engine.run import Inspect, Reports, Run
+from dptext.engine.run import Inspect, Run
 from dptext.engine.source import Source
 from dptext.engine.tally import BEGIN, Start, Tally, Totals
 from dptext.errors import (
@@ -116,7 +117,7 @@ def attempted(work: Callable[P, T]) -> Callable[P, T | Failure]:
     @wraps(work)
     def result(*args: P.args, **kwargs: P.kwargs) -> T | Failure:
         try:
-            with registry.describe_failure():
+            with failures.describe_failure():
                 return work(*args, **kwargs)
         except (DptextError, InternalError, OSError) as error:
             return error
@@ -381,7 +382,7 @@ class Partitions:
 
     def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
         """Give each batch with new texts, without the column of row numbers."""
-        with registry.describe_failure():
+        with failures.describe_failure():
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from dptext import lexicons, pipeline, profile
+from dptext import calibration, lexicons, profile
 from dptext.evaluation import comparison
 from dptext.evaluation.comparison import Cell, Sample
 from dptext.evaluation.rows import pairs
@@ -54,7 +54,7 @@ def read_as_written(
     lexicon = lexicons.find("builtin")
     tokens = dict(each.removeprefix("tokens.").split("=") for each in overrides)
     settings = profile.load("balanced", {"tokens": tokens})
-    ready = pipeline.build(settings, lexicon)
+    ready = calibration.build(settings, lexicon)
     while True:
         records = [
             Record(number, tuple(row.values()), None) for number, row in enumerate(rows)
