@@ -65,6 +65,7 @@ ALLOWED = {
     ("__init__", "errors"),
     ("__init__", "_version"),
     ("__init__", "api"),
+    ("__init__", "calls"),
     ("__init__", "pipeline"),
     ("__init__", "profile"),
     # An account is drawn up for a profile.
