@@ -1,4 +1,4 @@
-"""The tables of docs/embed.md: PrivEmb's experiments, and GauDP's Tables 4.6 and 4.7.
+"""The tables of results/vectors.md: PrivEmb's experiments, GauDP's Tables 4.6 and 4.7.
 
 python -m benchmarks embed_tables --data DATA --glove GLOVE_FOLDER --words VADER.txt
 

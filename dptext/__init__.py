@@ -4,6 +4,7 @@
 >>> private = dptext.privatize("Call me at noon.")
 >>> vectors = dptext.embed(["Call me at noon."], epsilon=8)
 >>> private, report = dptext.privatize(["Call me at noon."], risk="10%", report=True)
+>>> dptext.sanitize_files("tickets.csv", "private.csv", fields="body")  # doctest: +SKIP
 """
 
 from __future__ import annotations
@@ -15,13 +16,21 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dptext.api import embed as embed
-    from dptext.api import load_profile as load_profile
-    from dptext.api import open_pipeline as open_pipeline
     from dptext.api import privatize as privatize
+    from dptext.api import sanitize_files as sanitize_files
+    from dptext.calls import load_profile as load_profile
+    from dptext.calls import open_pipeline as open_pipeline
     from dptext.pipeline import Pipeline as Pipeline
     from dptext.profile import Profile as Profile
 
-_API = ("Pipeline", "embed", "load_profile", "open_pipeline", "privatize")
+_API = (
+    "Pipeline",
+    "embed",
+    "load_profile",
+    "open_pipeline",
+    "privatize",
+    "sanitize_files",
+)
 __all__ = ["__version__", *_API]
 
 

@@ -18,7 +18,6 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import mappings, progress, registry, spaces, views
 from dptext.attackers.channel import Channel
@@ -26,10 +25,9 @@ from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
-from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.lexicons import topics
 from dptext.mappings import Index
-from dptext.measures import bayes_risk, calibrate
+from dptext.measures import bayes_risk
 from dptext.mechanisms import (
     Aim,
     Family,
@@ -57,6 +55,7 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import TopicJoiner, WholeTexts
 from dptext.types import (
+    BudgetDescription,
     BudgetKind,
     Eps,
     Ids,
@@ -413,14 +412,17 @@ def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record
 def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     """Prepare a profile for a lexicon.
 
-    Turns a risk into an epsilon. Raises UsageError for settings that do not fit the
-    lexicon, or an epsilon too large to mean anything.
+    recipe has an epsilon in the place of a risk (dptext.calibration). Raises UsageError
+    for settings that do not fit the lexicon, or an epsilon too large to mean anything.
     """
-    recipe = in_language(_by_attackers(recipe, lexicon), lexicon)
+    recipe = in_language(recipe, lexicon)
     decoding = recipe.decoder.params.for_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
+    budget = recipe.budget.params.prepare(lexicon)
+    check_compatibility(recipe, budget)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    recipe, mechanism, budget = _prepared(recipe, space)
+    mechanism = recipe.mechanism.params.prepare(space, _aim(budget.description))
+    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if topics.topic_meta(lexicon) is not None:
         _check_topics(recipe, mechanism, budget)
     statement.check(mechanism, budget.description)
@@ -463,6 +465,24 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
         ),
         is_repeatable=is_repeatable,
     )
+
+
+def _aim(budget: BudgetDescription) -> Aim:
+    """Return the epsilon of a word for which a mechanism chooses its settings.
+
+    Of several epsilons it is the largest; there is none where words share a total.
+    """
+    if budget.rate is not None:
+        return Aim(epsilon=budget.rate)
+    return Aim(epsilon=budget.high if budget.total is None else None)
+
+
+def check(recipe: Profile, lexicon: Lexicon) -> None:
+    """Raise UsageError for settings that `build` refuses before its slow work."""
+    params = recipe.budget.params
+    by_risk = isinstance(params, uniform.Params) and params.epsilon is None
+    check_compatibility(recipe, None if by_risk else params.prepare(lexicon))
+    recipe.mechanism.params.check()
 
 
 def _digest_with_view(lexicon: Lexicon) -> str:
@@ -524,63 +544,3 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
     for message, is_refused in refusals.items():
         if is_refused:
             raise UsageError(message)
-
-
-def _by_attackers(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Turn a limit on attackers of whole texts into a risk of one word."""
-    params = recipe.budget.params
-    if not isinstance(params, uniform.Params) or params.attacker_risk is None:
-        return recipe
-    if params.epsilon is not None:  # the resolved settings of a report
-        return recipe
-    risk = calibrate.risk_for(recipe.settings(), lexicon, params.attacker_risk)
-    progress.say(f"attacker-risk {params.attacker_risk:.3g} is met at risk {risk:.3g}")
-    return replace(recipe, budget=Part("uniform", replace(params, risk=risk)))
-
-
-def _prepared(
-    recipe: Profile, space: spaces.Space
-) -> tuple[Profile, Mechanism, AnyBudget]:
-    """Prepare mechanism and budget, either of which may depend on the other.
-
-    The profile returned has the resulting parameters and epsilon.
-    """
-    lexicon = space.lexicon
-    params = recipe.budget.params
-    if isinstance(params, uniform.Params) and params.epsilon is None:
-        budget = None  # its epsilon follows from the mechanism and the risk
-        aim = Aim(
-            risk=params.risk, prior=bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
-        )
-    else:
-        budget = params.prepare(lexicon)
-        spent = budget.description
-        # Of several epsilons the largest; none where words share a total.
-        largest = spent.high if spent.total is None else None
-        aim = Aim(epsilon=largest if spent.rate is None else spent.rate)
-    check_compatibility(recipe, budget)
-    mechanism = recipe.mechanism.params.prepare(space, aim)
-    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
-    if aim.risk is not None and aim.prior is not None:
-        recipe = _with_epsilon(recipe, mechanism, aim.risk, aim.prior)
-    return recipe, mechanism, budget or recipe.budget.params.prepare(lexicon)
-
-
-def _with_epsilon(
-    recipe: Profile, mechanism: Mechanism, risk: float, words: NDArray[np.float64]
-) -> Profile:
-    """Turn a risk into an epsilon."""
-    if recipe.strategy is not Strategy.TOKEN:
-        raise UsageError(
-            "the risk is that of one draw; a word that is drawn once for all its "
-            "places shows more: give --epsilon instead"
-        )
-    epsilon = calibrate.epsilon_for(mechanism, risk, words)
-    promise = mechanism.guarantee(epsilon)
-    if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
-        raise UsageError(
-            f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
-            "parameters, which is no meaningful protection; give a smaller risk, or "
-            "parameters of the mechanism that list fewer words"
-        )
-    return recipe.with_epsilon(epsilon)

@@ -4,9 +4,6 @@ A stage may lie in the folder of another: budgets.scores. A component of another
 is found by the entry point group `dptext.<stage>`, the last part of the stage's name.
 A name of dptext is dptext's: an entry point that takes one is refused. A component of
 another package that cannot be used is refused when it is asked for, not before.
-
-Messages on unexpected exceptions name their type, component and place, never their own
-text, which could hold the text of a record.
 """
 
 from __future__ import annotations
@@ -14,21 +11,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import difflib
-import errno
 import hashlib
 import importlib
 import itertools
 import os
 import pkgutil
+import re
 import sys
-import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from dptext.errors import ComponentError, DptextError, InternalError, UsageError
+from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
@@ -47,7 +43,8 @@ STAGES = (
 # Members of the modules of a stage, if not `Params`; each extends the class of the same
 # name in the package of the stage.
 _MEMBERS = {"formats": ("Format",), "metrics": ("NAME", "Meter")}
-_LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
+
+_KNOWN_AS = re.compile(r"^Known as: (.+)\.$", re.MULTILINE)
 
 
 @cache
@@ -64,7 +61,8 @@ def find(stage: str, name: str) -> ModuleType:
     """
     known = names(stage)
     if name not in known:
-        raise UsageError(f"no {_kind(stage)} named {name!r}; {suggest(name, known)}")
+        hint = suggest(name, known, published(stage))
+        raise UsageError(f"no {_kind(stage)} named {name!r}; {hint}")
     entries = _outside(stage).get(name, ())
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
@@ -228,68 +226,27 @@ def _kind(stage: str) -> str:
     return stage.rpartition(".")[2].rstrip("s")
 
 
-def suggest(name: str, known: tuple[str, ...]) -> str:
-    """Suggest the nearest known name, or list all."""
-    near = difflib.get_close_matches(name, known, n=1)
+def published(stage: str) -> dict[str, str]:
+    """Return the component of dptext for each name that papers give one.
+
+    A docstring names them: "Known as: 1-Diffractor."; remarks stand in parentheses.
+    """
+    found = {}
+    for name in sorted(_packaged(stage)):
+        module = importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+        if line := _KNOWN_AS.search(module.__doc__ or ""):
+            listed = re.sub(r" *\(.*?\)", "", line[1])
+            found.update(dict.fromkeys(listed.split(", "), name))
+    return found
+
+
+def suggest(
+    name: str, known: tuple[str, ...], others: Mapping[str, str] | None = None
+) -> str:
+    """Suggest the known name that is meant, or list all; others mean known ones."""
+    meant = {each.casefold(): each for each in known}
+    for other, means in (others or {}).items():
+        meant.setdefault(other.casefold(), means)
+    near = difflib.get_close_matches(name.casefold(), tuple(meant), n=1)
     choices = ", ".join(known)
-    return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
-
-
-def is_memory_error(error: BaseException) -> bool:
-    """Tell whether memory ran out, which libraries report as errors of all kinds."""
-    if isinstance(error, MemoryError):
-        return True
-    if isinstance(error, OSError) and error.errno is not None:
-        return error.errno == errno.ENOMEM
-    try:
-        bytearray(_LITTLE)
-    except MemoryError:
-        return True
-    return False
-
-
-def describe_exception(error: BaseException) -> ComponentError | InternalError:
-    """Describe an exception: a component's if one was at work, else a bug."""
-    if isinstance(error, InternalError):  # described in another process
-        return error
-    failure = component_failure(error)
-    if failure is not None:
-        return failure
-    frames = traceback.extract_tb(error.__traceback__)
-    ours = [frame for frame in frames if "dptext" in frame.filename] or frames
-    location = "?"
-    if ours:
-        location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
-    return InternalError(
-        f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
-    )
-
-
-def component_failure(error: BaseException) -> ComponentError | None:
-    """Describe an exception of a component of another package, or that it led to."""
-    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
-        component = owner(frame.f_globals.get("__name__", ""))
-        if component:
-            file = os.path.basename(frame.f_code.co_filename)
-            return ComponentError(
-                f"{component} failed ({type(error).__name__} at {file}:{line}); report "
-                "this line to its authors, or run without it (details are withheld: "
-                "they could hold your text)"
-            )
-    return None
-
-
-@contextlib.contextmanager
-def describe_failure() -> Iterator[None]:
-    """Turn unexpected exceptions into descriptions, which other processes can read."""
-    try:
-        yield
-    except (DptextError, MemoryError):
-        raise
-    except (Exception, SystemExit) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise  # of the machine
-        if is_memory_error(error):
-            raise MemoryError from None
-        raise describe_exception(error) from None
+    return f"did you mean {meant[near[0]]!r}?" if near else f"known: {choices}"

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dptext import pipeline, profile
+from dptext import calibration, pipeline, profile
 from dptext.errors import UsageError
 from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms
@@ -32,7 +32,7 @@ def built(strategy: str, **other: Any) -> Pipeline:
         "strategy": strategy,
         **other,
     }
-    return pipeline.build(profile.parse(data, "test.yaml"), LEXICON)
+    return calibration.build(profile.parse(data, "test.yaml"), LEXICON)
 
 
 def observed(

@@ -27,8 +27,8 @@ COMPONENTS = "dptext."
 # functions of characters, stand above the stages; stages (the fourth layer) do not
 # import each other, except as STAGES allows.
 LAYERS = (
-    "types errors _version",
-    "streams randomness registry cache models progress noise ledger settings "
+    "types errors _version _built",
+    "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms strategies server_use",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
@@ -36,12 +36,12 @@ LAYERS = (
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.
-    "profile pipeline vectors engine.tally",
+    "overrides profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents",
+    "engine vectors.job vectors.documents vectors.request",
     "checking",
-    "evaluation api frames integrations spark",
+    "evaluation api calls frames integrations spark",
     "cli __main__",
 )
 STAGES = {
@@ -84,13 +84,17 @@ LAZY = {
     ("__main__", "errors"),
     ("__main__", "cli.app"),
     # Threads and processes, only where more than one is asked for.
-    ("engine.run", "engine.pool"),
+    ("engine.reading", "engine.pool"),
+    # SQLite, only for runs with a ledger.
+    ("engine.request", "engine.charging"),
     # Folders that a plain run does not load: see UNUSED.
     ("lexicons", "lexicons.importing"),
     ("mappings", "models"),
-    # Templates only for pages, Rich only for text that is laid out.
+    # Templates and rich, only for reports that are shown.
     ("report.answer", "report.html"),
     ("report.answer", "report.terminal"),
+    ("engine.files", "report.html"),
+    ("engine.files", "report.views"),
 }
 # A run of `sanitize` that asks for nothing special loads nothing of these.
 UNUSED = (

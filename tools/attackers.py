@@ -37,7 +37,7 @@ from dptext.attackers.pairs import SameKindAttacker
 from dptext.attackers.training import PairCounts
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
-from dptext.measures import calibrate, context_risk
+from dptext.measures import context_risk, ladders
 from dptext.measures.context_risk import (
     ClassifierFigures,
     ContextAttack,
@@ -198,7 +198,7 @@ def _batches(texts: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 class Figures:
     """The file of figures; cells that are not measured keep theirs.
 
-    The parts are what dptext.measures.calibrate looks up.
+    dptext.measures.ladders looks the parts up.
     """
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
@@ -207,13 +207,13 @@ class Figures:
 
     def rung(self, recipe: Profile, pipeline: Pipeline, risk: float) -> None:
         """Note that settings were measured at a risk."""
-        ladder = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
+        ladder = ladders.ladder_key(recipe.settings(), pipeline.lexicon)
         epsilon = pipeline.budget.description.high
-        rung = calibrate.Rung(
+        rung = ladders.Rung(
             epsilon, context_risk.key_of(pipeline), context_risk.written_key(pipeline)
         )
-        ladders = self._parts.setdefault("ladders", {})
-        ladders.setdefault(ladder, {})[f"{risk:g}"] = asdict(rung)
+        by_settings = self._parts.setdefault("ladders", {})
+        by_settings.setdefault(ladder, {})[f"{risk:g}"] = asdict(rung)
 
     def add(self, part: str, key: str, figures: InContext) -> None:
         """Put the figures of a kind of text in the place of earlier ones."""
@@ -264,7 +264,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
     asked = parser.parse_args()
     fresh = not (asked.profile or asked.risk or asked.kind or asked.endpoint)
-    figures = Figures(calibrate.shipped_attackers(), fresh=fresh)
+    figures = Figures(ladders.shipped_attackers(), fresh=fresh)
     for name in asked.profile or _SHIPPED:
         for risk in asked.risk or _SHIPPED[name] or (None,):
             over = {} if risk is None else {"budget": {"risk": risk}}

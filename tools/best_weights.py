@@ -27,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from dptext import lexicons, pipeline, profile, spaces
+from dptext import calibration, lexicons, profile, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk
@@ -35,7 +35,7 @@ from dptext.mechanisms import Aim, rank
 from dptext.mechanisms.rank import Params, Rank
 from dptext.noise import unit
 from dptext.profile import Part, Profile
-from dptext.report import calibration
+from dptext.report.calibration import budget_risk
 from dptext.spaces import Space
 from dptext.types import JsonObject, Lexicon
 
@@ -237,7 +237,7 @@ def for_profile(
     the result has it as its epsilon in place of a risk. Returns the profile with the
     weights in it, and what changed as plain data. Raises UsageError.
     """
-    target = calibration.budget_risk(recipe)
+    target = budget_risk(recipe)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
     words = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     params = recipe.mechanism.params
@@ -292,7 +292,7 @@ def main() -> None:
         sys.exit(f"{arguments.profile}: its mechanism is not rank")
     lexicon = lexicons.find(recipe.lexicon)
     recipe, changed = for_profile(recipe, lexicon, arguments.utility, arguments.cap)
-    ready = pipeline.build(recipe, lexicon)
+    ready = calibration.build(recipe, lexicon)
     assert isinstance(ready.mechanism, Rank)
     words = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     epsilon = ready.budget.description.high

@@ -39,7 +39,10 @@ KEYS = {
     "mapping": ("name or mapping", "noisy vector to word; mechanisms with noise only"),
     "budget": ("name or mapping", "the epsilon of each word"),
     "decoder": ("name or mapping", "how drawn words become written ones"),
-    "strategy": ("token, record or data-set", "equal words are drawn anew everywhere"),
+    "strategy": (
+        "token, record or data-set",
+        "equal words: drawn anew, once a record, or once a run",
+    ),
     "tokens": ("mapping", "the treatment of each class of token"),
 }
 TOKENS = {

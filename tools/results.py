@@ -31,7 +31,15 @@ from typing import Any
 
 import numpy as np
 
-from dptext import cache, lexicons, load_profile, open_pipeline, pipeline, registry
+from dptext import (
+    cache,
+    calibration,
+    lexicons,
+    load_profile,
+    open_pipeline,
+    pipeline,
+    registry,
+)
 from dptext.cli.compare import MECHANISMS
 from dptext.errors import UsageError
 from dptext.guarantees import statement
@@ -71,7 +79,9 @@ def tables() -> None:
                 "mechanism": {"name": mechanism},
                 "budget": {"name": "uniform", "epsilon": 10.0, "risk": None},
             }
-            sanitizer = pipeline.build(load("balanced", over), lexicons.find("builtin"))
+            sanitizer = calibration.build(
+                load("balanced", over), lexicons.find("builtin")
+            )
             if isinstance(sanitizer.mechanism, SanText):
                 sanitizer.mechanism.distribution.frequent.rows(np.zeros(1, np.int64))
         into.mkdir()
@@ -116,7 +126,7 @@ def _risks() -> list[tuple[str, dict[str, Any]]]:
                 "budget": {"name": "uniform", "epsilon": None, "risk": risk},
             }
             try:
-                sanitizer = pipeline.build(load("balanced", over), lexicon)
+                sanitizer = calibration.build(load("balanced", over), lexicon)
             except UsageError as error:
                 print(f"{mechanism} at {risk}: {error}")
                 continue

@@ -25,7 +25,7 @@ UNKNOWN = "qxqxqz"
 
 def rows(dataset: str, glove: Path, model: Path | None) -> Iterator[Row]:
     """Yield a row for each risk and decoder."""
-    from dptext import lexicons, pipeline, profile
+    from dptext import calibration, lexicons, profile
     from dptext.measures.public import public_draw
 
     corpus = corpora.corpus(dataset, glove)
@@ -39,7 +39,7 @@ def rows(dataset: str, glove: Path, model: Path | None) -> Iterator[Row]:
                 "budget": {"name": "uniform", "risk": risk},
                 "tokens": {"case": "lower", "agreement": "none"},
             }
-            sanitizer = pipeline.build(
+            sanitizer = calibration.build(
                 profile.parse(recipe, "replication"), lexicons.find("builtin")
             )
             words = list(corpus.words)

@@ -28,7 +28,7 @@ class Params(budgets.Params):
 
     def prepare(self, lexicon: Lexicon) -> Uniform:
         """Take the epsilon; if a risk was set it has been computed before."""
-        assert self.epsilon is not None
+        assert self.epsilon is not None, "dptext.calibration.solve comes first"
         return Uniform(self.epsilon)
 
 

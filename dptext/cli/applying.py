@@ -12,7 +12,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dptext import streams
-from dptext.cli import outputs
 from dptext.errors import InputError, UsageError
 
 if TYPE_CHECKING:
@@ -90,7 +89,9 @@ def _path_formats(
             patterns = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
-            files = outputs.find_files([name], chosen=outputs.Chosen(*patterns))
+            from dptext.engine import folders
+
+            files = folders.find_files([name], chosen=folders.Chosen(*patterns))
             yield from map(formats.by_suffix, files)
     else:
         with contextlib.suppress(UsageError, InputError, OSError):

@@ -78,7 +78,7 @@ def command(
     """
     import msgspec
 
-    from dptext import lexicons, pipeline
+    from dptext import calibration, lexicons
     from dptext.engine import audit as audits
     from dptext.engine import release_audit
     from dptext.guarantees import audit
@@ -110,7 +110,7 @@ def command(
 
     recipe = load(DEFAULT if alone else name, over)
     with progress.step(f"preparing {recipe.mechanism.name}"):
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon))
+        ready = calibration.build(recipe, lexicons.find(recipe.lexicon))
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,

@@ -17,7 +17,7 @@ from types import FrameType
 
 import typer
 
-from dptext import progress, registry
+from dptext import failures, progress
 from dptext.cli import screen
 from dptext.errors import DptextError
 
@@ -35,6 +35,10 @@ _NAMES = (
 )
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
+_MEMORY = (
+    "out of memory; lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
+    "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
+)
 
 
 @contextlib.contextmanager
@@ -71,7 +75,7 @@ def _code(error: BaseException) -> int:
             print_line(f"{_ENDS[code]}; no unfinished output file was left")
         return code
     # A component of another package must not end a run as if it were done.
-    if isinstance(error, SystemExit) and registry.component_failure(error) is None:
+    if isinstance(error, SystemExit) and failures.component_failure(error) is None:
         return int(error.code or 0)
     if isinstance(error, DptextError):
         print_line(str(error))
@@ -80,8 +84,8 @@ def _code(error: BaseException) -> int:
         # What is still buffered must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    if registry.is_memory_error(error):
-        print_line("out of memory; try a smaller --batch-size or --max-record-bytes")
+    if failures.is_memory_error(error):
+        print_line(_MEMORY)
         return 1
     if isinstance(error, OSError) and error.errno is not None:
         # The message of the error could hold text; the name of a file does not.
@@ -89,7 +93,7 @@ def _code(error: BaseException) -> int:
         named = isinstance(error.filename, str)
         print_line(f"{error.filename}: {reason}" if named else reason)
         return 2 if named and error.errno in _NAMES else 1
-    described = registry.describe_exception(error)
+    described = failures.describe_exception(error)
     print_line(str(described))
     return described.exit_code
 

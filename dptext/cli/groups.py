@@ -20,8 +20,8 @@ from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
+    from dptext.engine.files import Reports
     from dptext.engine.job import Job
-    from dptext.engine.run import Reports
     from dptext.evaluation.run import EvaluationSettings
     from dptext.randomness import RunKey
     from dptext.types import JsonObject, Selection
@@ -237,7 +237,7 @@ class RecordOptions(LayoutOptions):
 
         --quarantine overrides --on-error.
         """
-        from dptext.engine import survey
+        from dptext.engine import language
         from dptext.engine.job import Job
 
         selection = self.selection(
@@ -255,7 +255,7 @@ class RecordOptions(LayoutOptions):
             quarantine=self.quarantine,
             batch_size=work.batch_size,
             jobs=work.jobs,
-            any_language=survey.is_asked_for(over),
+            any_language=language.is_asked_for(over),
         )
 
 
@@ -291,13 +291,7 @@ class FieldOptions:
             dropped=tuple(dict.fromkeys(self.drop or ())),
             pseudonyms=tuple(dict.fromkeys(self.pseudonym or ())),
         )
-        for name in selection.changed:
-            _fields.check_uses(
-                name,
-                name in selection.fields,
-                name in selection.dropped,
-                name in selection.pseudonyms,
-            )
+        _fields.check_selection(selection)
         return replace(job, selection=selection)
 
 
@@ -448,7 +442,7 @@ class ReportOptions:
 
     def reports(self, key_file: Path | None) -> Reports:
         """Return the files of reports, and their signing key. Raises UsageError."""
-        from dptext.engine.run import Reports
+        from dptext.engine.files import Reports
         from dptext.report import signatures
 
         key = None

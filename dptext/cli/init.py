@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from dptext import progress, registry, streams
-from dptext.cli import configuration, groups, options, outputs, screen
+from dptext.cli import configuration, groups, options, screen
 from dptext.cli.options import INPUT
 from dptext.cli.values import one_of
 from dptext.errors import UsageError
@@ -136,7 +136,9 @@ def command(
             "init reads its input several times: save standard input to a file, and "
             "name that"
         )
-    first, *others = outputs.find_files([file], layout.format)
+    from dptext.engine import folders
+
+    first, *others = folders.find_files([file], layout.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, layout.selection(), format=layout.format)
@@ -357,8 +359,10 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
 def _preview(job: Job, audience: Audience) -> None:
     """Show some records made private at several risks, or with one profile."""
-    from dptext import lexicons, pipeline, profile
-    from dptext.engine import source, survey
+    from dptext import calibration, lexicons, profile
+    from dptext.engine import source
+    from dptext.engine.fields import SAMPLE
+    from dptext.engine.language import Language
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
@@ -372,10 +376,10 @@ def _preview(job: Job, audience: Audience) -> None:
     pipelines = {}
     for name, recipe in recipes.items():
         with progress.step(f"making settings ready: {name}"):
-            pipelines[name] = pipeline.build(recipe, lexicon)
+            pipelines[name] = calibration.build(recipe, lexicon)
     ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
-    batch = source.first_records(job, survey.SAMPLE)
-    texts = survey.Language(ready.tokenizer, lexicon.name, _note)
+    batch = source.first_records(job, SAMPLE)
+    texts = Language(ready.tokenizer, lexicon.name, _note)
     texts.look(batch)
     texts.close()
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dptext import progress, streams
-from dptext.cli import outputs, screen
+from dptext.cli import screen
 from dptext.engine import plan
+from dptext.engine.folders import Chosen, find_files
 from dptext.evaluation.attackers import PublicText, read_by_halves
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def show(
     dropped: Sequence[str] = (),
     pseudonyms: Sequence[str] = (),
     jobs: int,
-    bayes_risk: bool,
+    bayes_risk: bool | None,
     as_json: bool,
     html: Path | None,
 ) -> None:
@@ -52,13 +53,13 @@ def show(
 
 
 def measure_size(
-    names: Sequence[str], format: str | None, chosen: outputs.Chosen
+    names: Sequence[str], format: str | None, chosen: Chosen
 ) -> Size | None:
     """Return the size of files and folders together; None with standard input."""
     if not names or any(map(streams.is_standard, names)):
         return None
     total = packed = 0
-    for name in outputs.find_files(names, format, chosen):
+    for name in find_files(names, format, chosen):
         size = Path(name).stat().st_size
         total += size
         # Columns of Parquet are compressed in the file, whatever its name.

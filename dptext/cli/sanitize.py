@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
+from functools import partial
 from typing import TYPE_CHECKING
 
 import typer
@@ -22,10 +22,9 @@ from dptext.cli import (
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.job import Job
+    from dptext.engine.request import Request
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
-    from dptext.randomness import RunKey
 
 EXAMPLES = (
     "dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl",
@@ -46,16 +45,14 @@ def command(
     outs: sanitize_options.OutputOptions,
     reported: groups.ReportOptions,
     trial: sanitize_options.TrialOptions,
-    bayes_risk: sanitize_options.BayesRisk = True,
+    bayes_risk: sanitize_options.BayesRisk = None,
     work: groups.RunOptions,
     cluster: sanitize_options.ClusterOptions,
 ) -> None:
     """Replace the words in text fields of files; copy everything else."""
-    from dptext import lexicons, pipeline, pseudonyms
-    from dptext import profile as profiles
-    from dptext.engine import survey
-    from dptext.engine.run import JobOutputs, Run
-    from dptext.streams.outputs import Release
+    from dptext import calibration, lexicons
+    from dptext.engine.request import Request
+    from dptext.profile import load
 
     sanitize_options.check_line_buffered(outs, budget, work)
     sanitize_options.check_report_files(outs, reported)
@@ -71,13 +68,13 @@ def command(
     )
     over = changes.overrides()
     answer = screen.Answer(work, context)
-    warn = answer.warn
     if trial.plan:
         from dptext.cli import plan
         from dptext.evaluation.attackers import PublicText
 
-        recipe = profiles.load(changes.profile(profile), over)
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
+        recipe = load(changes.profile(profile), over)
+        lexicon = lexicons.find(recipe.lexicon, warn=answer.warn)
+        ready = calibration.build(recipe, lexicon)
         plan.show(
             ready,
             _promised(
@@ -110,80 +107,30 @@ def command(
         typed=context.meta[applying.TYPED],
         shuffle=outs.shuffle,
     )
-    reports = reported.reports(keys.key_file)
-    recipe = profiles.load(changes.profile(profile), over)
-    lists = *recipe.tokens.keep.files, *recipe.tokens.mask.files
-    planned = outputs.planned(
-        job,
-        reports,
-        [*context.meta[outputs.READ], *lists],
+    release_all = None
+    if cluster.engine == "spark":
+        release_all = partial(spark.release, master=cluster.master, warn=answer.warn)
+    request = Request(
+        job=job,
+        profile=load(changes.profile(profile), over),
+        key=keys.key(),
+        reports=reported.reports(keys.key_file),
         out_dir=outs.out_dir,
         in_place=outs.in_place,
         chosen=outs.chosen,
-        warn=warn,
+        read=context.meta[outputs.READ],
+        bayes_risk=bayes_risk,
+        ledger=budget.terms(),
+        inspect=stopping.inspection(outs.fail_on, context, budget.subject),
+        release_all=release_all,
     )
-    key = keys.key()
-    if job.selection.pseudonyms:
-        pseudonyms.check(key)
+    jobs = request.jobs(answer.warn)
     if trial.preview is not None:
-        _check_terminal()
-        ready = pipeline.build(recipe, lexicons.find(recipe.lexicon, warn=warn))
-        _preview(job=job, ready=ready, key=key, number=trial.preview, warn=warn)
-        warn("a preview: nothing was written, sent, or recorded in a ledger")
+        _preview(request, trial.preview, answer.warn)
         return
-    if not planned:
-        warn("each file has a report beside it and is private already: nothing to do")
-        return
-    if outs.out_dir is not None:
-        outputs.make_folder(outs.out_dir, planned, reports)
-    several = outs.in_place or outs.out_dir is not None
-    with budget.account() as account, Release() as release:
-        # All is opened before anything is read, the data first: they appear last.
-        inspect = stopping.inspection(outs.fail_on, context, budget.subject)
-        held = account is not None or inspect is not None
-        opened = None if several else JobOutputs.open(job, reports, release, held=held)
-        write = outputs.internal(reports, release)
-        words = lexicons.find(recipe.lexicon, warn=warn)
-        run = Run(
-            pipeline.build(recipe, words),
-            key,
-            bayes_risk=bayes_risk,
-            account=account,
-            inspect=inspect,
-            warn=warn,
-            progress=answer.bar,
-        )
-        if opened is not None:
-            with run.releasing(job, opened) as each:
-                written = [each]
-                result = answer.with_warnings(
-                    run.report(job, written), run.tally.identifying
-                )
-                write(result)
-        else:
-            if cluster.engine == "local":
-                folder = Path(outs.out_dir or ".")
-                done = run.release_all(planned, reports, folder)
-            else:
-                done = spark.release(
-                    run=run,
-                    jobs=planned,
-                    reports=reports,
-                    master=cluster.master,
-                    warn=warn,
-                )
-            job, written = outputs.join_released(job, done, planned, warn)
-            if not written:
-                return
-            result = answer.with_warnings(
-                run.report(job, written), run.tally.identifying
-            )
-            write(result)
-            release.commit()
-    exact = all(each.copied is not None for each in written)
-    most = 0 if exact or run.tally.records <= survey.SAMPLE else survey.SAMPLE
-    released = outputs.released(planned, reports, run.tally.copied, most)
-    answer.show(result, released)
+    finished = request.carry_out(jobs, answer)
+    if finished is not None:
+        answer.show(finished.report, finished.outputs)
 
 
 def _promised(
@@ -211,21 +158,19 @@ def _promised(
     )
 
 
-def _check_terminal() -> None:
-    """Raise UsageError unless a preview is for the eyes of somebody alone."""
+def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:
+    """Show what becomes of the first records, and of the fields in them.
+
+    Raises UsageError unless standard error is a terminal: it is for one person's eyes.
+    """
+    from dptext.engine import source
+    from dptext.engine.job import pseudonym_function
+
     if not sys.stderr.isatty():
         raise UsageError(
             "--preview shows original text: standard error must be a terminal"
         )
-
-
-def _preview(
-    job: Job, ready: Pipeline, key: RunKey, number: int, warn: Callable[[str], None]
-) -> None:
-    """Show what becomes of the first records, and of the fields in them."""
-    from dptext.engine import source
-    from dptext.engine.job import pseudonym_function
-
+    job, key, ready = request.job, request.key, request.pipeline(warn)
     selection, token = job.selection, pseudonym_function(job.selection, key)
     beginning = source.beginning(job, number)
     batch = beginning.records
@@ -244,3 +189,4 @@ def _preview(
         tokens=tokens,
         dropped=dropped,
     )
+    warn("a preview: nothing was written, sent, or recorded in a ledger")

@@ -2,30 +2,30 @@
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import groups, options, outputs
+from dptext.cli import groups, options
 from dptext.cli.groups import refuse_both
 from dptext.cli.options import FOLDERS, LEDGER, MEASURES, OUTPUT
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
-    from dptext.engine.charging import Account
+    from dptext.engine.folders import Chosen
+    from dptext.engine.request import Terms
 
 _LOCAL = "use --engine local"
 
 BayesRisk = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--bayes-risk/--no-bayes-risk",
-        help="Measure the risk, or leave it out.",
+        help="Measure the risk, or leave it out. Default: where it takes seconds.",
         rich_help_panel=MEASURES,
         hidden=True,
     ),
@@ -157,9 +157,11 @@ class OutputOptions:
             )
 
     @property
-    def chosen(self) -> outputs.Chosen:
+    def chosen(self) -> Chosen:
         """Return which files of folders are meant."""
-        return outputs.Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
+        from dptext.engine.folders import Chosen
+
+        return Chosen(tuple(self.include or ()), tuple(self.exclude or ()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,18 +222,18 @@ class LedgerOptions:
         if is_asked and any(each is None for each in needed):
             raise UsageError("--ledger, --subject and --limit go together: give all")
 
-    @contextlib.contextmanager
-    def account(self) -> Iterator[Account | None]:
-        """Open the ledger for a block, if there is one."""
-        if self.ledger is None or self.subject is None or self.limit is None:
-            yield None
-            return
-        from dptext.engine.charging import Account
-        from dptext.ledger import Limit, open_ledger
+    def terms(self) -> Terms | None:
+        """Return the ledger of the run and its limits, if there is one."""
+        from dptext.engine.request import Terms
 
-        with open_ledger(self.ledger, create=True) as ledger:
-            limit = Limit(self.limit, self.limit_delta or 0.0)
-            yield Account(ledger, self.subject, limit)
+        if self.ledger is None or self.subject is None or self.limit is None:
+            return None
+        return Terms(
+            path=self.ledger,
+            subject=self.subject,
+            nats=self.limit,
+            delta=self.limit_delta or 0.0,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

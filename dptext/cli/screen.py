@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from dptext.report.answer import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
+    from dptext.report.notebook import Report
     from dptext.types import Record
 
 # Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
@@ -220,17 +221,17 @@ def deliver(
     as_json: bool,
     *blocks: Block | Section | Page,
     html: Path | None = None,
-    extra_file: tuple[Path | None, str] = (None, ""),
+    extra_files: Mapping[Path | None, str] | None = None,
     width: int = 0,
     infinite: str | None = None,
 ) -> None:
     """Print data as JSON, or show blocks; html takes the first, a page, in their place.
 
-    extra_file: one more file, if any, and its text; width: the least number of
-    columns; infinite: the text for infinite numbers.
+    extra_files: more files and their texts, None for one that is not asked for; width:
+    the least number of columns; infinite: the text for infinite numbers.
     """
-    path, text = extra_file
-    if path is not None:
+    more = {path: text for path, text in (extra_files or {}).items() if path}
+    for path, text in more.items():
         write_file(path, text.encode())
     if html is not None:
         from dptext.report import html as pages
@@ -238,7 +239,7 @@ def deliver(
         write_file(html, pages.render(cast("Page", blocks[0])))
     if as_json:
         print(to_json(data, infinite))  # noqa: T201
-    elif html is None and str(path) != "-":
+    elif html is None and "-" not in map(str, more):
         show(*blocks, on=console(width=width))
 
 
@@ -286,8 +287,8 @@ class Answer:
             self._waiting[line] = None
 
     def with_warnings(
-        self, document: Document, identifying: Mapping[str, str], advice: str = ""
-    ) -> Document:
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         """Return the report of a run with all that it warned of.
 
         identifying are the unchanged fields that identify people; advice as in

@@ -37,7 +37,7 @@ _STEPS = 127
 # draw and topic.
 _READ = 16
 # A drawn word of news whose cosine with the topic of its text is smaller than this is
-# written as a neutral word (docs/presentable.md).
+# written as a neutral word (docs/results/presentable.md).
 _STRAY = 0.05
 # Weight of a common word relative to words that may have been replaced, if common words
 # are copied.

@@ -87,6 +87,15 @@ class Account:
         return Recorded(self.ledger.id, entry, limits)
 
 
+@contextlib.contextmanager
+def open_account(
+    path: Path, subject: str, nats: float, delta: float
+) -> Iterator[Account]:
+    """Open the ledger at path for a block, created if it is missing."""
+    with ledger.open_ledger(path, create=True) as opened:
+        yield Account(opened, subject, Limit(nats, delta))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Charging:
     """Charges the records of one output before they are written."""
@@ -124,12 +133,12 @@ class Charging:
         total, each = self.bound.total, self.bound.each
         of_text = None if total is None else Amount.rounded_up(total).nats
         of_word = None if each is None else Amount.rounded_up(each).nats
-        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
+        delta, total_loss = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
             bounds = []
             if of_text is not None:
                 bounds.append(of_text if words else 0)
             if of_word is not None:
                 bounds.append(of_word * words)
-            lost = lost.plus(Amount(min(bounds), delta * words))
-        return lost
+            total_loss = total_loss.plus(Amount(min(bounds), delta * words))
+        return total_loss

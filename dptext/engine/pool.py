@@ -30,7 +30,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from dptext import registry
+from dptext import failures
 from dptext.engine.job import Task
 from dptext.errors import DptextError
 
@@ -77,7 +77,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Give tasks to processes; they come back in order, each with what was made of it.
+    """Give tasks to processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """
@@ -101,10 +101,10 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
         return answer
 
     under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
-    left, threads = iter(tasks), ThreadPoolExecutor(len(workers))
+    remaining, threads = iter(tasks), ThreadPoolExecutor(len(workers))
     try:
         while True:
-            for task in islice(left, _AHEAD * len(workers) - len(under_way)):
+            for task in islice(remaining, _AHEAD * len(workers) - len(under_way)):
                 under_way.append((task, threads.submit(ask, task)))
             if not under_way:
                 return
@@ -200,7 +200,7 @@ def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> N
         except EOFError:
             return
         try:
-            with registry.describe_failure():
+            with failures.describe_failure():
                 answer = make()(task)
         except Exception as error:
             answer = error

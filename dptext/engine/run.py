@@ -9,14 +9,17 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, BinaryIO
 
 from dptext import formats
 from dptext.engine import documents
+from dptext.engine.fields import Fields, HeldBack
+from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.job import (
     Job,
     Progress,
@@ -29,9 +32,9 @@ from dptext.engine.job import (
     pseudonym_function,
 )
 from dptext.engine.manifest import Manifest
+from dptext.engine.reading import Reading
 from dptext.engine.shuffled import Shuffled
 from dptext.engine.source import Source, location
-from dptext.engine.survey import Fields, HeldBack, Language
 from dptext.engine.tally import BEGIN, Start, Tally
 from dptext.errors import InputError
 from dptext.lexicons.public_rows import PublicRows
@@ -39,10 +42,8 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import document, signatures
-from dptext.report.document import Document
-from dptext.report.layout import SIDECAR
-from dptext.report.signatures import Key
-from dptext.streams.outputs import OutputFile, Quarantine, Release
+from dptext.report.notebook import Report
+from dptext.streams.outputs import OutputFile, Release
 from dptext.types import Fault, Strategy, Verbatim
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
@@ -56,68 +57,6 @@ Inspect = Callable[[Job, Written, OutputFile], None]
 Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reports:
-    """Files for the reports of a run."""
-
-    #: The internal report as JSON.
-    internal: Path | None = None
-    #: The internal report as a page.
-    page: Path | None = None
-    #: The public report; None for a sidecar beside each output.
-    public: Path | None = None
-    #: Whether outputs have public reports beside them.
-    sidecar: bool = False
-    #: Signs public reports.
-    key: Key | None = None
-
-    def public_path(self, job: Job) -> Path | None:
-        """Return the path of a job's public report; devices have none beside them."""
-        if self.public is not None:
-            return self.public
-        if job.output is None or not self.sidecar:
-            return None
-        target = Path(job.output)
-        device = target.exists() and not target.is_file()
-        return None if device else Path(job.output + SIDECAR)
-
-
-class JobOutputs(NamedTuple):
-    """The open files of a job."""
-
-    release: Release
-    output: OutputFile
-    #: For faulty records.
-    aside: Quarantine | None
-    #: For the public report.
-    public: OutputFile | None
-    #: Signs the public report.
-    key: Key | None
-
-    @classmethod
-    def open(
-        cls,
-        job: Job,
-        reports: Reports,
-        release: Release,
-        *,
-        held: bool = False,
-    ) -> JobOutputs:
-        """Open the files of a job as a part of a release, the data first.
-
-        held as in OutputFile.
-        """
-        output = release.open(job.output, job.selection.encoding, held=held)
-        aside, beside = None, reports.public_path(job)
-        if job.on_error == "quarantine" and job.quarantine is not None:
-            # For the user's eyes only: it holds original text.
-            aside = release.open_quarantine(job.quarantine)
-        public = None if beside is None else release.open(str(beside))
-        return cls(
-            release=release, output=output, aside=aside, public=public, key=reports.key
-        )
-
-
 class Run:
     """A pipeline, a key, and the counts of the jobs so far."""
 
@@ -126,7 +65,7 @@ class Run:
         pipeline: Pipeline,
         key: RunKey,
         *,
-        bayes_risk: bool = True,
+        bayes_risk: bool | None = None,
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
@@ -136,10 +75,10 @@ class Run:
     ) -> None:
         """Begin a run.
 
-        bayes_risk: whether to measure the risk; account: ledger of the outputs;
-        measures: those of the pipeline, if they are known; start: records and texts
-        before this run; inspect: looks at each output before it leaves; warn: takes
-        lines for people; progress: shows how far a job is.
+        bayes_risk: whether to measure the risk, None: where it is quick; account:
+        ledger of the outputs; measures: those of the pipeline, if they are known;
+        start: records and texts before this run; inspect: looks at each output before
+        it leaves; warn: takes lines for people; progress: shows how far a job is.
         """
         self.pipeline = pipeline
         self.key = key
@@ -238,25 +177,34 @@ class Run:
         output, selection = opened.output, job.selection
         for name in job.inputs:
             self._public.check_file(name)
-        # No two records of a run have the same ordinal, so none share their noise.
-        source = Source(job, opened.aside, *tally.next, self._warn)
         with contextlib.ExitStack() as stack:
-            module = source.open(stack)
-            fields = Fields(selection, module, self._warn)
+            # No two records of a run have the same ordinal, so none share their noise.
+            reading = Reading(
+                job,
+                stack,
+                aside=opened.aside,
+                tokenizer=pipeline.tokenizer,
+                lexicon=pipeline.lexicon.name,
+                warn=self._warn,
+                start=tally.next,
+                public=self._public,
+            )
+            source, fields = reading.source, reading.fields
             # An output that has left cannot be withdrawn if a field proves absent.
             may_be_absent = selection.missing == "pass" or bool(selection.changed)
             waits = may_be_absent and not output.can_be_discarded
             held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
-            writer = self._writer(job, module, stream)  # type: ignore[arg-type]
-            tokenizer = None if job.any_language else pipeline.tokenizer
-            language = Language(
-                tokenizer, pipeline.lexicon.name, self._warn, self._public
-            )
+            writer = self._writer(job, reading.format, stream)  # type: ignore[arg-type]
+            key = self._key_for(job)
             # A ledger is charged by records, and these are shuffled one by one.
             parts = job.jobs > 1 and charging is None and not job.shuffle
-            tasks = self._looked_at(source.tasks(parts=parts), language, charging)
-            results = self._done(tasks, job.jobs, stack, self._key_for(job))
+            results = reading.results(
+                source.tasks(parts=parts),
+                Worker(pipeline, key, tally.meters),
+                self._workers(job, key),
+                None if before is None else partial(self._charge_sent, charging),
+            )
             first = tally.records
             shown = stack.enter_context(self._progress())
             for task, done in results:
@@ -272,10 +220,7 @@ class Run:
                 del task, done  # memory for the next ones
                 if job.flush:
                     stream.flush()
-            source.check_read(fields.records)
-            source.check_unchanged()
-            fields.check()
-            language.close()
+            reading.close()
             writer.close()
             if writer.note:
                 self._warn(f"{', '.join(map(location, job.inputs))}: {writer.note}")
@@ -296,7 +241,7 @@ class Run:
         after = pipeline.decoder.used
         used = None if before is None or after is None else after.since(before)
         return Written(
-            format=module.name,
+            format=reading.format.name,
             bytes=output.size,
             sha256=output.digest or "",
             copied=source.copied,
@@ -311,17 +256,17 @@ class Run:
         writer = module.writer(stream, job.selection, token)
         return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
 
-    def _looked_at(
-        self, tasks: Iterable[Task], language: Language, charging: Charging | None
-    ) -> Iterator[Task]:
-        """Check the language of records, and charge those sent to a third party."""
-        sent = self.pipeline.decoder.used is not None
-        for task in tasks:
-            language.look(task.records)
-            if sent and charging is not None:
-                charging.charge(task.records, self.pipeline.replaced(task.records))
-                charging.leave()
-            yield task
+    def _workers(self, job: Job, key: RunKey) -> Callable[[], Worker] | None:
+        """Return the maker of workers in other processes, None for a job of one."""
+        if job.jobs == 1:
+            return None
+        return Recipe.from_pipeline(self.pipeline, key).worker
+
+    def _charge_sent(self, charging: Charging | None, task: Task) -> None:
+        """Charge the records of a task that a third party gets to see."""
+        if charging is not None:
+            charging.charge(task.records, self.pipeline.replaced(task.records))
+            charging.leave()
 
     def _key_for(self, job: Job) -> RunKey:
         """Return the key of an output.
@@ -335,23 +280,6 @@ class Run:
             return self.key
         return self.key.for_output(job.output or "")
 
-    def _done(
-        self,
-        tasks: Iterable[Task],
-        jobs: int,
-        stack: contextlib.ExitStack,
-        key: RunKey,
-    ) -> Iterator[tuple[Task, TaskResult]]:
-        """Carry out tasks here, or in processes that end with the stack."""
-        worker = Worker(self.pipeline, key, self.tally.meters)
-        if jobs == 1:
-            return ((task, worker(task)) for task in tasks)
-        from dptext.engine import pool
-
-        recipe = Recipe.from_pipeline(self.pipeline, key)
-        workers = stack.enter_context(pool.started(recipe.worker, jobs, worker))
-        return pool.spread(workers, tasks)
-
     @property
     def measures(self) -> PublicMeasures:
         """Return the measures on public data, computed once for all outputs."""
@@ -359,7 +287,7 @@ class Run:
             self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
-    def report(self, job: Job, written: Sequence[Written]) -> Document:
+    def report(self, job: Job, written: Sequence[Written]) -> Report:
         """Return the internal report of the jobs so far."""
         recorded = None
         if self._account is not None:

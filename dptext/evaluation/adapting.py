@@ -2,7 +2,7 @@
 
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
-only its word counts have seen what is read. Figures are kept beside the lexicon:
+only its word counts know the attacked texts. Figures are kept beside the lexicon:
 reports and `budget.attacker_risk` look them up there.
 """
 
@@ -17,7 +17,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
-from dptext import pipeline, profile, progress
+from dptext import calibration, pipeline, profile, progress
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import SameKindAttacker
@@ -26,7 +26,7 @@ from dptext.errors import UsageError
 from dptext.evaluation.attackers import Halves, PublicText, count_texts, sample
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
-from dptext.measures import calibrate, context_risk
+from dptext.measures import context_risk, ladders
 from dptext.measures.context_risk import (
     PUBLIC_TEXT,
     ContextAttack,
@@ -125,8 +125,8 @@ def make(
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
     plain = {"risk": None, "epsilon": _ANY_EPSILON}
-    over = {"budget": plain, "decoder": {"name": "none"}}
-    ready = pipeline.build(profile.load("balanced", over), lexicon)
+    overrides = {"budget": plain, "decoder": {"name": "none"}}
+    ready = calibration.build(profile.load("balanced", overrides), lexicon)
     general = ngrams.shipped_model(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
     every = count_texts(lexicon, texts, math.inf)
@@ -186,10 +186,10 @@ def make(
             name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
             figures["written"][name] = [asdict(one)]
         epsilon = ready.budget.description.high
-        rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
-    figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
+        rungs[f"{risk:g}"] = asdict(ladders.Rung(epsilon, key, name))
+    figures["ladders"] = {ladders.ladder_key(settings_of, lexicon): rungs}
     text = json.dumps(figures, indent=1, sort_keys=True)
-    (folder / calibrate.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
+    (folder / ladders.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
 
 
@@ -214,8 +214,8 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
 
 
 def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
-    over = {"budget": {"risk": risk}, "decoder": decoder}
-    return pipeline.build(profile.load("balanced", over), lexicon)
+    overrides = {"budget": {"risk": risk}, "decoder": decoder}
+    return calibration.build(profile.load("balanced", overrides), lexicon)
 
 
 def _measure_decoded(

@@ -17,7 +17,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple
 
-from dptext import pipeline, progress, streams
+from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import SameKindAttacker
@@ -149,9 +149,9 @@ class Halves:
         """Read the records of a half."""
         number = 0
         for batch in self._records():
-            mine = self._half[number : number + len(batch)] == half
+            in_half = self._half[number : number + len(batch)] == half
             number += len(batch)
-            yield [texts for texts, one in zip(batch, mine, strict=True) if one]
+            yield [texts for texts, one in zip(batch, in_half, strict=True) if one]
 
     def texts(self, half: int) -> Iterator[Sequence[str]]:
         """Read the texts of a half."""
@@ -162,12 +162,12 @@ class Halves:
 def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
     """Return the first records, of about so many words together."""
     chosen: list[tuple[str, ...]] = []
-    left = words * _CHARACTERS
+    remaining = words * _CHARACTERS
     for texts in chain.from_iterable(records()):
-        if left <= 0:
+        if remaining <= 0:
             break
         chosen.append(texts)
-        left -= sum(map(len, texts))
+        remaining -= sum(map(len, texts))
     return chosen
 
 
@@ -203,8 +203,8 @@ def count_pairs(
 class ByHalves(NamedTuple):
     """What attackers find in one half of a public text.
 
-    attackers: with the pairs of the other half; written: of words as they are written,
-    None where a third party writes them.
+    attackers: with the pairs of the other half; written: of written words, None if a
+    third party writes them.
     """
 
     attackers: InContext
@@ -264,7 +264,7 @@ def calibrate_by_attacker(
             f"counted {public.name}; leave the option out, which "
             "divides the text into halves"
         )
-    ready = pipeline.build(recipe, lexicon)
+    ready = calibration.build(recipe, lexicon)
     if attacker == SAME_KIND:
         halves = Halves(public.records)
         model, _ = count_pairs(ready, public, partial(halves.texts, 0))
@@ -274,7 +274,7 @@ def calibrate_by_attacker(
 
     def read(epsilon: float) -> Reading:
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
-        ready = pipeline.build(replace(recipe, budget=budget), lexicon)
+        ready = calibration.build(replace(recipe, budget=budget), lexicon)
         if model is None:
             tried = context_risk.named(ready, attacker)
         else:

@@ -35,7 +35,7 @@ from dptext.attackers.pairs import PairAttacker, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
-from dptext.measures import calibrate
+from dptext.measures import ladders
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
@@ -291,7 +291,7 @@ class InContext:
     kind: str = ""
     #: Number of other words of that kind whose pairs the attacker `same-kind` knows.
     counted: Count = 0
-    #: For texts as they are written, after decoding.
+    #: For written texts, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()
 
 
@@ -306,12 +306,12 @@ def available(pipeline: Pipeline) -> list[Attacker]:
     if not channel.mechanism.has_log_probs:
         return []
     attackers: list[Attacker] = [UnigramAttacker(channel)]
-    theirs = pipeline.decoder.attacker
-    if theirs is None or theirs.name != PairAttacker.name:
+    decoder_attacker = pipeline.decoder.attacker
+    if decoder_attacker is None or decoder_attacker.name != PairAttacker.name:
         model = ngrams.shipped_model(channel)
         if model is not None:
             attackers.append(PairAttacker.strongest(channel, model))
-    return attackers if theirs is None else [*attackers, theirs]
+    return attackers if decoder_attacker is None else [*attackers, decoder_attacker]
 
 
 def named(pipeline: Pipeline, name: str) -> Attacker:
@@ -367,19 +367,19 @@ def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
 
 
 def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
-    figures = calibrate.attacker_figures(pipeline.lexicon, part, key)
+    figures = ladders.attacker_figures(pipeline.lexicon, part, key)
     try:
         return msgspec.convert(figures or [], tuple[InContext, ...])
     except msgspec.ValidationError:  # kept by another version of dptext
         return ()
 
 
-def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
+def measured_ladder(pipeline: Pipeline) -> Mapping[float, ladders.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
-    key = calibrate.ladder_key(settings, pipeline.lexicon)
-    return calibrate.rungs(pipeline.lexicon, key)
+    key = ladders.ladder_key(settings, pipeline.lexicon)
+    return ladders.rungs(pipeline.lexicon, key)
 
 
 def measured_below(

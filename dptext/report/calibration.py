@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from dptext import pipeline, profile, progress, registry
+from dptext import calibration, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees.sentences import measured
@@ -58,7 +58,7 @@ def budget_risk(recipe: Profile) -> float:
 def calibrated(recipe: Profile, lexicon: Lexicon) -> Calibration:
     """Calibrate a profile."""
     began = time.perf_counter()
-    ready = pipeline.build(recipe, lexicon)
+    ready = calibration.build(recipe, lexicon)
     seconds = time.perf_counter() - began
     mechanism, epsilon = ready.mechanism, ready.budget.description.high
     promise = mechanism.guarantee(epsilon)

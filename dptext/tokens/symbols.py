@@ -1,6 +1,6 @@
 """Symbols by Unicode category: marks, unknown words, and characters without width.
 
-One table for the splitter, the statement of guarantees and docs/files.md. A mark is
+One table for the splitter, the statement of guarantees and docs/tokens.md. A mark is
 copied (policy `punctuation: keep`) and belongs to no word: "5€" is a number and a mark.
 A symbol that may have a meaning alone is replaced like an unknown word. Characters
 without width are removed before a text is divided, since any number of them could carry

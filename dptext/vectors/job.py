@@ -5,17 +5,15 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
-from dptext import pipeline
-from dptext.engine import pool
 from dptext.engine.job import Job, Progress, Task, Warn
-from dptext.engine.source import Source, find_subject
-from dptext.engine.survey import Fields, Language
+from dptext.engine.reading import Reading
+from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
 from dptext.streams.outputs import OutputFile, Quarantine
@@ -66,28 +64,32 @@ def run(
     together.
     """
     began, counts = time.monotonic(), Counts()
-    # The input has another format than the output.
-    source = Source(replace(job, output=None), aside, 0)
     with contextlib.ExitStack() as stack:
-        module = source.open(stack)
-        counts.format = module.name
-        fields = Fields(job.selection, module, lambda line: None)
+        reading = Reading(
+            # The input has another format than the output.
+            replace(job, output=None),
+            stack,
+            aside=aside,
+            tokenizer=ready.tokenizer,
+            lexicon=ready.lexicon.name,
+            warn=warn,
+            writes_copies=False,
+        )
+        fields, counts.format = reading.fields, reading.format.name
         writer = columns.find(job.output)(output.stream)
-        batches = pipeline.batches(source.records(), job.batch_size)
-        tasks = (Task(batch, 0) for batch in batches)
-        tokenizer = None if job.any_language else ready.tokenizer
-        language = Language(tokenizer, ready.lexicon.name, warn)
-        for (batch, *_), rows in _embedded(ready, tasks, key, job.jobs):
-            language.look(batch)
+        results = reading.results(
+            reading.batches(),
+            _worker(ready, key),
+            partial(_again, ready.settings, ready.identity, key),
+        )
+        for (batch, *_), rows in results:
             for record in batch:
                 fields.add(record)
             _count(counts, ready, batch, rows)
             writer.write(_columns(job, batch, rows))
             if progress is not None:
                 progress(fields.records, counts.words or counts.texts)
-        source.check_read(fields.records)
-        fields.check()
-        language.close()
+        reading.close()
         if not counts.records:
             none = ready.rows([], ready.randomness(key))
             writer.write(_columns(job, [], none))
@@ -95,20 +97,8 @@ def run(
             counts.identifying = fields.identifying([job.selection.id_field])
         writer.close()
     output.complete()
-    counts.faults, counts.seconds = source.faults, time.monotonic() - began
+    counts.faults, counts.seconds = reading.source.faults, time.monotonic() - began
     return writer, counts
-
-
-def _embedded(
-    ready: VectorRelease, tasks: Iterable[Task], key: RunKey, jobs: int
-) -> Iterator[tuple[Task, Rows]]:
-    work = _worker(ready, key)
-    if jobs == 1:
-        yield from ((task, work(task)) for task in tasks)
-        return
-    make = partial(_again, ready.settings, ready.identity, key)
-    with pool.started(make, jobs, work) as workers:
-        yield from pool.spread(workers, tasks)
 
 
 def _count(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.job import Job, Written
-from dptext.engine.run import JobOutputs, Reports, Run
+from dptext.engine.run import Run
 from dptext.engine.tally import Tally
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext import pipeline, profile, registry
+from dptext import calibration, pipeline, profile, registry
 from dptext.attackers.channel import Channel
 from dptext.engine import audit_texts, budget_audit, release_audit
 from dptext.measures import calibrate
@@ -400,7 +400,7 @@ class ShowsTheText(Pipeline):
 
 def test_a_decoder_that_peeks_is_found(builtin: Lexicon) -> None:
     """At unknown words, at the frequency or at the length of the original."""
-    sanitizer = pipeline.build(profile.load("balanced"), builtin)
+    sanitizer = calibration.build(profile.load("balanced"), builtin)
     assert not release_audit.check_decoder(sanitizer).refuted
     for kind in (PeeksAtUnknownWords, PeeksAtFrequentWords, ShowsTheText):
         assert release_audit.check_decoder(of_kind(sanitizer, kind)).refuted
@@ -462,7 +462,7 @@ def test_a_decoder_that_sees_private_epsilons_is_found(
 def test_a_wrong_prior_is_found(stop_word: str, builtin: Lexicon) -> None:
     """Flat, sharper, of other words, or of words that are never replaced."""
     over = {"tokens": {"stop_word": stop_word}, "decoder": "none"}
-    sanitizer = pipeline.build(profile.load("balanced", over), builtin)
+    sanitizer = calibration.build(profile.load("balanced", over), builtin)
     assert not release_audit.check_prior(sanitizer).refuted
     right = sanitizer.channel.prior
     flat = np.where(right > 0.0, 1.0, 0.0)
@@ -484,5 +484,5 @@ def test_an_epsilon_for_another_prior_is_found(
     honest = calibrate.epsilon_for
     monkeypatch.setattr(calibrate, "epsilon_for", lambda *given: times * honest(*given))
     over = {"decoder": "none"}
-    sanitizer = pipeline.build(profile.load("balanced", over), builtin)
+    sanitizer = calibration.build(profile.load("balanced", over), builtin)
     assert "the best guess" in release_audit.check_prior(sanitizer).found

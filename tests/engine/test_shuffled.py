@@ -98,13 +98,13 @@ def test_every_place_is_equally_likely(tmp_path: Path) -> None:
     """The first of three records is first, second and third in a third of runs."""
     source = tmp_path / "in.jsonl"
     save(source, ["a cat", "a dog", "a cat"])
-    from dptext import formats, lexicons, pipeline, profile
+    from dptext import calibration, formats, lexicons, profile
     from dptext.engine.shuffled import Shuffled
     from dptext.randomness import RunKey
     from dptext.types import Record
 
     recipe = profile.load("balanced", {})
-    ready = pipeline.build(recipe, lexicons.find("builtin"))
+    ready = calibration.build(recipe, lexicons.find("builtin"))
 
     class Kept(formats.Writer):
         def __init__(self) -> None:

@@ -253,9 +253,9 @@ def test_a_scale_is_searched_once() -> None:
 )
 def test_one_given_epsilon_is_wanted(budget: dict[str, Any]) -> None:
     """Anything else is refused before the work is done."""
-    from dptext import pipeline, profile
+    from dptext import calibration, profile
 
     data = {"mechanism": {"name": "santext", "recalibrate": True}, "budget": budget}
     recipe = profile.parse(data, "test.yaml")
     with pytest.raises(UsageError, match="uniform with an epsilon"):
-        pipeline.build(recipe, small.cloud(9, 2))
+        calibration.build(recipe, small.cloud(9, 2))

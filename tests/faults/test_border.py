@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import formats, streams
-from dptext.cli import outputs
+from dptext.engine import folders
 from dptext.errors import InputError
 from dptext.types import Fault, Selection
 from tests.cli.running import Ran, environment, here, lexicon, small, there
@@ -175,20 +175,20 @@ def test_folder_that_cannot_be_read(open_folder: Path) -> None:
     inside.mkdir(parents=True)
     (tmp_path / "x" / "a.txt").write_text("the\n")
     given = ([str(tmp_path / "x")], str(tmp_path / "o"), None, print)
-    assert len(outputs.pair_outputs(*given)) == 1
+    assert len(folders.pair_outputs(*given)) == 1
     inside.chmod(0)
     me = os.geteuid()
     try:
         if me == 0:
             os.seteuid(65534)
         with pytest.raises(InputError, match=r"x/y: Permission denied"):
-            outputs.pair_outputs(*given)
+            folders.pair_outputs(*given)
     finally:
         os.seteuid(me)
         inside.chmod(0o755)
     (tmp_path / "x" / "link").symlink_to(inside)
     with pytest.raises(InputError, match="a link to a folder, which is not followed"):
-        outputs.pair_outputs(*given)
+        folders.pair_outputs(*given)
 
 
 def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ import pytest
 from dptext import profile, registry
 from dptext.budgets import Budget
 from dptext.guarantees import sentences
-from dptext.guarantees.claims import RunTerms, above, factor, number
+from dptext.guarantees.claims import RunTerms, factor, format_up, number
 from dptext.guarantees.statement import Statement, run_statement
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
@@ -131,8 +131,8 @@ SHOWN = {
     ("unknown", "keep"): ("the same words outside", "identifiers (URLs"),
     ("number", "digits"): ("numbers of the same length", "random digit"),
     ("number", "mask"): ("numbers in the same places", "[number]"),
-    ("number", "keep"): ("the same numbers", "Numbers are copied"),
-    ("stop_word", "keep"): ("the same stop words", "Stop words are copied"),
+    ("number", "keep"): ("the same numbers", "Numbers are unchanged"),
+    ("stop_word", "keep"): ("the same stop words", "Stop words are unchanged"),
     ("stop_word", "drop"): ("stop words in the same places", "Stop words are left"),
     ("punctuation", "keep"): ("the same punctuation", "punctuation marks"),
     ("case", "copy"): ("capital", "capital"),
@@ -304,9 +304,9 @@ def test_above_never_rounds_down(digits: int) -> None:
     for exponent in range(-12, 12):
         for start in (1.0, 1.00049, 9.99951, 9.9996, 3.3333333, 5.0):
             value = start * 10.0**exponent
-            shown = float(above(value, digits))
+            shown = float(format_up(value, digits))
             assert value <= shown <= value * (1 + 10.0 ** (1 - digits) * 1.01)
-    assert above(0.0) == "0"
+    assert format_up(0.0) == "0"
 
 
 def test_factor_never_rounds_down() -> None:

@@ -50,7 +50,7 @@ def test_a_run_says_it(tmp_path: Path) -> None:
     ran = here(*run, *noise, "--pool", "sif")
     assert ran.code == 0, ran.err
     said = json.loads(ran.err)["use"]
-    assert said["sentence"].startswith("next to nothing is left: a classifier")
+    assert said["sentence"].startswith("Next to nothing is left: a classifier")
     assert said["accuracy"] < said["chance"] + 0.05
     ran = here(*run, *noise, "--epsilon", "500")
     assert "use" not in json.loads(ran.err)

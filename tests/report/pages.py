@@ -11,7 +11,7 @@ from typing import Any
 
 from rich.console import Console
 
-from dptext import pipeline, profile
+from dptext import calibration, profile
 from dptext.engine import documents, plan
 from dptext.engine.job import Job
 from dptext.engine.tally import Tally
@@ -138,7 +138,7 @@ def internal_report(
     recipe = dict(RECIPES[name])
     given = {"risk": 0.3} if name == "risk" else {"epsilon": 3.0}
     recipe["budget"] = {"name": recipe["budget"], **given}
-    ready = pipeline.build(profile.parse(recipe, "test.yaml"), small.cloud(20, 4))
+    ready = calibration.build(profile.parse(recipe, "test.yaml"), small.cloud(20, 4))
     source = folder / "in.txt"
     source.write_text(text)
     job = Job((str(source),), str(folder / "out.txt"), Selection())

@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from dptext import lexicons, pipeline, profile, spark
+from dptext.engine.files import Reports
 from dptext.engine.job import Job, Recipe
-from dptext.engine.run import Reports, Run
+from dptext.engine.run import Run
 from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey

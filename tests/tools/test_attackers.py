@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from dptext import models
-from dptext.measures import calibrate
+from dptext.measures import ladders
 from tests.cli.running import environment
 from tests.model_server import serving
 from tools import attackers
@@ -44,14 +44,14 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     (tmp_path / "text").mkdir()
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
-    before = calibrate.shipped_attackers().read_bytes()
+    before = ladders.shipped_attackers().read_bytes()
     flags = ["--profile", "balanced", "--risk", "10%", "--kind", "sentences"]
     flags += ["--texts", "2", "--model", "tiny"]
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
         asked, sent = server.asked, b"\n".join(server.requests).decode()
-    assert calibrate.shipped_attackers().read_bytes() == before
+    assert ladders.shipped_attackers().read_bytes() == before
     assert ran.stdout.startswith("balanced, risk 10%, epsilon ")
     assert "the model tiny on 127.0.0.1:" in ran.stdout
     assert "2 texts, 3 requests" in ran.stdout
@@ -67,7 +67,7 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
 @pytest.mark.slow
 def test_the_figures_that_ship_are_those_of_what_ships() -> None:
     """Each shipped setting has its figures, and none of earlier settings are left."""
-    parts = json.loads(calibrate.shipped_attackers().read_bytes())
+    parts = json.loads(ladders.shipped_attackers().read_bytes())
     assert {*parts["attackers"], *parts["written"]} == attackers.shipped_keys()
     rungs = [each for one in parts["ladders"].values() for each in one.values()]
     # Profiles without a risk stand on no rung.

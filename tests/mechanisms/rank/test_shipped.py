@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext import pipeline, profile
+from dptext import calibration, profile
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Ids, Lexicon
@@ -45,7 +45,7 @@ class Law:
 
 def ready(name: str, lexicon: Lexicon) -> Pipeline:
     """Build a profile that ships, without a decoder."""
-    return pipeline.build(profile.load(name, {"decoder": "none"}), lexicon)
+    return calibration.build(profile.load(name, {"decoder": "none"}), lexicon)
 
 
 def law(sanitizer: Pipeline, epsilon: float) -> Law:

@@ -1,0 +1,73 @@
+"""The epsilon of a profile that names a risk: found before its pipeline is built.
+
+A mechanism may choose its parameters by a risk otherwise than by the epsilon that meets
+it (`rank` has a table of weights for either). So a whole profile is resolved: its
+parameters are those chosen for the risk, and its epsilon stands beside the risk.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from dptext import pipeline, profile, progress, spaces
+from dptext.budgets import uniform
+from dptext.errors import UsageError
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
+from dptext.measures import bayes_risk, calibrate, ladders
+from dptext.mechanisms import Aim, Mechanism
+from dptext.pipeline import Pipeline
+from dptext.profile import Part, Profile
+from dptext.types import Floats, Lexicon, Notion, Strategy
+
+
+def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
+    """Prepare a profile with an epsilon or a risk. Raises as `solve` and that do."""
+    return pipeline.build(solve(recipe, lexicon), lexicon)
+
+
+def solve(recipe: Profile, lexicon: Lexicon) -> Profile:
+    """Return a profile with the epsilon that meets its risk; unchanged without a risk.
+
+    Raises UsageError for a risk that no meaningful epsilon meets.
+    """
+    params = recipe.budget.params
+    if not isinstance(params, uniform.Params) or params.epsilon is not None:
+        return recipe
+    if params.attacker_risk is not None:
+        params = replace(params, risk=_risk_of_words(recipe, lexicon, params))
+    recipe = replace(recipe, budget=Part("uniform", params))
+    recipe = profile.in_language(recipe, lexicon)
+    profile.check_compatibility(recipe, None)
+    assert params.risk is not None
+    prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
+    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
+    aim = Aim(risk=params.risk, prior=prior)
+    mechanism = recipe.mechanism.params.prepare(space, aim)
+    if recipe.strategy is not Strategy.TOKEN:
+        raise UsageError(
+            "the risk is that of one draw; a word that is drawn once for all its "
+            "places shows more: give --epsilon instead"
+        )
+    recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
+    return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior))
+
+
+def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) -> float:
+    """Turn a limit on attackers of whole texts into a risk of one word."""
+    assert params.attacker_risk is not None
+    risk = ladders.risk_for(recipe.settings(), lexicon, params.attacker_risk)
+    progress.say(f"attacker-risk {params.attacker_risk:.3g} is met at risk {risk:.3g}")
+    return risk
+
+
+def _epsilon(mechanism: Mechanism, risk: float, prior: Floats) -> float:
+    """Return the epsilon that meets a risk, refused where it promises nothing."""
+    epsilon = calibrate.epsilon_for(mechanism, risk, prior)
+    promise = mechanism.guarantee(epsilon)
+    if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
+        raise UsageError(
+            f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
+            "parameters, which is no meaningful protection; give a smaller risk, or "
+            "parameters of the mechanism that list fewer words"
+        )
+    return epsilon

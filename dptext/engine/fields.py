@@ -1,0 +1,182 @@
+"""Selected and unchanged fields, as a run sees them in its records.
+
+A selected field that is in no record was mistyped: its texts would leave unchanged.
+Output that cannot be taken back waits until that is ruled out (`HeldBack`). Unchanged
+fields are named in warnings: where their words stand in the private text of the same
+record far more often than in that of the record before, and where they look as if they
+identify people, by their names and first values.
+
+All of it is a function of the private text, for the terminal of its owner alone.
+Warnings name fields and kinds, never a value.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from typing import BinaryIO
+
+import numpy as np
+
+from dptext.engine.identifying import FieldValues, Kind, identifying
+from dptext.engine.job import Warn
+from dptext.errors import InputError
+from dptext.formats import Format, _fields
+from dptext.types import Record, Selection
+
+SAMPLE = 200  # records that a run looks at
+CHARACTERS = 20_000  # of a text that are looked at
+_FIELDS = 500  # fields of which values are looked at
+_SHARED = 0.25  # of its words that a field must share to be named
+_LEAST = 5  # words that it must share in all
+_COMPARED = re.compile(r"\w{4,}")
+_HELD = 2**26  # bytes that wait for each field to be in a record
+
+
+class Fields:
+    """Counts records, and those with each selected field."""
+
+    def __init__(self, selection: Selection, format: Format, warn: Warn) -> None:
+        self.records = 0
+        self._selection, self._format, self._warn = selection, format, warn
+        self._present: Counter[tuple[str, ...] | None] = Counter()
+        self._copied: dict[str, None] = {}
+        self._values: dict[str, FieldValues] = {}
+        # Words of each copied field: all, those that the private texts of the record
+        # hold too, and those that the private texts of the record before hold.
+        self._words = defaultdict[str, np.ndarray](lambda: np.zeros(3, np.int64))
+        self._before: set[str] = set()
+
+    def add(self, record: Record) -> None:
+        """Count a record that was read."""
+        self.records += 1
+        self._present[record.present] += 1
+        if self.records > SAMPLE:
+            return
+        private = _compared(*record.texts)
+        for name, text in self._format.others(record, self._selection):
+            self._copied[name] = None
+            if name in self._values or len(self._values) < _FIELDS:
+                self._values.setdefault(name, FieldValues()).add(text)
+                words = _compared(text)
+                counts = len(words), len(words & private), len(words & self._before)
+                self._words[name] += counts
+        self._before = private
+        if self.records == SAMPLE:
+            self._warn_of_copies()
+
+    def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
+        """Count records after the sample that others have read, by their fields."""
+        self.records += present.total()
+        self._present.update(present)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Return the number of records with each field; empty without fields."""
+        counts = self._counts
+        return {name: counts[name] for name in self._selection.fields if name in counts}
+
+    @property
+    def _counts(self) -> dict[str, int]:
+        """Return the number of records with each selected or changed field."""
+        if self._present.keys() <= {None}:
+            return {}
+        names = (*self._selection.fields, *self._selection.changed)
+        counts = dict.fromkeys(names, 0)
+        for present, count in self._present.items():
+            for name in present or ():
+                counts[name] += count
+        return counts
+
+    @property
+    def absent(self) -> str | None:
+        """Return the first field that no record so far has, None without one."""
+        return next((name for name, count in self._counts.items() if not count), None)
+
+    @property
+    def copied(self) -> list[str]:
+        """Return the names of the copied fields in the sample of records, in order."""
+        return list(self._copied)
+
+    def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
+        """Return the copied fields that look identifying, by the sample of records."""
+        subject = self._selection.subject_field
+        named = {subject: Kind.NUMBER} if subject in copied and subject else {}
+        return named | identifying(copied, self._values)
+
+    def check(self) -> None:
+        """Raise InputError if no record has a selected field."""
+        if self.records < SAMPLE:
+            self._warn_of_copies()
+        if self.absent in self._selection.changed:
+            option = _fields.find_option(self.absent, self._selection)
+            raise _fields.unknown(self.absent, option, self._copied)
+        if self.absent is not None:
+            raise InputError(
+                f"field {self.absent!r} is in none of the {self.records} records, so "
+                "there is no output; give the name of a field that some of them have"
+            )
+
+    def _warn_of_copies(self) -> None:
+        names = [
+            name
+            for name, (words, shared, by_chance) in self._words.items()
+            if shared >= max(_LEAST, _SHARED * words, 2 * by_chance)
+        ]
+        if names:
+            shown = ", ".join(map(repr, names))
+            left, them = f"columns {shown} were left unchanged and repeat", "them"
+            if len(names) == 1:
+                left, them = f"column {shown} was left unchanged and repeats", "it"
+            self._warn(
+                f"{left} words of the private text; make {them} private too (--field), "
+                f"or leave {them} out (--drop)"
+            )
+
+
+def _compared(*texts: str) -> set[str]:
+    """Return the words of texts that tell whether one repeats another."""
+    return {
+        word for text in texts for word in _COMPARED.findall(text[:CHARACTERS].lower())
+    }
+
+
+class HeldBack:
+    """A stream that holds its data until each selected field was in some record."""
+
+    def __init__(self, stream: BinaryIO, fields: Fields) -> None:
+        self._stream, self._fields = stream, fields
+        self._waiting: io.BytesIO | None = io.BytesIO()
+
+    @property
+    def closed(self) -> bool:
+        """Tell whether the stream below is closed."""
+        return self._stream.closed
+
+    def write(self, data: bytes) -> int:
+        """Write, or hold. Raises InputError if too much is held."""
+        if self._waiting is None:
+            return self._stream.write(data)
+        self._waiting.write(data)
+        absent = self._fields.absent  # of the fields that are selected
+        if self._fields.records and absent is None:
+            self.release()
+        elif self._waiting.tell() > _HELD and absent is not None:
+            raise InputError(
+                f"field {absent!r} is in none of the first {self._fields.records} "
+                "records; with -o FILE all are read before there is an output"
+            )
+        return len(data)
+
+    def release(self) -> None:
+        """Write the held data."""
+        if self._waiting is not None:
+            self._stream.write(self._waiting.getvalue())
+            self._waiting = None
+
+    def flush(self) -> None:
+        """Flush the stream below, unless data is held."""
+        if self._waiting is None:
+            self._stream.flush()

@@ -1,0 +1,150 @@
+"""The files of folders, and the names of their outputs."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePath
+
+from dptext import formats, streams
+from dptext.errors import InputError, UsageError
+from dptext.report.layout import SIDECAR
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """Selects files of folders by patterns of their paths in the folder."""
+
+    #: Only files that fit one of these; all files without any.
+    include: tuple[str, ...] = ()
+    #: No file that fits one of these.
+    exclude: tuple[str, ...] = ()
+
+    def check(self, names: Iterable[str], out_dir: str) -> None:
+        """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
+
+        Also if no input is a folder.
+        """
+        folders = list(filter(_is_folder, names))
+        paths = [
+            path.relative_to(folder)
+            for folder in folders
+            for path in _files(folder, out_dir)
+        ]
+        for option, patterns in (
+            ("--include", self.include),
+            ("--exclude", self.exclude),
+        ):
+            for each in patterns:
+                if not folders:
+                    raise UsageError(
+                        f"{option}: patterns are for the files of folders, and no "
+                        "input is a folder; leave it out"
+                    )
+                if not any(streams.matches(path, (each,)) for path in paths):
+                    shown = ", ".join(folders)
+                    raise UsageError(f"{option} {each}: no file of {shown} fits it")
+
+    def has(self, path: PurePath) -> bool:
+        """Tell whether a file is selected, by its path in its folder."""
+        is_included = streams.matches(path, self.include or ("*",))
+        return is_included and not streams.matches(path, self.exclude)
+
+
+EVERY = Chosen()
+
+
+def pair_outputs(
+    names: Sequence[str],
+    out_dir: str,
+    format: str | None,
+    warn: Callable[[str], None],
+    chosen: Chosen = EVERY,
+) -> list[tuple[str, str]]:
+    """Return each input file with its output below out_dir.
+
+    Of a folder these are the chosen files of a known format, at any depth, by name;
+    their outputs have the same paths below out_dir. Raises UsageError for a folder
+    without any, and for two outputs of one name.
+    """
+    pairs: list[tuple[str, str]] = []
+    for name in names:
+        if not _is_folder(name):
+            pairs.append((name, str(Path(out_dir, Path(name).name))))
+            continue
+        known, left_out = _known(name, out_dir, format, chosen)
+        if left_out:
+            warn(f"{name}: skipped files of unknown format: {left_out}")
+        pairs += [
+            (str(path), str(Path(out_dir, path.relative_to(name)))) for path in known
+        ]
+    for output, inputs in Counter(output for _, output in pairs).items():
+        if inputs > 1:
+            name = os.path.relpath(output, out_dir)
+            raise UsageError(
+                f"two inputs are named {name}; run once for each, into two folders"
+            )
+    return pairs
+
+
+def find_files(
+    names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
+) -> list[str]:
+    """Return files; a folder is replaced by its selected files of a known format.
+
+    Raises UsageError for a folder without any, InputError for one that cannot be read.
+    """
+    files: list[str] = []
+    for name in names:
+        known = _known(name, name, format, chosen)[0] if _is_folder(name) else [name]
+        files += map(str, known)
+    return files
+
+
+def _is_folder(name: str) -> bool:
+    return not streams.is_standard(name) and os.path.isdir(name)
+
+
+def _known(
+    name: str, out_dir: str, format: str | None, chosen: Chosen
+) -> tuple[list[Path], int]:
+    """Return the chosen files of a known format in a folder, and how many are not."""
+    files = [
+        path for path in _files(name, out_dir) if chosen.has(path.relative_to(name))
+    ]
+    known = [path for path in files if format or formats.by_suffix(str(path))]
+    if not known:
+        which = " that fits the patterns" if chosen != EVERY else ""
+        raise UsageError(f"{name}: this folder has no file of a known format{which}")
+    return known, len(files) - len(known)
+
+
+def _files(name: str, out_dir: str) -> list[Path]:
+    """Return the files in a folder by name, without hidden ones, marks and outputs.
+
+    Raises InputError for a folder that cannot be read, and for a link to one, which is
+    not followed.
+    """
+
+    def refuse(error: OSError) -> None:
+        raise InputError(f"{error.filename}: {error.strerror}; its files are not read")
+
+    files: list[Path] = []
+    for parent, folders, names in os.walk(name, onerror=refuse):
+        folders[:] = filter(_is_shown, folders)
+        for link in filter(os.path.islink, (f"{parent}/{each}" for each in folders)):
+            raise InputError(
+                f"{link}: a link to a folder, which is not followed; name that folder"
+            )
+        files += (Path(parent, each) for each in filter(_is_shown, names))
+    files = sorted(path for path in files if not path.name.endswith(SIDECAR))
+    written = Path(out_dir).resolve()
+    if written != Path(name).resolve():
+        files = [path for path in files if written not in path.resolve().parents]
+    return files
+
+
+def _is_shown(name: str) -> bool:
+    return not name.startswith((".", "_"))

@@ -1,0 +1,105 @@
+"""One pass over the records of a job, for words and for vectors.
+
+Records are read, looked at and handed to a worker batch after batch: here, or by the
+processes of dptext.engine.pool, which give the same results in the same order.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
+
+from dptext import pipeline
+from dptext.engine.fields import Fields
+from dptext.engine.job import Job, Task, Warn
+from dptext.engine.language import Language
+from dptext.engine.source import Source
+from dptext.engine.tally import BEGIN, Start
+from dptext.lexicons.public_rows import PublicRows
+from dptext.streams.outputs import Quarantine
+from dptext.tokens.tokenizer import Tokenizer
+
+T = TypeVar("T")
+
+
+def _ignore(line: str) -> None:
+    """Take a warning that concerns no output."""
+
+
+class Reading:
+    """The records of a job, and checks of their fields and their language."""
+
+    def __init__(
+        self,
+        job: Job,
+        stack: contextlib.ExitStack,
+        *,
+        aside: Quarantine | None,
+        tokenizer: Tokenizer | None,
+        lexicon: str,
+        warn: Warn,
+        start: Start = BEGIN,
+        public: PublicRows | None = None,
+        writes_copies: bool = True,
+    ) -> None:
+        """Open the inputs of a job until the stack ends.
+
+        aside takes faulty records; tokenizer finds the words of the lexicon of this
+        name; start: records and texts of the run before; public: as in Language;
+        writes_copies: whether unchanged fields are in the output.
+        """
+        self.source = Source(job, aside, *start, warn)
+        self.format = self.source.open(stack)
+        self.fields = Fields(
+            job.selection, self.format, warn if writes_copies else _ignore
+        )
+        known = None if job.any_language else tokenizer
+        self._language = Language(known, lexicon, warn, public)
+        self._job, self._stack = job, stack
+
+    def batches(self) -> Iterator[Task]:
+        """Give the records alone, batch after batch."""
+        records = self.source.records()
+        for batch in pipeline.batches(records, self._job.batch_size):
+            yield Task(batch, 0)
+
+    def results(
+        self,
+        tasks: Iterable[Task],
+        work: Callable[[Task], T],
+        make: Callable[[], Callable[[Task], T]] | None,
+        before: Callable[[Task], None] | None = None,
+    ) -> Iterator[tuple[Task, T]]:
+        """Give each task with the result of work on it.
+
+        make returns the same work in another process, None for a job of one; before is
+        called with a task before any work on it.
+        """
+        tasks = self._looked_at(tasks, before)
+        if self._job.jobs == 1 or make is None:
+            return ((task, work(task)) for task in tasks)
+        from dptext.engine import pool
+
+        workers = self._stack.enter_context(pool.started(make, self._job.jobs, work))
+        return pool.spread(workers, tasks)
+
+    def _looked_at(
+        self, tasks: Iterable[Task], before: Callable[[Task], None] | None
+    ) -> Iterator[Task]:
+        for task in tasks:
+            self._language.look(task.records)
+            if before is not None:
+                before(task)
+            yield task
+
+    def close(self) -> None:
+        """Check the job as a whole, at its end.
+
+        Raises InputError if no record could be read, if no record has a selected
+        field, and if an input that will be replaced has changed.
+        """
+        self.source.check_read(self.fields.records)
+        self.source.check_unchanged()
+        self.fields.check()
+        self._language.close()

@@ -1,0 +1,234 @@
+"""A request to make files private: all of a run, from its plan to its reports.
+
+`dptext sanitize` and `dptext.sanitize_files` hand one over; the outputs appear with
+their reports, all or none for a single output.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+from dptext import calibration, lexicons, pseudonyms
+from dptext.engine import files
+from dptext.engine.fields import SAMPLE
+from dptext.engine.files import JobOutputs, Reports
+from dptext.engine.folders import EVERY, Chosen
+from dptext.engine.job import Job, Progress, Written
+from dptext.engine.run import Inspect, Run
+from dptext.pipeline import Pipeline
+from dptext.profile import Profile
+from dptext.randomness import RunKey
+from dptext.report import signatures
+from dptext.report.answer import RunOutputs
+from dptext.report.notebook import Report
+from dptext.streams.outputs import Release
+
+if TYPE_CHECKING:  # runs without a ledger load nothing of it
+    from dptext.engine.charging import Account
+
+# Carries out the jobs of several outputs.
+ReleaseAll = Callable[[Run, Sequence[Job], Reports], list[tuple[Job, Written]]]
+
+
+class Notices(Protocol):
+    """Takes what a run tells its user: nothing of it holds a text."""
+
+    def warn(self, line: str) -> None:
+        """Take a line for people."""
+
+    def bar(self) -> AbstractContextManager[Progress | None]:
+        """Show how far a job is, for a block."""
+
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
+        """Return a report with all warnings, and with one of identifying fields."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Terms:
+    """The ledger of a run, and its limits."""
+
+    path: Path
+    #: Field that names subjects.
+    subject: str
+    #: Most nats, and the most of a delta, that each subject may lose.
+    nats: float
+    delta: float = 0.0
+
+    @contextlib.contextmanager
+    def account(self) -> Iterator[Account]:
+        """Open the ledger for a block; it is created if it is missing."""
+        from dptext.engine.charging import open_account  # with SQLite
+
+        with open_account(self.path, self.subject, self.nats, self.delta) as account:
+            yield account
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finished:
+    """The result of a run."""
+
+    #: The internal report of all outputs.
+    report: Report
+    outputs: RunOutputs
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """Files to make private with one profile and one key."""
+
+    #: All inputs, and the output unless there are several.
+    job: Job
+    profile: Profile
+    key: RunKey
+    reports: Reports
+    #: Folder of the outputs of several files.
+    out_dir: str | None = None
+    #: Whether outputs replace their inputs.
+    in_place: bool = False
+    #: Selects files of folders.
+    chosen: Chosen = EVERY
+    #: Files that the run reads besides; no output is one of them.
+    read: tuple[str, ...] = ()
+    #: Whether to measure the risk of one draw; None: where that is quick.
+    bayes_risk: bool | None = None
+    ledger: Terms | None = None
+    #: Looks at each output before it leaves.
+    inspect: Inspect | None = None
+    #: Carries out the jobs of several outputs elsewhere than here.
+    release_all: ReleaseAll | None = None
+
+    @property
+    def is_several(self) -> bool:
+        """Tell whether each input has an output of its own."""
+        return self.in_place or self.out_dir is not None
+
+    def jobs(self, warn: Callable[[str], None]) -> list[Job]:
+        """Return one job for each output. Raises UsageError for files that clash."""
+        tokens = self.profile.tokens
+        jobs = files.plan_jobs(
+            self.job,
+            self.reports,
+            [*self.read, *tokens.keep.files, *tokens.mask.files],
+            out_dir=self.out_dir,
+            in_place=self.in_place,
+            chosen=self.chosen,
+            warn=warn,
+        )
+        if self.job.selection.pseudonyms:
+            pseudonyms.check(self.key)
+        return jobs
+
+    def pipeline(self, warn: Callable[[str], None]) -> Pipeline:
+        """Do the public work. Raises UsageError and LexiconError."""
+        lexicon = lexicons.find(self.profile.lexicon, warn=warn)
+        return calibration.build(self.profile, lexicon)
+
+    def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
+        """Carry out the jobs of `jobs`; None if all outputs were finished before.
+
+        Raises what `Run.releasing` and `pipeline` do.
+        """
+        if not jobs:
+            notices.warn(
+                "each file has a report beside it and is private already: nothing to do"
+            )
+            return None
+        if self.out_dir is not None:
+            files.make_folder(self.out_dir, jobs, self.reports)
+        with contextlib.ExitStack() as stack:
+            account = None
+            if self.ledger is not None:
+                account = stack.enter_context(self.ledger.account())
+            release = stack.enter_context(Release())
+            # All is opened before anything is read, the data first: they appear last.
+            opened = None
+            if not self.is_several:
+                opened = JobOutputs.open(
+                    jobs[0],
+                    self.reports,
+                    release,
+                    held=account is not None or self.inspect is not None,
+                )
+            write = files.open_internal(self.reports, release)
+            run = Run(
+                self.pipeline(notices.warn),
+                self.key,
+                bayes_risk=self.bayes_risk,
+                account=account,
+                inspect=self.inspect,
+                warn=notices.warn,
+                progress=notices.bar,
+            )
+            if opened is not None:
+                with run.releasing(jobs[0], opened) as each:
+                    written = [each]
+                    report = _reported(run, jobs[0], written, notices)
+                    write(report)
+            else:
+                done = self._release_all(run, jobs)
+                if passed := len(jobs) - len(done):
+                    rest = f"; the reports are about the other {len(done)}"
+                    notices.warn(
+                        f"{passed} of {len(jobs)} files are done already"
+                        f"{rest if done else ''}"
+                    )
+                if not done:
+                    return None
+                inputs = tuple(name for each, _ in done for name in each.inputs)
+                written = [each for _, each in done]
+                job = replace(self.job, inputs=inputs)
+                report = _reported(run, job, written, notices)
+                write(report)
+                release.commit()
+        is_exact = all(each.copied is not None for each in written)
+        is_sampled = not is_exact and run.tally.records > SAMPLE
+        outputs = name_outputs(
+            jobs,
+            self.reports,
+            tuple(run.tally.copied),
+            first=SAMPLE if is_sampled else 0,
+        )
+        return Finished(report=report, outputs=outputs)
+
+    def _release_all(self, run: Run, jobs: Sequence[Job]) -> list[tuple[Job, Written]]:
+        if self.release_all is not None:
+            return self.release_all(run, jobs, self.reports)
+        return run.release_all(jobs, self.reports, Path(self.out_dir or "."))
+
+
+def _reported(
+    run: Run, job: Job, written: Sequence[Written], notices: Notices
+) -> Report:
+    """Return the internal report of outputs, with the warnings of the run."""
+    return notices.with_warnings(run.report(job, written), run.tally.identifying)
+
+
+def name_outputs(
+    jobs: Sequence[Job], reports: Reports, copied: tuple[str, ...], first: int = 0
+) -> RunOutputs:
+    """Return the outputs of a run; first: number of records behind copied fields."""
+    paths = [job.output for job in jobs]
+    in_place = paths == [job.inputs[0] for job in jobs]
+    folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])
+    public, internal, page = (
+        None if path is None else str(path)
+        for path in (reports.public_path(jobs[0]), reports.internal, reports.page)
+    )
+    return RunOutputs(
+        outputs=paths,
+        folder=None if in_place else folder,
+        public=public,
+        internal=internal,
+        page=page,
+        copied=copied,
+        first=first,
+        signed=signatures.describe_signer(reports.key),
+    )
