@@ -212,9 +212,9 @@ def test_no_replaced_word_decides_what_is_copied(builtin: Lexicon) -> None:
 def test_nor_is_any_class_decided_by_another_word(
     builtin: Lexicon, policy: Policy
 ) -> None:
-    """All texts of up to three pieces beside forms and words of all classes."""
-    # Finding forms takes long: a part of these texts.
-    texts = small_texts(BESIDE)[:: 7 if policy.forms else 1]
+    """Texts of up to three pieces beside forms and words of all classes."""
+    # A part of these texts, with every piece in every place; finding forms takes long.
+    texts = small_texts(BESIDE)[:: 7 if policy.forms else 3]
     assert check_swaps(builtin, texts, [*SHOWN], policy) > 8_000
 
 
