@@ -29,8 +29,19 @@ GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 
 OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
 VERDICT = ("Fit at most for ", "Not fit to ")
 NAMES = (
-    *("output", "unchanged", "words", "people", "attacker", "same word", "one guess"),
-    *("original", "meaning", "stronger", "sending", "again", "report"),
+    "output",
+    "unchanged",
+    "words",
+    "people",
+    "attacker",
+    "same word",
+    "one guess",
+    "original",
+    "meaning",
+    "stronger",
+    "sending",
+    "again",
+    "report",
 )
 # Settings that need a model cannot run everywhere.
 # Nor those that need a file of topics (tests/report/test_whole_texts.py).
@@ -336,7 +347,7 @@ def test_sentences_follow_the_settings(
     epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
-        *("sanitize", "-f", "text", str(source), "--lexicon", words), *epsilon, *more
+        "sanitize", "-f", "text", str(source), "--lexicon", words, *epsilon, *more
     )
     assert said in rows(ran)[name]
 

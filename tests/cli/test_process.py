@@ -560,7 +560,10 @@ def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(LINE)
     done = subprocess.run(
         [
-            *("/bin/sh", "-c", f'ulimit -v {megabytes}000; exec "$@"', "sh"),
+            "/bin/sh",
+            "-c",
+            f'ulimit -v {megabytes}000; exec "$@"',
+            "sh",
             *command("sanitize", "-f", "text", "in.jsonl", "-q"),
         ],
         capture_output=True,

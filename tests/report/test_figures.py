@@ -95,11 +95,13 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
             {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "strong protection from each other; very different words and"),
+            "fair",
+            "strong protection from each other; very different words and",
         ),
         (
             {"loss": {"nearest": 12.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "Similar words: weak protection from each other; very"),
+            "fair",
+            "Similar words: weak protection from each other; very",
         ),
         ({"text_loss__each": 5e-324}, "fair", "limited protection; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
@@ -109,7 +111,8 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         (of_text(60.0, 31.0), "bad", "No meaningful protection"),
         (
             {**of_text(40.0, 40.0), "equal_parts": True},
-            *("fair", "Whole texts: not protected; one of n words loses at most 40"),
+            "fair",
+            "Whole texts: not protected; one of n words loses at most 40",
         ),
     ],
 )
