@@ -159,21 +159,21 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "verdict", "whom"),
     [
-        ("risk", {}, "Fit at most for programs of a partner", "People of whom"),
-        ("rank", {}, "Not fit to leave your hands: most words can", "Nobody."),
-        ("risk", {"run__key": "seed"}, "Not fit to leave your hands: the s", "Nobody."),
-        ("risk", {"guarantee__notion": "none"}, "Not fit to leave", "Nobody."),
-        ("risk", {"guarantee__loss": even(31.0)}, "Not fit to leave", "Nobody."),
+        ("risk", {}, "Hand it to a partner's programs", "People of whom"),
+        ("rank", {}, "Do not hand it on: most words can", "Nobody."),
+        ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
+        ("risk", {"guarantee__notion": "none"}, "Do not hand it on", "Nobody."),
+        ("risk", {"guarantee__loss": even(31.0)}, "Do not hand it on", "Nobody."),
         (
             "risk",
             {"guarantee__unprotected": ["common-words"]},
-            "Fit at most for people under contract",
+            "Hand it to people under contract at most",
             "People of whom",
         ),
         (
             "risk",
             {"guarantee__text_loss": {"total": 9.0}, "guarantee__level": "text"},
-            "Fit at most for programs that learn from texts",
+            "Hand it to programs that learn from texts at most",
             "People whose text",
         ),
     ],
