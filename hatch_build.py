@@ -40,7 +40,7 @@ def compile_kernel() -> Path | None:
         )
     if mode == "numpy":
         return None
-    # dptext/attackers/kernel.py looks for this name.
+    # dptext/_built.py looks for this name.
     digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
     target = _SOURCE.with_name(f"kernel-{digest[:16]}.so")
     problems = []

@@ -37,7 +37,7 @@ def main() -> None:
     except (MemoryError, SystemError, ImportError):
         if _has_memory():
             raise  # what the installation lacks
-        _end(b"dptext: out of memory\n", 1)
+        _end(b"dptext: out of memory; raise the limit (ulimit -v, the container)\n", 1)
     finally:
         gc.freeze()
 

@@ -1,38 +1,41 @@
-"""The functions for Python programs: privatize, sanitize_files, embed, their parts.
-
-A call prepares settings and a key, counts its work, and has a report.
-"""
+"""The functions for Python programs: privatize, sanitize_files, embed."""
 
 from __future__ import annotations
 
 import os
 import pathlib
-import time
-import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, TypedDict, TypeVar, Unpack, overload
+from typing import Literal, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import calibration, frames, lexicons, pipeline, streams
+from dptext import frames, pipeline, streams
 from dptext import profile as profiles
+from dptext.calls import (
+    Call,
+    CallChoices,
+    Path,
+    combine,
+    listed,
+    open_key,
+    warn,
+)
+from dptext.calls import load_profile as load_profile
+from dptext.calls import open_pipeline as open_pipeline
 from dptext.engine import documents
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
-from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.formats import _fields
-from dptext.lexicons.public_rows import PublicRows
-from dptext.measures.public import PublicMeasures
-from dptext.pipeline import Pipeline
-from dptext.profile import Profile, make_overrides
+from dptext.overrides import make_overrides
+from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
@@ -41,7 +44,6 @@ from dptext.vectors import documents as vector_documents
 from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
 
-Path = str | os.PathLike[str]
 Missing = Literal["fail", "pass"]
 FloatRows = NDArray[np.float32]
 _RECORDS = 1024  # texts in a batch of vectors
@@ -53,121 +55,6 @@ TABLE_ADVICE = (
     "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
 )
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
-
-
-class CallChoices(TypedDict, total=False):
-    """Choices on top of a profile, with the names of options of `dptext sanitize`."""
-
-    risk: str | float | None
-    epsilon: float | None
-    mechanism: str | None
-    lexicon: Path | None
-    decode: str | None
-    key: bytes | Path | None
-
-
-def load_profile(name: Path, overrides: Mapping[str, object] | None = None) -> Profile:
-    """Read a profile by name or path; overrides are laid over its keys.
-
-    Raises UsageError for an unknown name, key or value.
-    """
-    return profiles.load(os.fspath(name), overrides)
-
-
-def open_pipeline(
-    profile: Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
-) -> Pipeline:
-    """Prepare a profile with its lexicon: the public work, done once.
-
-    Raises UsageError and LexiconError.
-    """
-    recipe = load_profile(profile, overrides)
-    return calibration.build(recipe, lexicons.find(recipe.lexicon))
-
-
-def open_key(key: object) -> RunKey:
-    """Return the key of a run, fresh for None. Raises TypeError and UsageError."""
-    if key is None:
-        return RunKey.fresh()
-    if isinstance(key, bytes | bytearray):
-        return RunKey.from_bytes(bytes(key))
-    if isinstance(key, str | os.PathLike):
-        return RunKey.from_file(os.fspath(key))
-    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
-
-
-def warn(line: str, stacklevel: int = 3) -> None:
-    """Warn the caller; the line holds nothing of a text."""
-    warnings.warn(line, stacklevel=stacklevel)
-
-
-def listed(names: str | Sequence[str]) -> list[str]:
-    """Return names of columns as a list; one may stand alone."""
-    return [names] if isinstance(names, str) else list(names)
-
-
-class Call:
-    """Prepared settings and a key; with counts there can be a report.
-
-    Raises TypeError, UsageError and LexiconError for invalid arguments.
-    """
-
-    def __init__(
-        self,
-        profile: Path = profiles.DEFAULT,
-        overrides: Mapping[str, object] | None = None,
-        chosen: CallChoices | None = None,
-        *,
-        counts: bool = True,
-    ) -> None:
-        named: dict[str, Any] = {**(chosen or {})}
-        self.key = open_key(named.pop("key", None))
-        over = make_overrides(overrides, **named)
-        self.pipeline = open_pipeline(profile, over)
-        tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
-        lexicon = self.pipeline.lexicon
-        self.language = Language(
-            tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
-        )
-        # Warnings so far.
-        self.said: list[str] = []
-        self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
-        self._began = time.monotonic()
-
-    def warn(self, line: str) -> None:
-        """Warn the program, and note it for the report."""
-        self.said.append(line)
-        warn(line, stacklevel=4)
-
-    def texts(self, texts: Iterable[str]) -> Iterator[str]:
-        """Give each text with its words replaced, in order."""
-        randomness = self.pipeline.randomness(self.key)
-        records = (Record(number, (text,), None) for number, text in enumerate(texts))
-        for batch in pipeline.batches(records):
-            self.language.look(batch)
-            private = self.pipeline.privatize(batch, randomness)
-            if self.tally is not None:
-                self.tally.count(private)
-            yield from (text for (text,) in private.texts)
-        self.language.close()
-
-    def report(self, selection: Selection, *, finder: str = "") -> Report:
-        """Return the internal report of the work so far, without files.
-
-        selection: the private fields of a record; finder: name of the component that
-        chose the private parts of texts, "" without one.
-        """
-        assert self.tally is not None
-        self.tally.seconds = time.monotonic() - self._began
-        document = documents.called(
-            pipeline=self.pipeline,
-            key=self.key,
-            tally=self.tally,
-            measures=PublicMeasures.measure(self.pipeline),
-            selection=selection,
-            finder=finder,
-        )
-        return documents.with_warnings(document, self.said)
 
 
 # A table gives a table of its kind, a text a text, an iterable of texts a list; a
@@ -184,7 +71,14 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> Table: ...
 @overload
 def privatize(
@@ -198,7 +92,14 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[Table, Report]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -207,7 +108,14 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> str: ...
 @overload
 def privatize(
@@ -216,7 +124,14 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
@@ -225,7 +140,14 @@ def privatize(  # type: ignore[overload-overlap]
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[str, Report]: ...
 @overload
 def privatize(
@@ -234,7 +156,14 @@ def privatize(
     overrides: Mapping[str, object] | None = ...,
     *,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
+    progress: bool = ...,
 ) -> tuple[list[str], Report]: ...
 def privatize(
     texts: object,
@@ -247,15 +176,28 @@ def privatize(
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: Path | None = None,
+    topics: str | None = None,
+    decode: str | None = None,
+    key: bytes | Path | None = None,
+    progress: bool = False,
 ) -> object:
     """Replace the words of texts.
+
+    >>> texts = ["Call me at noon.", "The room was clean."]
+    >>> private, report = dptext.privatize(texts, "balanced", risk="10%", report=True)
+    >>> len(private), str(report.guarantee.notion)
+    (2, 'LDP')
 
     One text gives one text; any other iterable of texts, a generator for one, a list of
     as many, in order. profile is a name or the path of a .yaml file; overrides are laid
     over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
-    (nats per word), mechanism, lexicon (a name or a file) and decode (a decoder's name)
-    are what the options of `dptext sanitize` are.
+    (nats per word), mechanism, lexicon (a name or a file), topics (of `dptext topics
+    build`: each text becomes one) and decode (a decoder's name) are the options of
+    `dptext sanitize`. progress shows a bar, in a notebook as well.
 
     With columns, texts is a table of pandas, Polars, pyarrow or Hugging Face datasets,
     and a table of the same kind comes back. The columns named hold texts, lists of
@@ -267,45 +209,62 @@ def privatize(
     tokens, for which a key is needed: equal values stay equal, so that frequencies and
     links remain, and anybody with the key can test guesses.
 
+    >>> import pandas
+    >>> frame = pandas.DataFrame({"id": [1, 2], "text": texts})
+    >>> list(dptext.privatize(frame, columns="text", drop="id").columns)
+    ['text']
+
     Randomness is fresh and secure each time. With a key, at least 32 secret random
     bytes or the path of a file that holds them, equal texts at equal positions of a
     call with the same settings give the same texts.
 
-    With report=True the privacy report comes as a second result: report.guarantee and
-    report.words are public, report.private holds functions of the texts. The functions
-    `encode` and `public` of dptext.report.document turn it into JSON and into the
-    public report.
+    With report=True the privacy report comes as a second result: str(report) and a
+    notebook show its short answer, report.guarantee and report.words are public,
+    report.private holds functions of the texts. The functions `encode` and `public` of
+    dptext.report.document turn it into JSON and into the public report.
 
     Warns where many words are unknown to the lexicon, and of other columns of a table
     that look identifying. Raises TypeError for other types than text and table,
     UsageError and LexiconError for settings, InputError for columns without texts.
     """
-    if columns is not None:
-        frame = frames.wrap(texts)
-        paths = listed(columns)
-        changed = (listed(drop), listed(pseudonym))
-        selection, names = frame.selected(paths, id, missing, *changed)
-        call = Call(profile, overrides, choices, counts=report)
-        replaced = frames.PrivateColumns(
-            pipeline=call.pipeline,
-            key=call.key,
-            selection=selection,
-            tally=call.tally,
-            language=call.language,
-        )
-        private: object = frame.privatized(names, replaced, 0)
-        if kinds := frame.identifying(selection):
-            call.warn(warning(kinds, TABLE_ADVICE))
-        return (private, call.report(selection)) if report else private
-    if id is not None or missing != "fail" or drop or pseudonym:
-        raise UsageError(
-            "id, missing, drop and pseudonym are for tables: name the columns, too"
-        )
-    checked = _checked(texts)
-    call = Call(profile, overrides, choices, counts=report)
-    written = list(call.texts(checked))
-    private = written[0] if isinstance(texts, str) else written
-    return (private, call.report(Selection())) if report else private
+    chosen = CallChoices(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        topics=topics,
+        decode=decode,
+        key=key,
+    )
+    with visible(progress):
+        if columns is not None:
+            frame = frames.wrap(texts)
+            paths = listed(columns)
+            changed = (listed(drop), listed(pseudonym))
+            selection, names = frame.selected(paths, id, missing, *changed)
+            call = Call(profile, overrides, chosen, counts=report)
+            replaced = frames.PrivateColumns(
+                pipeline=call.pipeline,
+                key=call.key,
+                selection=selection,
+                tally=call.tally,
+                language=call.language,
+                total=frame.rows,
+            )
+            private: object = frame.privatized(names, replaced, 0)
+            if kinds := frame.identifying(selection):
+                call.warn(warning(kinds, TABLE_ADVICE))
+            return (private, call.report(selection)) if report else private
+        if id is not None or missing != "fail" or drop or pseudonym:
+            raise UsageError(
+                "id, missing, drop and pseudonym are for tables: name the columns, too"
+            )
+        checked = _checked(texts)
+        call = Call(profile, overrides, chosen, counts=report)
+        total = len(texts) if isinstance(texts, Sized) else 0
+        written = list(call.texts(checked, total))
+        private = written[0] if isinstance(texts, str) else written
+        return (private, call.report(Selection())) if report else private
 
 
 @dataclass(frozen=True)
@@ -332,9 +291,11 @@ class _Warnings:
     def bar(self) -> AbstractContextManager[None]:
         return nullcontext()
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         if identifying:
-            self.warn(warning(identifying, FILE_ADVICE))
+            self.warn(warning(identifying, advice or FILE_ADVICE))
         return documents.with_warnings(document, [*self._noted])
 
 
@@ -354,7 +315,13 @@ def sanitize_files(
     encoding: str | None = None,
     on_error: Literal["fail", "skip"] = "fail",
     jobs: int = 1,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: Path | None = None,
+    topics: str | None = None,
+    decode: str | None = None,
+    key: bytes | Path | None = None,
 ) -> SanitizedFiles:
     """Make files private, as `dptext sanitize` does: the same bytes under a key.
 
@@ -381,9 +348,15 @@ def sanitize_files(
         raise UsageError("sanitize_files: name files, and either output or out_dir")
     if "-" in (*inputs, output):
         raise UsageError("sanitize_files: name files, not standard input or output")
-    named: dict[str, Any] = {**choices}
-    key = open_key(named.pop("key", None))
-    over = make_overrides(overrides, **named)
+    chosen = CallChoices(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        topics=topics,
+        decode=decode,
+    )
+    profile, over = combine(profile, overrides, chosen)
     selection = Selection(
         fields=tuple(listed(fields)),
         id_field=id,
@@ -404,7 +377,7 @@ def sanitize_files(
             any_language=is_asked_for(over),
         ),
         profile=load_profile(profile, over),
-        key=key,
+        key=open_key(key),
         reports=Reports(sidecar=True),
         out_dir=None if out_dir is None else os.fspath(out_dir),
     )
@@ -447,6 +420,7 @@ def embed(
     clip: float | None = None,
     lexicon: Path | None = None,
     key: bytes | Path | None = None,
+    progress: bool = False,
 ) -> Vectors:
     """Release noisy vectors of texts.
 
@@ -454,7 +428,11 @@ def embed(
     them (mechanism, space, tokens). One text gives one vector (m,), an iterable of
     texts (r, m) float32; with pool="word" a text gives the vectors of its words, (n,
     m), and several texts a list of these. The result's `report` states the guarantee.
-    Randomness and errors are those of `privatize`.
+    Randomness, errors and progress are those of `privatize`.
+
+    >>> vectors = dptext.embed(["Call me at noon.", "The room was clean."], epsilon=8)
+    >>> len(vectors.values), str(vectors.report.guarantee.notion)
+    (2, 'LDP')
     """
     run_key = open_key(key)
     over = make_overrides(
@@ -468,14 +446,21 @@ def embed(
     ready = release.prepare(release.parse(over, options, clip=clip, mu=mu))
     tokenizer = None if is_asked_for(over) else ready.tokenizer
     language = Language(tokenizer, ready.lexicon.name, warn)
-    values = _vectors(ready, _checked(texts), run_key, language)
+    total = len(texts) if isinstance(texts, Sized) else 0
+    with visible(progress):
+        values = _vectors(ready, _checked(texts), run_key, language, total=total)
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )
 
 
 def _vectors(
-    ready: VectorRelease, texts: Iterable[str], key: RunKey, language: Language
+    ready: VectorRelease,
+    texts: Iterable[str],
+    key: RunKey,
+    language: Language,
+    *,
+    total: int,
 ) -> FloatRows | list[FloatRows]:
     """Return the vectors of texts: (r, m), or a list of (n, m) for words."""
     records = (Record(number, (text,), None) for number, text in enumerate(texts))
@@ -487,6 +472,7 @@ def _vectors(
         rows = ready.rows(batch, randomness)
         blocks.append(rows.vectors)
         within = rows.records - batch[0].ordinal
+        share("texts", (len(counts) + len(batch)) / total if total else 0.0)
         counts += np.bincount(within, minlength=len(batch)).tolist()
     language.close()
     vectors = np.concatenate(blocks)

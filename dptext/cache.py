@@ -19,9 +19,10 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, BinaryIO, TypeVar
@@ -101,12 +102,12 @@ def arrays(
     key: str,
     compute: Callable[[], Arrays],
     holds: Callable[[Arrays], bool] | None = None,
-    what: str = "preparing public tables",
+    work: str = "preparing public tables",
 ) -> Arrays:
     """Return the arrays of a key, shipped, cached or computed now.
 
     Cached arrays are computed again if `holds` is false for them, or fails; arrays that
-    ship are used unchecked. The text `what` describes the work to the user.
+    ship are used unchecked. The text work describes it to the user.
     """
     with contextlib.suppress(OSError):
         return _read_arrays((shipped_tables() / f"{key}.npz").read_bytes())
@@ -122,7 +123,7 @@ def arrays(
         write=write,
         compute=compute,
         holds=holds,
-        what=what,
+        work=work,
     )
 
 
@@ -130,7 +131,7 @@ def numbers(
     key: str,
     compute: Callable[[], Numbers],
     holds: Callable[[Numbers], bool] | None = None,
-    what: str = "measuring public distances",
+    work: str = "measuring public distances",
 ) -> Numbers:
     """Return the plain numbers of a key, in the same way as `arrays`."""
     return shipped(key) or _entry(
@@ -139,7 +140,7 @@ def numbers(
         write=lambda values: json.dumps(values).encode(),
         compute=compute,
         holds=holds,
-        what=what,
+        work=work,
     )
 
 
@@ -147,7 +148,7 @@ def table(
     key: str,
     compute: Callable[[], NDArray[Any]],
     holds: Callable[[NDArray[Any]], bool],
-    what: str,
+    work: str,
 ) -> NDArray[Any]:
     """Return a large array of a key, mapped from its file, which processes share.
 
@@ -158,7 +159,7 @@ def table(
     kept = _mapped(path, holds)
     if kept is not None:
         return kept
-    with progress.step(what):
+    with progress.step(work):
         computed = compute()
     with contextlib.suppress(OSError):
         _write(path, lambda file: np.save(file, computed))
@@ -189,18 +190,18 @@ def _entry(
     write: Callable[[T], bytes],
     compute: Callable[[], T],
     holds: Callable[[T], bool] | None,
-    what: str,
+    work: str,
 ) -> T:
     """Return the content of an entry, KEY.SUFFIX, cached or computed now."""
     path, key = folder() / name, name.partition(".")[0]
     try:
         kept = read(_content(path, key))
-        with progress.step(f"{what}: checking kept results"):
+        with progress.step(f"{work}: checking kept results"):
             if holds is None or holds(kept):
                 return kept
     except Exception:  # noqa: S110 - any error means an invalid entry
         pass
-    with progress.step(what):
+    with progress.step(work):
         computed = compute()
     with contextlib.suppress(OSError):
         _keep(path, key, write(computed))
@@ -243,6 +244,47 @@ def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+
+
+# What the folder holds, by the ends of names.
+_KINDS = {
+    ".arrays": "tables",
+    ".table": "large tables",
+    ".numbers": "figures",
+    ".part": "unfinished files",
+}
+_LEXICONS = "lexicons opened from files"
+
+
+def _kept() -> Iterator[tuple[str, Path]]:
+    """Yield the kind and the path of each file that dptext has kept; no others."""
+    with contextlib.suppress(OSError):
+        for path in sorted(folder().iterdir()):
+            if path.suffix in _KINDS and path.is_file():
+                yield _KINDS[path.suffix], path
+    for path in sorted((folder() / "lexicons").rglob("*")):
+        if path.is_file():
+            yield _LEXICONS, path
+
+
+def sizes() -> dict[str, tuple[int, int]]:
+    """Return the number of files that are kept, and their bytes, by kind."""
+    found: dict[str, tuple[int, int]] = {}
+    for kind, path in _kept():
+        with contextlib.suppress(OSError):
+            files, size = found.get(kind, (0, 0))
+            found[kind] = files + 1, size + path.stat().st_size
+    return found
+
+
+def clear() -> None:
+    """Delete all that is kept. Raises OSError where it cannot be deleted."""
+    for kind, path in _kept():
+        if kind != _LEXICONS:
+            path.unlink(missing_ok=True)
+    lexicons = folder() / "lexicons"
+    if lexicons.is_dir():
+        shutil.rmtree(lexicons)
 
 
 def close(path: Path) -> None:

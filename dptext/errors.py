@@ -22,6 +22,14 @@ from __future__ import annotations
 import sys
 
 
+def install_command(extra: str) -> str:
+    """Return how to install an extra: from a checkout, as there is no release yet.
+
+    The name of a package that nobody has registered could become that of another one.
+    """
+    return f'pip install ".[{extra}]" (in the folder of dptext)'
+
+
 class DptextError(Exception):
     """Root of every error that dptext raises on purpose."""
 
@@ -52,9 +60,7 @@ class MissingExtra(DptextError, ImportError):
     @classmethod
     def for_package(cls, package: str, extra: str) -> MissingExtra:
         """Name the extra that brings a missing package."""
-        return cls(
-            f'{package} needs the "{extra}" extra: pip install "dptext[{extra}]"'
-        )
+        return cls(f'{package} needs the "{extra}" extra: {install_command(extra)}')
 
 
 class RefusedError(DptextError, RuntimeError):

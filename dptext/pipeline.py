@@ -21,7 +21,7 @@ import numpy as np
 
 from dptext import mappings, progress, registry, spaces, views
 from dptext.attackers.channel import Channel
-from dptext.budgets import AnyBudget, Budget, SequentialBudget
+from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
@@ -475,6 +475,14 @@ def _aim(budget: BudgetDescription) -> Aim:
     if budget.rate is not None:
         return Aim(epsilon=budget.rate)
     return Aim(epsilon=budget.high if budget.total is None else None)
+
+
+def check(recipe: Profile, lexicon: Lexicon) -> None:
+    """Raise UsageError for settings that `build` refuses before its slow work."""
+    params = recipe.budget.params
+    by_risk = isinstance(params, uniform.Params) and params.epsilon is None
+    check_compatibility(recipe, None if by_risk else params.prepare(lexicon))
+    recipe.mechanism.params.check()
 
 
 def _digest_with_view(lexicon: Lexicon) -> str:

@@ -13,19 +13,16 @@ tokens: {unknown: perturb, number: perturb, stop_word: perturb,
          punctuation: keep, case: restore, agreement: inflect,
          keep: [], mask: [], forms: []}     # docs/tokens.md
 
-`make_overrides` turns the choices of a run (epsilon, risk, mechanism) into such keys,
-`load` lays them over a profile and lists the changes in its name, and
+`load` lays keys over a profile (dptext.overrides) and lists the changes in its name;
 `check_compatibility` refuses settings that do not go together.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any, Generic, TypedDict, TypeVar, Unpack
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
@@ -34,7 +31,8 @@ from dptext.budgets import AnyBudget, SequentialBudget, uniform
 from dptext.errors import UsageError
 from dptext.lexicons import topics
 from dptext.mechanisms import Family
-from dptext.settings import convert, digest_of_data, read_yaml, share
+from dptext.overrides import DEFAULTS, merged, name_in
+from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
@@ -45,8 +43,6 @@ if TYPE_CHECKING:
     from dptext import budgets, decoders, mappings, mechanisms, spaces
 
 
-# The components of stages that a profile does not name.
-DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
 DEFAULT = "balanced"
 STRATEGIES = tuple(map(str, Strategy))
 # The keys that name a component, and the folders of these.
@@ -62,91 +58,6 @@ _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
 Params = TypeVar("Params", covariant=True, bound="DataclassInstance")
-
-
-class Choices(TypedDict, total=False):
-    """Choices of a run on top of a profile."""
-
-    epsilon: float | None
-    risk: str | float | None
-    attacker_risk: str | float | None
-    mechanism: str | None
-    decode: str | None
-    lexicon: str | os.PathLike[str] | None
-    keep_list: Sequence[str] | None
-    mask_list: Sequence[str] | None
-
-
-def make_overrides(
-    settings: Mapping[str, object] | None = None,
-    option: Callable[[str], str] = str,
-    **chosen: Unpack[Choices],
-) -> JsonObject:
-    """Return keys of a profile: choices, and settings laid over them.
-
-    option: writes a name as the user knows it. Raises UsageError for conflicting
-    choices and invalid values, and TypeError for an unknown choice.
-    """
-    if unknown := chosen.keys() - Choices.__annotations__.keys():
-        known = ", ".join(Choices.__annotations__)
-        raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
-    if not isinstance(settings, Mapping | None):
-        raise TypeError("overrides: give a dictionary of keys and values")
-    wanted: dict[str, Any]
-    wanted = {name: value for name, value in chosen.items() if value is not None}
-    spent = [name for name in ("epsilon", "risk", "attacker_risk") if name in wanted]
-    if len(spent) > 1:
-        raise UsageError(f"give only one of {', '.join(map(option, spent))}")
-    over: JsonObject = {}
-    if "mechanism" in wanted:
-        over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
-    if "lexicon" in wanted:
-        over["lexicon"] = os.fspath(wanted["lexicon"])
-    if "decode" in wanted:
-        over["decoder"] = {"name": wanted["decode"]}
-    named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
-    files = {key: {"files": each} for key, each in named.items() if each is not None}
-    if files:
-        over["tokens"] = files
-    for name in spent:
-        amount = _amount(name, wanted[name], option(name))
-        none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))
-        over["budget"] = {"name": "uniform", **none, name: amount}
-    return merged(over, settings or {}, {})
-
-
-def _amount(name: str, value: object, shown: str) -> float:
-    if name != "epsilon":
-        return share(value, shown)
-    if isinstance(value, Real) and 0 < float(value) < float("inf"):
-        return float(value)
-    raise UsageError(f"{shown} {value!r}: give a finite number above 0")
-
-
-def merged(
-    base: Mapping[str, object],
-    over: Mapping[str, object],
-    defaults: Mapping[str, str] = DEFAULTS,
-) -> JsonObject:
-    """Merge keys over others, part by part; a part with another name starts afresh.
-
-    defaults: names of parts that the base leaves out; DEFAULTS: of parts set to null.
-    """
-    laid: JsonObject = dict(base)
-    for key, value in over.items():
-        old = laid.get(key)
-        if isinstance(value, Mapping) and value.get("name") in (None, _name_in(old)):
-            if not isinstance(old, Mapping):
-                absent = DEFAULTS if key in laid else defaults
-                name = absent.get(key) if old is None else old
-                old = {"name": name} if isinstance(name, str) else {}
-            value = merged(old, value)
-        laid[key] = value
-    return laid
-
-
-def _name_in(part: object) -> object:
-    return part.get("name") if isinstance(part, Mapping) else part
 
 
 def changed_name(base: Profile, over: Mapping[str, object]) -> str:
@@ -279,7 +190,7 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     path, over = find_file(name), overrides or {}
     data = read_yaml(path, "profile")
     base = dict(data)
-    if _name_in(over.get("mechanism")) not in (None, _name_in(base.get("mechanism"))):
+    if name_in(over.get("mechanism")) not in (None, name_in(base.get("mechanism"))):
         base.pop("decoder", None)
     location = f"{path.stem}, changed" if over else path.name
     recipe = _with_topics(parse(merged(base, over), location))
@@ -432,6 +343,11 @@ def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
         )
     if params.family is not Family.TEXTS:
         return
+    if isinstance(budget_params, uniform.Params) and budget_params.epsilon is None:
+        raise UsageError(
+            f"{name} looks at the whole text, so that the draw of a word has no risk "
+            "of its own; give --epsilon instead of a risk"
+        )
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
             f"{name} draws every word in its context: use the strategy token"

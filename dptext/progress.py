@@ -1,17 +1,19 @@
 """Name slow steps on standard error: a few plain lines, on a terminal or not.
 
-Where the share that is done is known, a terminal shows a bar with the time left.
-Commands switch it on; as a library dptext is silent. Only names of public steps are
-written, never anything of a text.
+Where the share that is done is known, a terminal shows a bar with the time left, a
+notebook a bar. Commands switch it on; as a library dptext is silent unless a call asks.
+Only names of public steps are written, never anything of a text.
 """
 
 from __future__ import annotations
 
 import contextlib
+import html
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 # Takes the name of a phase and the share of it that is done, 0 to 1.
 Shares = Callable[[str, float], None]
@@ -77,10 +79,43 @@ def share(phase: str, done: float) -> None:
 
 
 @contextlib.contextmanager
+def visible(wanted: bool) -> Iterator[None]:
+    """Show lines and shares for a block of a program, if they are wanted."""
+    if not wanted:
+        yield
+        return
+    before = _on, _about
+    enable()
+    try:
+        with shares():
+            yield
+    finally:
+        enable(*before)
+
+
+def _notebook_bar() -> Shares | None:
+    """Return the display of a notebook, None outside of one."""
+    ipython: Any = sys.modules.get("IPython")
+    if ipython is None or not hasattr(ipython.get_ipython(), "kernel"):
+        return None
+
+    def drawn(phase: str, share: float) -> dict[str, str]:
+        value = f' value="{share:.3f}"' if share else ""
+        bar = f'<progress max="1"{value}></progress>'
+        line = f"{phase}: {share:.0%}" if share else phase
+        return {"text/plain": line, "text/html": f"{bar} {html.escape(line)}"}
+
+    bar: Any = ipython.display.display(
+        drawn("starting", 0.0), raw=True, display_id=True
+    )
+    return lambda phase, share: bar.update(drawn(phase, share), raw=True)
+
+
+@contextlib.contextmanager
 def shares() -> Iterator[None]:
     """Show phases and the share of each that is done; outer steps are not named.
 
-    A bar with the time left on a terminal, else lines now and then.
+    A bar on a terminal, with the time left, and in a notebook, else lines now and then.
     """
     if not _on or sys.stderr is None:
         yield
@@ -88,6 +123,10 @@ def shares() -> Iterator[None]:
     token, depth = object(), len(_shown)
     _steps.append(token)
     try:
+        if (bar := _notebook_bar()) is not None:
+            _shown.append(bar)
+            yield
+            return
         if not sys.stderr.isatty():
             latest = time.monotonic()
 

@@ -16,6 +16,7 @@ import importlib
 import itertools
 import os
 import pkgutil
+import re
 import sys
 from collections.abc import Mapping
 from functools import cache
@@ -43,6 +44,8 @@ STAGES = (
 # name in the package of the stage.
 _MEMBERS = {"formats": ("Format",), "metrics": ("NAME", "Meter")}
 
+_KNOWN_AS = re.compile(r"^Known as: (.+)\.$", re.MULTILINE)
+
 
 @cache
 def names(stage: str) -> tuple[str, ...]:
@@ -58,7 +61,8 @@ def find(stage: str, name: str) -> ModuleType:
     """
     known = names(stage)
     if name not in known:
-        raise UsageError(f"no {_kind(stage)} named {name!r}; {suggest(name, known)}")
+        hint = suggest(name, known, published(stage))
+        raise UsageError(f"no {_kind(stage)} named {name!r}; {hint}")
     entries = _outside(stage).get(name, ())
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
@@ -222,8 +226,27 @@ def _kind(stage: str) -> str:
     return stage.rpartition(".")[2].rstrip("s")
 
 
-def suggest(name: str, known: tuple[str, ...]) -> str:
-    """Suggest the nearest known name, or list all."""
-    near = difflib.get_close_matches(name, known, n=1)
+def published(stage: str) -> dict[str, str]:
+    """Return the component of dptext for each name that papers give one.
+
+    A docstring names them: "Known as: 1-Diffractor."; remarks stand in parentheses.
+    """
+    found = {}
+    for name in sorted(_packaged(stage)):
+        module = importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
+        if line := _KNOWN_AS.search(module.__doc__ or ""):
+            listed = re.sub(r" *\(.*?\)", "", line[1])
+            found.update(dict.fromkeys(listed.split(", "), name))
+    return found
+
+
+def suggest(
+    name: str, known: tuple[str, ...], others: Mapping[str, str] | None = None
+) -> str:
+    """Suggest the known name that is meant, or list all; others mean known ones."""
+    meant = {each.casefold(): each for each in known}
+    for other, means in (others or {}).items():
+        meant.setdefault(other.casefold(), means)
+    near = difflib.get_close_matches(name.casefold(), tuple(meant), n=1)
     choices = ", ".join(known)
-    return f"did you mean {str(near[0])!r}?" if near else f"known: {choices}"
+    return f"did you mean {meant[near[0]]!r}?" if near else f"known: {choices}"

@@ -461,7 +461,7 @@ class Guarantee:
     #: A draw follows from all words of its text: epsilon holds for any two texts, and a
     #: change of one word counts for every word.
     context: bool = False
-    #: The guarantee where epsilon differs from word to word; None: there is none.
+    #: The guarantee if epsilon differs from word to word, None without one.
     varying_epsilon: VaryingEpsilon | None = None
     #: No two words lose more at any epsilon, in nats.
     max_loss: float = math.inf

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import doctest
+import inspect
 import json
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,14 @@ import numpy as np
 import pytest
 
 import dptext
-from dptext import profile
-from dptext.api import Call
+from dptext import api, progress
+from dptext.calls import Call, CallChoices
 from dptext.cli.options import overrides
 from dptext.errors import UsageError
+from dptext.lexicons import topics
+from dptext.overrides import make_overrides
 from dptext.report import document
+from tests import made_topics
 from tests.cli.running import lexicon
 
 TEXT = "the film was good and the story old"
@@ -137,7 +143,7 @@ def test_wrong_settings(given: dict[str, Any], said: str) -> None:
 def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
     """An epsilon may be any real number; overrides are keys and values."""
     for epsilon in (np.float32(3), np.int64(3)):
-        over = profile.make_overrides(epsilon=epsilon)  # type: ignore[arg-type]
+        over = make_overrides(epsilon=epsilon)  # type: ignore[arg-type]
         assert over["budget"]["epsilon"] == 3.0  # type: ignore[index]
     wrong: Any
     for wrong in ("tokens", ["tokens"]):
@@ -204,6 +210,64 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
     ], done.stdout
 
 
+def test_settings_are_named_in_help_and_completion() -> None:
+    """Every public function has its parameters by name, with a type and no others."""
+    for function in (dptext.privatize, dptext.embed, dptext.load_profile):
+        for each in inspect.signature(function).parameters.values():
+            assert each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
+            assert each.annotation is not each.empty, each.name
+    names = inspect.signature(dptext.privatize).parameters
+    assert CallChoices.__annotations__.keys() < names.keys()
+
+
+def test_examples_of_docstrings_run() -> None:
+    """They give what they show."""
+    pytest.importorskip("pandas")
+    done = doctest.testmod(api, extraglobs={"dptext": dptext})
+    assert done.attempted >= 8
+    assert not done.failed
+
+
+def test_progress_is_shown_for_a_call_that_asks(
+    settings: dict[str, Any],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Shares of texts and of rows, of this call alone."""
+    frame = pytest.importorskip("pandas").DataFrame({"text": [TEXT] * 9})
+    seen: list[tuple[str, float]] = []
+    monkeypatch.setattr(
+        progress, "_notebook_bar", lambda: lambda *share: seen.append(share)
+    )
+    dptext.privatize([TEXT] * 9, progress=True, **settings)
+    dptext.privatize(frame, columns="text", progress=True, **settings)
+    assert [(name, share) for name, share in seen if share == 1.0] == [
+        ("texts", 1.0),
+        ("rows", 1.0),
+    ]
+    shown = len(seen)
+    dptext.privatize([TEXT], **settings)
+    assert len(seen) == shown
+    assert not progress.enabled()
+    assert capsys.readouterr().err == ""
+
+
+def test_topics_take_the_place_of_texts(run_folders: Path) -> None:
+    """A name of topics is enough: one public topic for a text, as in a command."""
+    made_topics.make("python")
+    texts, report = dptext.privatize(
+        ["soup and bread", "rain"], topics="python", key=KEY, report=True
+    )
+    assert "topics" in report.run.profile
+    assert report.words is not None
+    assert report.words.topics is not None
+    assert set(texts) <= set(topics.open_lexicon("python", 8).words)
+    strong = dptext.privatize(["rain"], "topics-strong", topics="python", key=KEY)
+    assert len(strong) == 1
+    with pytest.raises(UsageError, match="give only one of topics, lexicon"):
+        dptext.privatize("rain", topics="python", lexicon="builtin")
+
+
 def test_the_guide_for_programs_shows_what_works(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -216,7 +280,8 @@ def test_the_guide_for_programs_shows_what_works(
     programs = re.findall(r"```python\n(.*?)```", section.partition("\n## ")[0], re.S)
     names: dict[str, Any] = {}
     for program in programs:
-        exec(program, names)
+        if "sklearn" not in program or find_spec("sklearn") is not None:
+            exec(program, names)
     assert isinstance(names["text"], str)
     assert len(names["texts"]) == 2
     assert names["report"].guarantee.notion == "LDP"
@@ -246,7 +311,7 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     params: Any = vectors.release.settings.recipe.mechanism.params
     assert params.lam == 0.3
     assert given == {"mechanism": {"lam": 0.3}}
-    assert profile.make_overrides({"mechanism": {"k": 8}}, mechanism="rank") == (
+    assert make_overrides({"mechanism": {"k": 8}}, mechanism="rank") == (
         overrides(["mechanism.k=8"], mechanism="rank")
     )
 
@@ -271,5 +336,5 @@ def test_a_report_shows_itself_in_notebooks() -> None:
 
 def test_a_choice_that_does_not_exist_is_refused() -> None:
     """A mistyped epsilon must not leave a run with that of the profile."""
-    with pytest.raises(TypeError, match="epsilonn: there are epsilon, risk"):
+    with pytest.raises(TypeError, match="keyword argument"):
         dptext.privatize(["good film"], epsilonn=4)  # type: ignore[call-overload]

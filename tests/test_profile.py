@@ -11,6 +11,7 @@ from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.mappings import two_nearest
 from dptext.mechanisms import rank
+from dptext.overrides import make_overrides
 from dptext.profile import Profile
 from dptext.tokens.policy import Policy
 
@@ -221,18 +222,18 @@ def test_a_setting_of_a_part_keeps_the_part_of_the_profile(tmp_path: Path) -> No
     """Another mechanism begins with the nearest word again, and writes its draws."""
     two = "mechanism: laplace\nmapping: {name: two-nearest, t: 0.3}\n"
     path = write(tmp_path, two + "budget: {name: uniform, epsilon: 4}\n")
-    over = profile.make_overrides({"mapping": {"device": "meta"}})
+    over = make_overrides({"mapping": {"device": "meta"}})
     mapping = profile.load(path, over).mapping
     assert mapping is not None
     assert (mapping.name, mapping.params) == (
         "two-nearest",
         two_nearest.Params(0.3, device="meta"),
     )
-    over = profile.make_overrides({"mapping": {"device": "meta"}}, mechanism="gaussian")
+    over = make_overrides({"mapping": {"device": "meta"}}, mechanism="gaussian")
     mapping = profile.load(path, over).mapping
     assert mapping is not None
     assert mapping.name == "nearest"
-    over = profile.make_overrides({"decoder": {"candidates": 8}})
+    over = make_overrides({"decoder": {"candidates": 8}})
     assert profile.load("balanced", over).decoder.name == "ngram"
 
 

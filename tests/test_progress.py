@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import pytest
 
@@ -53,6 +55,35 @@ def test_short_steps_and_libraries_say_nothing(
     with progress.step("short"):
         pass
     assert not capsys.readouterr().err
+
+
+def test_notebooks_show_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook gets a bar that it draws anew, outside of one there is none."""
+    updates: list[dict[str, str]] = []
+
+    class Handle:
+        def update(self, data: dict[str, str], raw: bool) -> None:
+            updates.append(data)
+
+    def display(data: dict[str, str], raw: bool, display_id: bool) -> Handle:
+        updates.append(data)
+        return Handle()
+
+    shell = SimpleNamespace(kernel=object())
+    fake = SimpleNamespace(
+        get_ipython=lambda: shell, display=SimpleNamespace(display=display)
+    )
+    monkeypatch.setitem(sys.modules, "IPython", fake)
+    with progress.visible(True):
+        progress.share("<texts>", 0.5)
+    assert [each["text/plain"] for each in updates] == ["starting", "<texts>: 50%"]
+    assert 'value="0.500"' in updates[1]["text/html"]
+    assert "&lt;texts&gt;" in updates[1]["text/html"]
+    assert not progress.enabled()
+    shell = SimpleNamespace()
+    with progress.visible(True):
+        progress.share("texts", 0.5)
+    assert len(updates) == 2
 
 
 def test_shares_are_written_now_and_then(

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dptext
+from dptext import formats
 from dptext.errors import InputError, OutputError, UsageError
 from tests.cli.running import here, lexicon
 
@@ -74,6 +75,24 @@ def test_folders_go_to_folders(tmp_path: Path, settings: dict[str, Any]) -> None
     assert all(Path(f"{path}.dptext.json").is_file() for path in result.paths)
     assert result.report.private is not None
     assert result.report.private.records == 4
+
+
+def test_the_format_of_a_file_is_decided_once(
+    tmp_path: Path, settings: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its content, where its name does not tell, is looked at by the plan alone."""
+    seen, look = list[str](), formats._by_content
+
+    def noted(path: str) -> formats.Format | None:
+        seen.append(path)
+        return look(path)
+
+    monkeypatch.setattr(formats, "_by_content", noted)
+    file, out = tmp_path / "reviews", tmp_path / "private"
+    file.write_text('{"body": "a good film"}\n')
+    with pytest.warns(UserWarning, match="read as jsonl, judging by its content"):
+        dptext.sanitize_files(file, out, fields="body", **settings)
+    assert seen == [str(file)]
 
 
 def test_a_run_that_fails_leaves_nothing(

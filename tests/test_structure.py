@@ -27,7 +27,7 @@ COMPONENTS = "dptext."
 # functions of characters, stand above the stages; stages (the fourth layer) do not
 # import each other, except as STAGES allows.
 LAYERS = (
-    "types errors _version",
+    "types errors _version _built",
     "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms strategies server_use",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
@@ -36,12 +36,12 @@ LAYERS = (
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.
-    "profile pipeline calibration vectors engine.tally",
+    "overrides profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents",
+    "engine vectors.job vectors.documents vectors.request",
     "checking",
-    "evaluation api frames integrations spark",
+    "evaluation api calls frames integrations spark",
     "cli __main__",
 )
 STAGES = {
@@ -65,6 +65,7 @@ ALLOWED = {
     ("__init__", "errors"),
     ("__init__", "_version"),
     ("__init__", "api"),
+    ("__init__", "calls"),
     ("__init__", "pipeline"),
     ("__init__", "profile"),
     # An account is drawn up for a profile.

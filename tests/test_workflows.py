@@ -79,6 +79,37 @@ def test_hooks_call_commands_that_there_are() -> None:
         assert all(option in shown for option in options)
 
 
+def test_workflows_that_the_docs_print_are_whole() -> None:
+    """They name inputs and hooks that there are, and run as they stand."""
+    page = (ROOT / "docs/recipes/repository.md").read_text()
+    blocks = [
+        yaml.safe_load(each) for each in re.findall(r"```yaml\n(.*?)```", page, re.S)
+    ]
+    (workflow,) = (each for each in blocks if isinstance(each, dict) and "jobs" in each)
+    _, check = workflow["jobs"]["check"]["steps"]
+    assert check["with"].keys() <= action()["inputs"].keys()
+    for name in re.findall(r"# ([a-z-]+): ", page):
+        assert name in action()["inputs"]
+    hooks = {
+        each["id"]
+        for each in yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    }
+    assert set(re.findall(r"- id: ([\w-]+)", page)) == hooks
+
+
+def test_nothing_says_to_install_a_package_that_is_not_there() -> None:
+    """Until a release dptext is installed from its folder: pip install ".[parquet]"."""
+    files = [
+        path
+        for name in ("docs", "dptext", "profiles", "examples", ".github")
+        for path in (ROOT / name).rglob("*")
+        if path.suffix in (".md", ".py", ".toml", ".yaml", ".yml", ".html")
+    ]
+    for path in (*files, *ROOT.glob("*.md"), *ROOT.glob("*.yml")):
+        said = re.search(r"pip install[^\n(]*[ \"']dptext\b", path.read_text("utf-8"))
+        assert said is None, (path, said)
+
+
 def test_every_page_is_on_the_site() -> None:
     """The site's contents list each page of docs/ once, and those of the root."""
     pages = re.findall(r": (\w[\w/-]*\.md)$", (ROOT / "mkdocs.yml").read_text(), re.M)
@@ -154,6 +185,8 @@ def test_the_citation_has_the_version() -> None:
     """CITATION.cff names the version and the licence of this commit."""
     data = yaml.safe_load((ROOT / "CITATION.cff").read_text())
     assert (data["version"], data["license"]) == (dptext.__version__, "Apache-2.0")
+    assert f"version = {{{data['version']}}}" in (ROOT / "docs/papers.md").read_text()
+    assert data["title"] in (ROOT / "docs/papers.md").read_text()
 
 
 def test_forms_for_issues_ask_for_no_private_text() -> None:

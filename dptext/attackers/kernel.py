@@ -8,15 +8,13 @@ variable DPTEXT_KERNEL=numpy switches it off.
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
-from pathlib import Path
 
 import numpy as np
 from numpy.ctypeslib import ndpointer
 
-VARIABLE = "DPTEXT_KERNEL"
-_SOURCE = Path(__file__).with_name("kernel.c")
+from dptext._built import VARIABLE, kernel_file
+
 # The arguments of each function, as kernel.c has them: N is a whole number, F and D are
 # numbers of single and double precision, others arrays of the type that numpy codes so.
 _SCALARS = {"N": ctypes.c_int64, "F": ctypes.c_float, "D": ctypes.c_double}
@@ -31,17 +29,11 @@ _ARGUMENTS = {
 }
 
 
-def path() -> Path:
-    """Return the path of the compiled library of this kernel.c."""
-    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
-    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
-
-
 def _open() -> ctypes.CDLL | None:
     if os.environ.get(VARIABLE) == "numpy":
         return None
     try:
-        library = ctypes.CDLL(str(path()))
+        library = ctypes.CDLL(str(kernel_file()))
         for name, codes in _ARGUMENTS.items():
             function = getattr(library, name)
             function.argtypes = [

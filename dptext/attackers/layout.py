@@ -3,8 +3,8 @@
 Text around drawn words is written as by the joiner (dptext.tokens.joining): a capital
 letter at the beginning of a text and of a sentence, a space between words except before
 clitics. A release does not tell whether a space stands between a mark and a drawn word
-after it; there is none after a mark that opens something. Some word stands for a masked
-one, nothing for one that was left out.
+after it; a mark that opens something has no space after it. Some word stands for a
+masked one, nothing for one that was left out.
 """
 
 from __future__ import annotations

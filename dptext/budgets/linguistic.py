@@ -75,12 +75,12 @@ def fill(
         sums = np.bincount(texts, np.where(free, weights, 0.0), minlength=count)
         factor = (totals - fixed) / np.where(sums > 0, sums, 1.0)
         wanted = np.where(free, factor[texts] * weights, eps)
-        over = np.bincount(texts, np.maximum(wanted - ceiling, 0), minlength=count)
-        under = np.bincount(texts, np.maximum(floor - wanted, 0), minlength=count)
-        above = free & (wanted > ceiling) & (over >= under)[texts]
-        below = free & (wanted < floor) & (over < under)[texts]
-        eps = np.where(above, ceiling, np.where(below, floor, wanted))
-        newly_fixed = above | below
+        surplus = np.bincount(texts, np.maximum(wanted - ceiling, 0), minlength=count)
+        shortage = np.bincount(texts, np.maximum(floor - wanted, 0), minlength=count)
+        capped = free & (wanted > ceiling) & (surplus >= shortage)[texts]
+        raised = free & (wanted < floor) & (surplus < shortage)[texts]
+        eps = np.where(capped, ceiling, np.where(raised, floor, wanted))
+        newly_fixed = capped | raised
         # A text in which nothing was fixed is finished.
         again = np.bincount(texts, newly_fixed, minlength=count) > 0
         free &= again[texts] & ~newly_fixed

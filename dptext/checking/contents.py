@@ -19,7 +19,12 @@ import msgspec
 
 from dptext import formats, pseudonyms, streams
 from dptext.checking import exports
-from dptext.engine.identifying import FieldValues, Identifying, Kind
+from dptext.engine.identifying import (
+    VECTOR_ADVICE,
+    FieldValues,
+    Identifying,
+    Kind,
+)
 from dptext.errors import StoppedError, UsageError
 from dptext.formats import Format, _fields
 from dptext.types import Selection
@@ -38,8 +43,6 @@ _NAMES = "names of fields"
 _OF_WORDS = (
     "make it private (--field) or a pseudonym (--pseudonym), leave it out (--drop)"
 )
-# Vectors have no other column than that of ids.
-OF_VECTORS = "name records by another field (--id)"
 _FEW = 3  # names of fields that look like those of people
 
 
@@ -200,7 +203,7 @@ class StopAtIdentifying:
         name, field = job.output or "", job.selection.id_field
         if field is None or columns.suffix(name) == ".npy":  # vectors alone
             return
-        contents = Contents(advice=OF_VECTORS)
+        contents = Contents(advice=VECTOR_ADVICE)
         with output.content() as plain:
             for ids in columns.ids(plain, name):
                 contents.add(field, map(_plain, ids))
@@ -223,7 +226,7 @@ def read_export(report: Document, export: Export) -> Contents:
     """
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
-    advice = OF_VECTORS if report.words is None else _OF_WORDS
+    advice = VECTOR_ADVICE if report.words is None else _OF_WORDS
     contents = Contents(subject, layout.selection(export.size).pseudonyms, advice)
     if layout.format == "text":
         return contents

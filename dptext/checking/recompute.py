@@ -131,10 +131,10 @@ class Recomputer:
     def _stated(self, document: Document) -> _Stated:
         """Return the builder of the report of settings. Raises _EndedError."""
         run, words = document.run, document.words
-        measured = run.key != "seed"
-        if words is not None:
-            measured = measured and words.no_risk is not NoRisk.SWITCHED_OFF
-        make = self._prepare_vectors if words is None else self._prepare_words
+        measured: bool | None = run.key != "seed"
+        if measured and words is not None:
+            asked = {NoRisk.SWITCHED_OFF: False, NoRisk.SLOW: None}
+            measured = asked.get(words.no_risk, True) if words.no_risk else True
         parts = (
             words is None,
             run.settings,
@@ -148,7 +148,10 @@ class Recomputer:
         if key not in self._done:
             try:
                 with progress.step("recomputing a report"):
-                    self._done[key] = make(run, measured)
+                    if words is None:
+                        self._done[key] = self._prepare_vectors(run, bool(measured))
+                    else:
+                        self._done[key] = self._prepare_words(run, measured)
             except _EndedError as ended:
                 self._done[key] = ended
         done = self._done[key]
@@ -156,7 +159,7 @@ class Recomputer:
             raise done
         return done
 
-    def _prepare_words(self, run: Run, measured: bool) -> _Stated:
+    def _prepare_words(self, run: Run, measured: bool | None) -> _Stated:
         with _catch_invalid_settings(run):
             recipe = profile.resolved(run.settings, run.profile, run.lexicon)
         lexicon = self._lexicon(run)

@@ -21,7 +21,7 @@ from dptext.checking.policy import ExportPolicy, Unverified
 from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
-from dptext.guarantees.claims import Unprotected, above
+from dptext.guarantees.claims import Unprotected, format_up
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, figures, names
@@ -405,7 +405,7 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
         ("worst loss", promise.worst_loss, policy.max_loss),
     ):
         if limit is not None and (nats is None or nats > limit):
-            shown = "not bounded" if nats is None else f"{above(nats)} nats"
+            shown = "not bounded" if nats is None else f"{format_up(nats)} nats"
             yield f"{name} is {shown}, the policy allows {limit:g}"
     limit = policy.max_delta
     if limit is not None and promise.delta > limit:

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 from typer.main import get_command, get_group
 
-from dptext._version import __version__
+from dptext._built import description
 from dptext.cli import parser
 from dptext.errors import UsageError
 
@@ -95,7 +95,7 @@ app = typer.Typer(
 
 def _show_version(is_asked: bool) -> None:
     if is_asked:
-        typer.echo(f"dptext {__version__}")
+        typer.echo(description())
         raise typer.Exit
 
 
@@ -109,7 +109,7 @@ def set_up(
             "--version",
             callback=_show_version,
             is_eager=True,
-            help="Show the version.",
+            help="Show the version, kernel and lexicon.",
         ),
     ] = False,
     config: Annotated[

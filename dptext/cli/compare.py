@@ -92,6 +92,17 @@ class Grid:
             hidden=True,
         ),
     ] = None
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed",
+            parser=Number(kind=int),
+            metavar="NUMBER",
+            help="For tests and papers: repeatable draws, without any privacy.",
+            rich_help_panel=GUARANTEE,
+            hidden=True,
+        ),
+    ] = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for two kinds of levels."""
@@ -119,6 +130,7 @@ class Grid:
                 lexicon=lexicon,
                 profile=self.profile,
                 over={**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
+                seed=self.seed,
             )
             for name, each in mechanisms
             for level, budget in levels
@@ -211,18 +223,37 @@ def command(
             rich_help_panel=OUTPUT,
         ),
     ] = None,
+    latex: Annotated[
+        Path | None,
+        typer.Option(
+            "--latex",
+            metavar="FILE",
+            help="Write the table for LaTeX (booktabs).",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    figure: Annotated[
+        Path | None,
+        typer.Option(
+            "--figure",
+            metavar="FILE",
+            help="Write utility, or meaning, by risk as a picture (SVG).",
+            rich_help_panel=OUTPUT,
+            hidden=True,
+        ),
+    ] = None,
     as_json: options.AsJson = False,
     html: options.Html = None,
     quiet: options.Quiet = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: utility, attacks.
 
-    Words are written as drawn. All figures are computed from the private text: keep
-    them to yourself.
+    Draws are compared: no decoder writes other words. All figures are computed from
+    the private text: keep them to yourself.
     """
-    from dptext.evaluation import OWNER, views
+    from dptext.evaluation import OWNER, comparison_views, views
     from dptext.evaluation.attackers import PublicText
-    from dptext.evaluation.comparison import read_sample
+    from dptext.evaluation.comparison import check, read_sample
 
     progress.enable(not quiet)
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
@@ -238,6 +269,7 @@ def command(
     cells = grid.cells(settings.attacker)
     from dptext.engine import folders
 
+    check(cells)
     files = folders.find_files([file], layout.format)
     texts = read_sample(
         paths=files,
@@ -267,11 +299,15 @@ def command(
     known = results[0].public_text
     if known is not None and known.repeated:
         faults.print_line(views.repeated_share(known))
-    page = views.comparison(table, texts.texts)
-    table_file = csv, views.as_csv(table)
+    page = comparison_views.comparison(table, texts.texts)
+    tables = {csv: comparison_views.as_csv(table)}
+    tables |= {
+        latex: comparison_views.as_latex(table),
+        figure: comparison_views.as_svg(table),
+    }
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=html, extra_file=table_file, width=110)
+    screen.deliver(data, as_json, page, html=html, extra_files=tables, width=110)
 
 
 def _computed(
@@ -282,7 +318,7 @@ def _computed(
     resume: Path | None,
 ) -> list[CellRow]:
     """Compute all cells, and print each; return rows in the order of the cells."""
-    from dptext.evaluation import comparison, views
+    from dptext.evaluation import comparison, comparison_views
 
     progress.say(
         f"comparing cells, each a mechanism at a level: {len(cells)}; "
@@ -293,7 +329,7 @@ def _computed(
     for cell, row in comparison.run(cells, sample, settings, jobs=jobs, resume=resume):
         rows[id(cell)] = row
         count = f"{len(rows)} of {len(cells)}"
-        outcome = row.reason or views.line(row)
+        outcome = row.reason or comparison_views.line(row)
         if left := len(cells) - len(rows):
             pace = (time.monotonic() - began) / len(rows)
             count += f", about {progress.duration(pace * left)} left"

@@ -14,8 +14,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from dptext._built import VARIABLE
 from dptext.cli import configuration, faults, options, parser, screen
-from dptext.errors import DptextError
+from dptext.errors import DptextError, UsageError
 from dptext.report.blocks import Column, Paragraph, Table
 
 # In order; missing, which some settings need; broken.
@@ -59,6 +60,13 @@ def command(
             "source of each.",
         ),
     ] = False,
+    cache: Annotated[
+        bool,
+        typer.Option("--cache", help="Show the kept results and their size instead."),
+    ] = False,
+    clear: Annotated[
+        bool, typer.Option("--clear", help="With --cache: delete the kept results.")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration.
@@ -66,6 +74,11 @@ def command(
     Suggests fixes, and ends with exit code 1 if something is wrong. Missing optional
     parts are not errors.
     """
+    if clear and not cache:
+        raise UsageError("--clear goes with --cache")
+    if cache:
+        _show_cache(as_json, clear=clear)
+        return
     if settings:
         _show_settings(context, as_json)
         return
@@ -158,10 +171,10 @@ def _kernel() -> Inspection:
     seen = "numpy, which writes the same words and takes two to three times as long"
     mend = (
         "install a C compiler, then dptext again: pip install --no-cache-dir "
-        "--force-reinstall --no-deps dptext"
+        "--force-reinstall --no-deps . (in the folder of dptext)"
     )
-    if os.environ.get(kernel.VARIABLE) == "numpy":
-        mend = f"unset {kernel.VARIABLE}"
+    if os.environ.get(VARIABLE) == "numpy":
+        mend = f"unset {VARIABLE}"
     return Inspection(part, _ABSENT, seen, mend)
 
 
@@ -216,6 +229,32 @@ def _folder() -> Inspection:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
     return Inspection("cache", _OK, str(folder))
+
+
+def _show_cache(as_json: bool, *, clear: bool) -> None:
+    """Show what is kept, and how much of it, by kind; then delete it if asked."""
+    from dptext import cache
+    from dptext.report.blocks import Column, Paragraph, Section, Table
+    from dptext.report.figures import count
+
+    folder, kept = str(cache.folder()), cache.sizes()
+    if clear:
+        cache.clear()
+    rows = [(kind, files, size / 1e6) for kind, (files, size) in kept.items()]
+    total = sum(size for *_, size in rows)
+    done = "deleted" if clear else "delete them: dptext doctor --cache --clear"
+    columns = [Column("kept"), Column("files", count), Column("MB", "{:.1f}".format)]
+    about = f"{total:.1f} MB of public results, which are computed anew when needed"
+    data = {
+        "folder": folder,
+        "cleared": clear,
+        "kept": [
+            {"kind": kind, "files": n, "bytes": size}
+            for kind, (n, size) in kept.items()
+        ],
+    }
+    note = Paragraph(f"{about}; {done}")
+    screen.deliver(data, as_json, Section(folder, [Table(columns, rows), note]))
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:

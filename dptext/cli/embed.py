@@ -146,13 +146,8 @@ def command(
     work: groups.RunOptions,
 ) -> None:
     """Release noisy vectors of words or texts, to train models on."""
-    from dptext.checking.contents import OF_VECTORS
-    from dptext.engine.files import open_internal, plan_jobs
-    from dptext.engine.request import name_outputs
-    from dptext.report import document, signatures
-    from dptext.streams.outputs import Release
-    from dptext.vectors import columns, job, release
-    from dptext.vectors import documents as vector_documents
+    from dptext.vectors import columns, release
+    from dptext.vectors.request import VectorRequest
 
     if pooled.subject is not None and records.id is not None:
         raise UsageError("give --id or --subject, not both: an id names one record")
@@ -167,47 +162,14 @@ def command(
         files=files, output=output, subject=pooled.subject, over=over, work=work
     )
     task = replace(task, typed=context.meta[applying.TYPED])
-    reports = reported.reports(keys.key_file)
-    plan_jobs(task, reports, context.meta[outputs.READ])
-    key = keys.key()
-    with Release() as opened:
-        # All is opened before anything is read, the data first: they appear last.
-        sink = opened.open(output, held=fail_on is not None)
-        beside = reports.public_path(task)
-        sidecar = None if beside is None else opened.open(str(beside))
-        write = open_internal(reports, opened)
-        aside = None
-        if task.on_error == "quarantine" and task.quarantine is not None:
-            aside = opened.open_quarantine(task.quarantine)
-        ready = release.prepare(settings, answer.warn)
-        with answer.bar() as bar:
-            writer, counts = job.run(
-                job=task,
-                ready=ready,
-                key=key,
-                output=sink,
-                aside=aside,
-                progress=bar,
-                warn=answer.warn,
-            )
-        if (inspect := stopping.inspection(fail_on, context)) is not None:
-            inspect.look_at_vectors(task, sink)
-        result = answer.with_warnings(
-            vector_documents.finished(
-                release=ready,
-                key=key.origin,
-                job=task,
-                counts=counts,
-                writer=writer,
-                file=sink,
-            ),
-            counts.identifying,
-            OF_VECTORS,
-        )
-        if sidecar is not None:
-            encoded = document.encode(document.public(result))
-            sidecar.stream.write(signatures.sign(encoded, reports.key))
-        write(result)
-        opened.commit()
-    released = name_outputs([task], reports, ())
-    answer.show(result, released)
+    inspect = stopping.inspection(fail_on, context)
+    request = VectorRequest(
+        job=task,
+        settings=settings,
+        key=keys.key(),
+        reports=reported.reports(keys.key_file),
+        read=context.meta[outputs.READ],
+        inspect=None if inspect is None else inspect.look_at_vectors,
+    )
+    finished = request.planned().carry_out(answer)
+    answer.show(finished.report, finished.outputs)

@@ -94,7 +94,7 @@ def command(
     """
     import msgspec
 
-    from dptext import api, lexicons
+    from dptext import calls, lexicons
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText
@@ -125,7 +125,7 @@ def command(
         writer = (
             _pipeline_from_report(profile, over)
             if is_report
-            else api.open_pipeline(profile, over)
+            else calls.open_pipeline(profile, over)
         )
     if writer is None or topics.topic_meta(writer.lexicon) is not None:
         # Texts are read by words, also where whole ones became topics.
@@ -172,9 +172,9 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    report_file = report, f"{screen.to_json(data)}\n"
+    files = {report: f"{screen.to_json(data)}\n"}
     screen.deliver(
-        data, as_json, views.evaluation(result), html=html, extra_file=report_file
+        data, as_json, views.evaluation(result), html=html, extra_files=files
     )
 
 

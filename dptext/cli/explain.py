@@ -40,11 +40,11 @@ def command(
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.
     """
-    from dptext import api
+    from dptext import calls
     from dptext.engine import explanation
 
     if text == "-":
         text = sys.stdin.read()
-    pipeline = api.open_pipeline(changes.profile(profile), changes.overrides())
+    pipeline = calls.open_pipeline(changes.profile(profile), changes.overrides())
     result = explanation.explain(pipeline, text, top)
     screen.deliver(result, as_json, explanation.view(result), html=html)

@@ -35,6 +35,10 @@ _NAMES = (
 )
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
+_MEMORY = (
+    "out of memory; lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
+    "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
+)
 
 
 @contextlib.contextmanager
@@ -81,7 +85,7 @@ def _code(error: BaseException) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     if failures.is_memory_error(error):
-        print_line("out of memory; try a smaller --batch-size or --max-record-bytes")
+        print_line(_MEMORY)
         return 1
     if isinstance(error, OSError) and error.errno is not None:
         # The message of the error could hold text; the name of a file does not.

@@ -79,7 +79,9 @@ def _find_kind(name: str) -> str:
         ways = " or ".join(f"dptext list {kind} {name}" for kind in _KINDS)
         raise UsageError(f"{name} is a profile and a mechanism: {ways}")
     if name not in profiles and name not in mechanisms:
-        near = registry.suggest(name, (*_KINDS, *profiles, *mechanisms))
+        near = registry.suggest(
+            name, (*_KINDS, *profiles, *mechanisms), registry.published("mechanisms")
+        )
         raise UsageError(f"no profile or mechanism named {name!r}; {near}")
     return "profiles" if name in profiles else "mechanisms"
 
@@ -115,12 +117,12 @@ def _plain(recipe: Profile) -> dict[str, Any]:
 # The sections of a mechanism's docstring, in the order in which they are shown.
 SECTIONS = {
     each.lower().replace(" ", "_"): each
-    for each in ("Guarantee", "Instead", "Source", "Known gaps", "Example")
+    for each in ("Guarantee", "Instead", "Known as", "Source", "Known gaps", "Example")
 }
 _TITLED = re.compile(rf"^({'|'.join(SECTIONS.values())}):", re.MULTILINE)
 _TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
-_COLUMNS = ("mechanism", "family", "guarantee", "parameters", "source")
+_COLUMNS = ("mechanism", "known_as", "family", "guarantee", "parameters", "source")
 
 
 def row(name: str) -> dict[str, Any]:
@@ -130,7 +132,8 @@ def row(name: str) -> dict[str, Any]:
     except UsageError as error:
         return {"mechanism": name, "broken": str(error)}
     columns = {key: described.get(key, "") for key in _COLUMNS}
-    return columns | {"guarantee": phrase(columns["guarantee"])}
+    shown = {key: phrase(columns[key]) for key in ("guarantee", "known_as")}
+    return columns | shown
 
 
 def description(name: str) -> dict[str, Any]:
@@ -193,9 +196,9 @@ def phrase(text: str) -> str:
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     """Return mechanisms as a table, and those that are broken."""
-    shown = ("mechanism", "family", "guarantee", "source")
+    shown = ("mechanism", "known as", "guarantee", "source")
     cells = [
-        [*(row[key] for key in shown[:-1]), phrase(row["source"])]
+        [row["mechanism"], row["known_as"], row["guarantee"], phrase(row["source"])]
         for row in rows
         if "broken" not in row
     ]

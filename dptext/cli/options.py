@@ -21,7 +21,7 @@ from dptext.errors import UsageError
 from dptext.settings import read_value
 
 if TYPE_CHECKING:
-    from dptext.profile import Choices
+    from dptext.overrides import Choices
     from dptext.types import JsonObject
 
 # Headings of the help, in the words of the docs.
@@ -221,9 +221,9 @@ def overrides(
 
     Raises UsageError when they conflict.
     """
-    from dptext import profile
+    from dptext.overrides import make_overrides
 
-    return profile.make_overrides(
+    return make_overrides(
         parse_settings(settings), lambda name: f"--{name.replace('_', '-')}", **chosen
     )
 

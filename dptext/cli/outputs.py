@@ -17,7 +17,17 @@ from dptext.errors import OutputError, UsageError
 # Key of the result of `check_named` in a context.
 READ = "dptext.read"
 # Options of any command that name files to write.
-_OUTPUTS = ("output", "report", "html", "public_report", "quarantine", "csv", "resume")
+_OUTPUTS = (
+    "output",
+    "report",
+    "html",
+    "public_report",
+    "quarantine",
+    "csv",
+    "latex",
+    "figure",
+    "resume",
+)
 # Options with other values than files to read.
 _NO_FILES = (
     *_OUTPUTS,

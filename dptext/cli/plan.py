@@ -28,7 +28,7 @@ def show(
     dropped: Sequence[str] = (),
     pseudonyms: Sequence[str] = (),
     jobs: int,
-    bayes_risk: bool,
+    bayes_risk: bool | None,
     as_json: bool,
     html: Path | None,
 ) -> None:

@@ -45,7 +45,7 @@ def command(
     outs: sanitize_options.OutputOptions,
     reported: groups.ReportOptions,
     trial: sanitize_options.TrialOptions,
-    bayes_risk: sanitize_options.BayesRisk = True,
+    bayes_risk: sanitize_options.BayesRisk = None,
     work: groups.RunOptions,
     cluster: sanitize_options.ClusterOptions,
 ) -> None:

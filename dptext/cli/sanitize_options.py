@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 _LOCAL = "use --engine local"
 
 BayesRisk = Annotated[
-    bool,
+    bool | None,
     typer.Option(
         "--bayes-risk/--no-bayes-risk",
-        help="Measure the risk, or leave it out.",
+        help="Measure the risk, or leave it out. Default: where it takes seconds.",
         rich_help_panel=MEASURES,
         hidden=True,
     ),

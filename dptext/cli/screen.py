@@ -221,17 +221,17 @@ def deliver(
     as_json: bool,
     *blocks: Block | Section | Page,
     html: Path | None = None,
-    extra_file: tuple[Path | None, str] = (None, ""),
+    extra_files: Mapping[Path | None, str] | None = None,
     width: int = 0,
     infinite: str | None = None,
 ) -> None:
     """Print data as JSON, or show blocks; html takes the first, a page, in their place.
 
-    extra_file: one more file, if any, and its text; width: the least number of
-    columns; infinite: the text for infinite numbers.
+    extra_files: more files and their texts, None for one that is not asked for; width:
+    the least number of columns; infinite: the text for infinite numbers.
     """
-    path, text = extra_file
-    if path is not None:
+    more = {path: text for path, text in (extra_files or {}).items() if path}
+    for path, text in more.items():
         write_file(path, text.encode())
     if html is not None:
         from dptext.report import html as pages
@@ -239,7 +239,7 @@ def deliver(
         write_file(html, pages.render(cast("Page", blocks[0])))
     if as_json:
         print(to_json(data, infinite))  # noqa: T201
-    elif html is None and str(path) != "-":
+    elif html is None and "-" not in map(str, more):
         show(*blocks, on=console(width=width))
 
 

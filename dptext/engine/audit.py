@@ -151,8 +151,8 @@ def _program(program: ProgramTest | None) -> Iterator[tuple[str, str]]:
         if kind not in best or each.smallest < best[kind].smallest:
             best[kind] = each
     for each in best.values():
-        above = "is enough" if each.missing else f"above its {each.probability:.2g}"
-        yield "Smallest faults found", f"{each.event}: {each.smallest:.2g} {above}"
+        verdict = "is enough" if each.missing else f"above its {each.probability:.2g}"
+        yield "Smallest faults found", f"{each.event}: {each.smallest:.2g} {verdict}"
     if program.untested:
         yield "Not tested", "; ".join(program.untested)
 

@@ -62,7 +62,7 @@ def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
     found = (
         _handed_over(draws, public)
         or _drawn_too_often(draws, public)
-        or _beyond(draws, pipeline.budget.description)
+        or _passed_limit(draws, pipeline.budget.description)
         or _unlike_settings(draws, pipeline)
     )
     return covered, found
@@ -107,7 +107,7 @@ def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
     assert isinstance(mechanism, PublicDraws)
     asked, due = sum(len(each) for each, _ in mechanism.asked), len(ids)
     if public.profile.strategy is Strategy.RECORD:
-        # Each text is a record of its own.
+        # Each text is a record.
         due = len(np.unique(np.stack([draws.words.texts, ids]), axis=1).T)
     elif public.profile.strategy is Strategy.DATA_SET:
         due = len(np.unique(ids))
@@ -117,25 +117,28 @@ def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
     return f"strategy {strategy} draws {asked:,} words where {due:,} are due"
 
 
-def _beyond(draws: Draws, said: BudgetDescription) -> str:
-    """Say which limit of the statement is passed."""
+def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
+    """Describe the limit of the statement that draws pass, "" without one."""
     eps, texts = draws.eps, draws.words.texts
     most, least = float(eps.max()), float(eps.min())
-    if not np.isfinite(eps).all() or most > said.high * (1.0 + _ROOM):
+    if not np.isfinite(eps).all() or most > stated.high * (1.0 + _ROOM):
         return (
-            f"a word is drawn with epsilon {most:g}, the statement says {said.high:g}"
+            f"a word is drawn with epsilon {most:g}, the statement says {stated.high:g}"
         )
-    if least < said.low * (1.0 - _ROOM):
-        return f"a word is drawn with epsilon {least:g}, at least {said.low:g} is said"
+    if least < stated.low * (1.0 - _ROOM):
+        return (
+            f"a word is drawn with epsilon {least:g}, at least {stated.low:g} is said"
+        )
     totals = np.bincount(texts, eps, minlength=len(draws.words.ends))
-    if said.total is not None and totals.max() > said.total * (1.0 + _ROOM):
+    if stated.total is not None and totals.max() > stated.total * (1.0 + _ROOM):
         return (
-            f"a text spends {totals.max():g} in all, the statement says {said.total:g}"
+            f"a text spends {totals.max():g} in all, "
+            f"the statement says {stated.total:g}"
         )
-    allowed = np.array(draws.words.by_text()) * (said.rate or 0.0)
-    over = totals > allowed * (1.0 + _ROOM)
-    if said.rate is not None and over.any():
-        at = int(over.argmax())
+    allowed = np.array(draws.words.by_text()) * (stated.rate or 0.0)
+    exceeds = totals > allowed * (1.0 + _ROOM)
+    if stated.rate is not None and exceeds.any():
+        at = int(exceeds.argmax())
         return f"a text spends {totals[at]:g} in all, {allowed[at]:g} is said"
     return ""
 
@@ -255,14 +258,14 @@ def _after_the_past(
     after = _by_class(params, lexicon)
     total = params.epsilon * (1.0 - 1e-9)
     expected = np.empty(len(draws.eps))
-    left, text, place = 0.0, -1, 0
+    remaining, text, place = 0.0, -1, 0
     for at, of_text in enumerate(draws.words.texts.tolist()):
         if of_text != text:
-            text, place, left, wanted = of_text, 0, total, params.start
+            text, place, remaining, wanted = of_text, 0, total, params.start
         least = min(params.min, total / counts[at])
-        most = left - least * (counts[at] - place - 1)
+        most = remaining - least * (counts[at] - place - 1)
         expected[at] = min(max(wanted, least), max(most, least))
-        left -= expected[at]
+        remaining -= expected[at]
         wanted, place = float(after[draws.drawn[at]]), place + 1
     return expected
 
@@ -272,15 +275,15 @@ def _check_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> st
     each = params.epsilon_per_word
     totals = np.full(len(counts), params.epsilon) if each is None else each * counts
     sums = np.bincount(draws.words.texts, draws.eps)[draws.words.texts]
-    over = sums > totals * (1.0 + _ROOM)
-    if over.any():
-        at = int(over.argmax())
+    exceeds = sums > totals * (1.0 + _ROOM)
+    if exceeds.any():
+        at = int(exceeds.argmax())
         return f"a text spends {sums[at]:g} in all, by the settings {totals[at]:g}"
     most = np.full(len(counts), params.max or np.inf)
     if params.max is None and params.variant == "clamped":
         most = np.maximum(3.0 * totals / counts, params.min or 0.0)
-    over = draws.eps > most * (1.0 + _ROOM)
-    if over.any():
-        at = int(over.argmax())
+    exceeds = draws.eps > most * (1.0 + _ROOM)
+    if exceeds.any():
+        at = int(exceeds.argmax())
         return f"a word is drawn with epsilon {draws.eps[at]:g}, at most {most[at]:g}"
     return ""

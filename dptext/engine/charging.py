@@ -133,12 +133,12 @@ class Charging:
         total, each = self.bound.total, self.bound.each
         of_text = None if total is None else Amount.rounded_up(total).nats
         of_word = None if each is None else Amount.rounded_up(each).nats
-        delta, lost = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
+        delta, total_loss = Amount.rounded_up(0.0, self.delta).delta, Amount(0, 0)
         for words in map(int, replaced):
             bounds = []
             if of_text is not None:
                 bounds.append(of_text if words else 0)
             if of_word is not None:
                 bounds.append(of_word * words)
-            lost = lost.plus(Amount(min(bounds), delta * words))
-        return lost
+            total_loss = total_loss.plus(Amount(min(bounds), delta * words))
+        return total_loss

@@ -95,13 +95,17 @@ def plan_jobs(
     out_dir: str | None = None,
     in_place: bool = False,
     chosen: Chosen = EVERY,
+    converts: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
+    Each has the format of its inputs, unless standard input is the first of them.
+
     read: files that the command reads beside its inputs; in_place: outputs replace
-    their inputs, except private ones; chosen: selects files of folders. Raises
-    UsageError if formats, names or outputs do not go together.
+    their inputs, except private ones; chosen: selects files of folders; converts:
+    outputs have another format. Raises UsageError if formats, names or outputs do not
+    go together.
     """
     is_several = in_place or out_dir is not None
     if is_several and any(map(streams.is_standard, job.inputs)):
@@ -122,8 +126,7 @@ def plan_jobs(
     elif in_place:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
         jobs = [replace(job, inputs=(name,), output=name) for name in originals]
-    for each in jobs if job.format is None else ():
-        source.one_format(each.inputs)
+    jobs = [_with_format(each, converts=converts) for each in jobs]
     source.check_files(jobs)
     paths = [
         reports.internal,
@@ -138,6 +141,15 @@ def plan_jobs(
     for each in jobs:
         _check_streams(each)
     return jobs
+
+
+def _with_format(job: Job, *, converts: bool) -> Job:
+    """Return a job with the format of its inputs, as far as files tell it."""
+    if streams.is_standard(job.inputs[0]):
+        source.one_format(job.inputs if job.format is None else ())
+        return job
+    output = None if converts else job.output
+    return replace(source.decide_format(replace(job, output=output)), output=job.output)
 
 
 def _check_streams(job: Job) -> None:

@@ -221,7 +221,7 @@ _ValueLooks = tuple[str, ...]
 def _looks(value: str, words: int) -> _ValueLooks:
     """Return all that a value, of so many words, looks like.
 
-    Each row of a file comes here, so that what is quick to see is looked at first.
+    Each row of a file comes here, so quick checks come first.
     """
     short = value[:_SHORT]
     if not words and "@" not in value:  # no letters
@@ -289,7 +289,7 @@ def _maybe_phone(value: str) -> bool:
 def _has_email(value: str) -> bool:
     """Tell whether an e-mail address stands in a text.
 
-    Only what is near an @ is looked at, since texts may be long.
+    Only text near an @ is searched, since texts may be long.
     """
     at = value.find("@")
     while at >= 0:
@@ -350,6 +350,10 @@ _ADVICE = (
 )
 
 
+# Vectors have no other column than that of ids.
+VECTOR_ADVICE = "name records by another field (--id)"
+
+
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
     """Say which unchanged fields look identifying, and what to do.
 
@@ -358,9 +362,9 @@ def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True)
     advice = advice or _ADVICE
     if len(kinds) == 1:
         ((name, kind),) = kinds.items()
-        left = "was left unchanged" if written else "will be left unchanged"
-        return f"column {name!r} {left} and looks like {kind}; {advice}"
+        copied = "was left unchanged" if written else "will be left unchanged"
+        return f"column {name!r} {copied} and looks like {kind}; {advice}"
     named = ", ".join(f"{name!r} ({kind})" for name, kind in kinds.items())
-    left = "were left unchanged" if written else "will be left unchanged"
+    copied = "were left unchanged" if written else "will be left unchanged"
     advice = advice.replace("make it", "make each").replace("leave it", "leave them")
-    return f"columns {left} and look identifying: {named}; {advice}"
+    return f"columns {copied} and look identifying: {named}; {advice}"

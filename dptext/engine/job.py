@@ -38,8 +38,10 @@ class Job:
     #: A path; None for standard output.
     output: str | None
     selection: Selection
-    #: Name of the format; None to go by suffix.
+    #: Name of the format of all inputs; None until it is decided, once.
     format: str | None = None
+    #: Whether the content alone told the format.
+    is_guessed: bool = False
     #: For a record that cannot be read: "fail", "skip" or "quarantine".
     on_error: str = "fail"
     #: Path for the bytes of faulty records.

@@ -144,7 +144,7 @@ def plan(
     *,
     promise: Statement | None = None,
     jobs: int = 1,
-    bayes_risk: bool = True,
+    bayes_risk: bool | None = None,
     read: Sequence[InContext] = (),
     written: Sequence[InContext] = (),
 ) -> Plan:

@@ -77,7 +77,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Give tasks to processes; they come back in order, each with what was made of it.
+    """Give tasks to processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """
@@ -101,10 +101,10 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
         return answer
 
     under_way: collections.deque[tuple[Task, Future[Any]]] = collections.deque()
-    left, threads = iter(tasks), ThreadPoolExecutor(len(workers))
+    remaining, threads = iter(tasks), ThreadPoolExecutor(len(workers))
     try:
         while True:
-            for task in islice(left, _AHEAD * len(workers) - len(under_way)):
+            for task in islice(remaining, _AHEAD * len(workers) - len(under_way)):
                 under_way.append((task, threads.submit(ask, task)))
             if not under_way:
                 return

@@ -256,7 +256,7 @@ def binary_rank(rows: Sequence[bytes]) -> int:
 
 
 def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
-    """Write texts of other words with the same draws: what is written is the same."""
+    """Check that texts of other words with the same draws have equal written words."""
     public = scripted(pipeline)
     # A word that is drawn once for several places is drawn as any other.
     token = replace(public.profile, strategy=Strategy.TOKEN)

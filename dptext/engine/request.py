@@ -45,7 +45,9 @@ class Notices(Protocol):
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
 
-    def with_warnings(self, document: Report, identifying: Mapping[str, str]) -> Report:
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
         """Return a report with all warnings, and with one of identifying fields."""
 
 
@@ -95,7 +97,8 @@ class Request:
     chosen: Chosen = EVERY
     #: Files that the run reads besides; no output is one of them.
     read: tuple[str, ...] = ()
-    bayes_risk: bool = True
+    #: Whether to measure the risk of one draw; None: where that is quick.
+    bayes_risk: bool | None = None
     ledger: Terms | None = None
     #: Looks at each output before it leaves.
     inspect: Inspect | None = None
@@ -129,7 +132,7 @@ class Request:
         return calibration.build(self.profile, lexicon)
 
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
-        """Carry out the jobs; None if all outputs were finished before.
+        """Carry out the jobs of `jobs`; None if all outputs were finished before.
 
         Raises what `Run.releasing` and `pipeline` do.
         """

@@ -65,7 +65,7 @@ class Run:
         pipeline: Pipeline,
         key: RunKey,
         *,
-        bayes_risk: bool = True,
+        bayes_risk: bool | None = None,
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         start: Start = BEGIN,
@@ -75,10 +75,10 @@ class Run:
     ) -> None:
         """Begin a run.
 
-        bayes_risk: whether to measure the risk; account: ledger of the outputs;
-        measures: those of the pipeline, if they are known; start: records and texts
-        before this run; inspect: looks at each output before it leaves; warn: takes
-        lines for people; progress: shows how far a job is.
+        bayes_risk: whether to measure the risk, None: where it is quick; account:
+        ledger of the outputs; measures: those of the pipeline, if they are known;
+        start: records and texts before this run; inspect: looks at each output before
+        it leaves; warn: takes lines for people; progress: shows how far a job is.
         """
         self.pipeline = pipeline
         self.key = key

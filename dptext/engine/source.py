@@ -96,28 +96,41 @@ def check_fields(
     raise UsageError(f"{location}: name each private field with --field NAME{shown}")
 
 
-def detect_format(job: Job, stream: io.BufferedReader) -> tuple[str, io.BufferedReader]:
-    """Return the format of all inputs of a job, and the first one, opened, unread.
+def decide_format(job: Job, *read: str) -> Job:
+    """Return a job with the format of all its inputs, by their names or content.
 
-    For standard input, its first bytes decide, then the suffix of the output, then its
-    lines. Raises UsageError for lines that look like a table if no field is selected.
+    read: the format that the beginning of standard input tells. Raises UsageError for
+    inputs of several formats, and for an output named like a file of another one.
     """
     if job.format is not None:
-        return job.format, stream
-    others: tuple[str, ...] = ()
-    if streams.is_standard(job.inputs[0]):
-        # Records that leave at once do not wait for more lines.
-        count = 1 if job.flush else formats.LINES
-        head, stream = streams.first_lines(stream, count)
-        others = (formats.sniff(head) or _without_magic(job, head),)
-    name, named = one_format(job.inputs, *others), formats.by_suffix(job.output or "")
+        return job
+    name, named = one_format(job.inputs, *read), formats.by_suffix(job.output or "")
     if named is not None and named.name != name:
         suffixes = " or ".join(formats.find(None, name).SUFFIXES)
         raise UsageError(
             f"{job.output}: an output has the format of its input, here {name}; name "
             f"it {suffixes}, or give --format to keep this name"
         )
-    return name, stream
+    first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
+    is_usual = streams.is_standard(first) and name == usual
+    is_guessed = not is_usual and formats.by_suffix(first) is None
+    return replace(job, format=name, is_guessed=is_guessed)
+
+
+def _decide_by_content(
+    job: Job, stream: io.BufferedReader
+) -> tuple[Job, io.BufferedReader]:
+    """Return a job with its format, and its first input, opened, unread.
+
+    For standard input, its first bytes decide, then the suffix of the output, then its
+    lines. Raises UsageError for lines that look like a table if no field is selected.
+    """
+    if job.format is not None or not streams.is_standard(job.inputs[0]):
+        return decide_format(job), stream
+    # Records that leave at once do not wait for more lines.
+    count = 1 if job.flush else formats.LINES
+    head, stream = streams.first_lines(stream, count)
+    return decide_format(job, formats.sniff(head) or _without_magic(job, head)), stream
 
 
 def _without_magic(job: Job, head: bytes) -> str:
@@ -185,7 +198,8 @@ class Source:
         """
         first, selection = self._job.inputs[0], self._job.selection
         stream = stack.enter_context(streams.open_input(first, selection.encoding))
-        name, stream = detect_format(self._job, stream)
+        self._job, stream = _decide_by_content(self._job, stream)
+        name = self._job.format
         self._format = formats.find(None, name)
         # Files were checked before; an empty input suits any option.
         if streams.is_standard(first) and stream.peek(1):
@@ -196,9 +210,7 @@ class Source:
                     f"{location(first)}: the format {name} can neither leave fields "
                     "out (--drop) nor write pseudonyms (--pseudonym)"
                 )
-        is_known = self._job.format is not None or formats.by_suffix(first) is not None
-        usual = "jsonl" if selection.fields else _TEXT
-        if not (is_known or (streams.is_standard(first) and name == usual)):
+        if self._job.is_guessed:
             self._warn(
                 f"{location(first)}: read as {name}, judging by its content; --format "
                 "chooses another format"

@@ -2,7 +2,7 @@
 
 One half of the records is read by the pairs of the other; records that recur are in the
 same half (dptext.measures.independence). The lexicon itself is of all of them, so that
-only its word counts have seen what is read. Figures are kept beside the lexicon:
+only its word counts know the attacked texts. Figures are kept beside the lexicon:
 reports and `budget.attacker_risk` look them up there.
 """
 
@@ -125,8 +125,8 @@ def make(
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
     plain = {"risk": None, "epsilon": _ANY_EPSILON}
-    over = {"budget": plain, "decoder": {"name": "none"}}
-    ready = calibration.build(profile.load("balanced", over), lexicon)
+    overrides = {"budget": plain, "decoder": {"name": "none"}}
+    ready = calibration.build(profile.load("balanced", overrides), lexicon)
     general = ngrams.shipped_model(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
     every = count_texts(lexicon, texts, math.inf)
@@ -214,8 +214,8 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
 
 
 def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
-    over = {"budget": {"risk": risk}, "decoder": decoder}
-    return calibration.build(profile.load("balanced", over), lexicon)
+    overrides = {"budget": {"risk": risk}, "decoder": decoder}
+    return calibration.build(profile.load("balanced", overrides), lexicon)
 
 
 def _measure_decoded(

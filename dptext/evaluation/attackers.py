@@ -149,9 +149,9 @@ class Halves:
         """Read the records of a half."""
         number = 0
         for batch in self._records():
-            mine = self._half[number : number + len(batch)] == half
+            in_half = self._half[number : number + len(batch)] == half
             number += len(batch)
-            yield [texts for texts, one in zip(batch, mine, strict=True) if one]
+            yield [texts for texts, one in zip(batch, in_half, strict=True) if one]
 
     def texts(self, half: int) -> Iterator[Sequence[str]]:
         """Read the texts of a half."""
@@ -162,12 +162,12 @@ class Halves:
 def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
     """Return the first records, of about so many words together."""
     chosen: list[tuple[str, ...]] = []
-    left = words * _CHARACTERS
+    remaining = words * _CHARACTERS
     for texts in chain.from_iterable(records()):
-        if left <= 0:
+        if remaining <= 0:
             break
         chosen.append(texts)
-        left -= sum(map(len, texts))
+        remaining -= sum(map(len, texts))
     return chosen
 
 
@@ -203,8 +203,8 @@ def count_pairs(
 class ByHalves(NamedTuple):
     """What attackers find in one half of a public text.
 
-    attackers: with the pairs of the other half; written: of words as they are written,
-    None where a third party writes them.
+    attackers: with the pairs of the other half; written: of written words, None if a
+    third party writes them.
     """
 
     attackers: InContext

@@ -1,7 +1,7 @@
 """Mechanisms compared on one's own texts: a grid of cells, one row for each.
 
-Texts are a sample of a file. Every cell runs in a process of its own, which alone takes
-its time and memory; a few run at once. Rows that are done can be kept and are then not
+Texts are a sample of a file. Every cell runs in a separate process, to measure its time
+and memory; a few run at once. Rows that are done can be kept and are then not
 computed again.
 """
 
@@ -13,6 +13,7 @@ import json
 import multiprocessing
 import os
 import resource
+import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -26,9 +27,16 @@ import msgspec
 import numpy as np
 
 from dptext import calibration, lexicons, pipeline, profile, progress, streams
+from dptext._version import __version__
 from dptext.decoders import none
 from dptext.engine import documents, pool
-from dptext.errors import DptextError, InputError, UsageError
+from dptext.errors import (
+    DptextError,
+    InputError,
+    LexiconError,
+    MissingExtra,
+    UsageError,
+)
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, Result, evaluate
@@ -36,7 +44,7 @@ from dptext.failures import describe_failure
 from dptext.measures import public
 from dptext.profile import Part
 from dptext.randomness import RunKey
-from dptext.types import Record, Selection
+from dptext.types import Lexicon, Record, Selection
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.
@@ -54,6 +62,8 @@ class Cell:
     #: Settings laid over the profile. Where an attacker on a server attacks, the
     #: decoder in them names the server and writes nothing.
     over: dict[str, object]
+    #: Decides its draws; None: another one each time.
+    seed: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +101,34 @@ class CellRow:
     megabytes: float | None = None
     #: The first private texts.
     examples: tuple[str, ...] = ()
+    #: Of the draws: with it, the figures can be computed again.
+    seed: int | None = None
+    #: Version of the program.
+    dptext: str = __version__
     #: Why there are no figures.
     reason: str = ""
+
+
+def check(cells: Sequence[Cell]) -> None:
+    """Raise UsageError, naming the first, where cells cannot run.
+
+    Takes no time: an epsilon that a mechanism refuses shows only in its own cell.
+    """
+    refused = []
+    known: dict[str, Lexicon] = {}
+    for cell in cells:
+        try:
+            recipe = profile.load(cell.profile, cell.over)
+            if cell.lexicon not in known:
+                known[cell.lexicon] = lexicons.find(cell.lexicon)
+            pipeline.check(recipe, known[cell.lexicon])
+        except (UsageError, LexiconError, MissingExtra) as error:
+            refused.append(f"{cell.mechanism}, {cell.level}: {error}")
+    if refused:
+        raise UsageError(
+            f"nothing was run: {len(refused)} of {len(cells)} cells cannot run; "
+            f"{refused[0]}"
+        )
 
 
 def run(
@@ -103,7 +139,7 @@ def run(
     jobs: int = 1,
     resume: Path | None = None,
 ) -> Iterator[tuple[Cell, CellRow]]:
-    """Yield each cell with its row, as they are finished.
+    """Yield each cell with its row when it is finished.
 
     resume is a file of finished rows: those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.
@@ -163,18 +199,18 @@ def _process(
     cell: Cell, sample: Sample, settings: EvaluationSettings
 ) -> Iterator[connection.Connection]:
     """Run a process for one cell, which ends with the block."""
-    answer, theirs = multiprocessing.Pipe(duplex=False)
+    receiver, sender = multiprocessing.Pipe(duplex=False)
     about = dict(os.environ), progress.enabled(), cell, sample, settings
-    process = _context().Process(target=_answer, args=(theirs, *about))
+    process = _context().Process(target=_answer, args=(sender, *about))
     try:
-        with theirs, pool.signals_held():
+        with sender, pool.signals_held():
             process.start()
-        yield answer
+        yield receiver
     finally:
         if process.pid is not None:  # an interrupt may come before it has begun
             process.kill()
             process.join()
-        answer.close()
+        receiver.close()
 
 
 def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
@@ -239,7 +275,10 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     ready = writer = calibration.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]
     words, private = 0, list[tuple[str, ...]]()
-    randomness = ready.randomness(RunKey.fresh())
+    # No text leaves, so that a seed takes no protection away.
+    seed = secrets.randbits(31) if cell.seed is None else cell.seed
+    key = RunKey.from_seed(seed)
+    randomness = ready.randomness(key)
     began = time.perf_counter()
     for batch in pipeline.batches(records):
         done = ready.privatize(batch, randomness)
@@ -266,11 +305,12 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
         notion=statement.notion,
         worst_loss=statement.worst_loss,
         risk=None if risk is None else risk.success,
-        result=evaluate(pairs, lexicon, settings, writer),
+        result=evaluate(pairs, lexicon, settings, writer, key=key),
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,
         examples=tuple(text for (text,) in private[:_EXAMPLES]),
+        seed=seed,
     )
 
 

@@ -8,7 +8,7 @@ search is exact; the files of texts stream through it, the values are held in me
 A value may stand in a private text because it was copied, because it was drawn as
 itself, or by chance: a name that is drawn may be any name. So the same values are
 looked for in the private texts of other records that had other values, and not these:
-what is found there is chance.
+matches there are chance.
 """
 
 from __future__ import annotations
@@ -333,16 +333,16 @@ class IdentityMeter:
         record = str(self._seen) if pair.identity is None else pair.identity
         bound = values.records.get(record, frozenset())
         counts["absent"] += len(bound - before)
-        held = before & (values.everywhere | bound)
+        shared = before & (values.everywhere | bound)
         counts["elsewhere"] += len(after - before)
-        if not held:
+        if not shared:
             return
         counts["records"] += 1
-        counts["occurrences"] += len(held)
-        whole = held & after
+        counts["occurrences"] += len(shared)
+        whole = shared & after
         part = {
             row
-            for row in held
+            for row in shared
             if row in after or any(word in after_words for word in values.words[row])
         }
         counts["whole"] += len(whole)
@@ -353,7 +353,7 @@ class IdentityMeter:
             self.part_records.append(self._seen)
         counts["whole records"] += bool(whole)
         counts["part records"] += bool(part) and not whole
-        batch.add(held, (before, after), (before_words, after_words))
+        batch.add(shared, (before, after), (before_words, after_words))
 
     def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
         """Return the values that stand whole in texts, and the words of any value."""
@@ -406,7 +406,7 @@ class _Batch:
 
     def add(
         self,
-        held: set[int],
+        shared: set[int],
         whole: tuple[set[int], set[int]],
         words: tuple[set[str], set[str]],
     ) -> None:
@@ -414,7 +414,7 @@ class _Batch:
         bit = 1 << self.size
         self.size += 1
         self.holding |= bit
-        self.occurrences.update(held)
+        self.occurrences.update(shared)
         by_value = self.whole_before, self.whole_after
         for rows, values in zip(whole, by_value, strict=True):
             for row in rows:

@@ -149,7 +149,7 @@ def _by_law(
         first[members], rank[members] = _places(scores, np.arange(len(members)))
     yield _figures("law", "all", first=first, rank=rank, count=count)
     for number, name in enumerate(("ten", "rarest")):
-        weights = _of_some_words(
+        weights = _score_known_words(
             rows, writer, epsilon, [each[number] for each in known]
         )
         yield _figures("law", name, *_places(weights, np.arange(count)), count)
@@ -213,7 +213,7 @@ def _laws(
         yield from zip(few.tolist(), laws, strict=True)
 
 
-def _of_some_words(
+def _score_known_words(
     rows: _Rows, writer: Pipeline, epsilon: float, known: Sequence[Sequence[str]]
 ) -> Scores:
     """Return how much likelier known words make each row: (attackers, records).

@@ -1,7 +1,7 @@
 """Read texts and labels of records, and two files record by record.
 
 Through dptext.formats, so that a record and a text are what they are to sanitize. A
-label is read as an id is, by a pass over the file of its own: it may be a number, too.
+label is read like an id, by a separate pass over the file: it may be a number, too.
 """
 
 from __future__ import annotations
@@ -123,15 +123,15 @@ def pairs(
                 msg = f"{original}: record {number} has the id of an earlier one"
                 raise InputError(msg)
         joined = ((known.pop(row.identity, None), row) for row in two)
-    for number, (mine, other) in enumerate(joined, 1):
-        if mine is None or other is None:
-            more, fewer = (original, private) if other is None else (private, original)
+    for number, (first, second) in enumerate(joined, 1):
+        if first is None or second is None:
+            more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
                 f"{more}: record {number} has no partner in {fewer}; give files of one "
                 "run, with --id where records are left out of the private file"
             )
-        if len(mine.texts) != len(other.texts):
-            texts = f"{len(other.texts)} texts, its original {len(mine.texts)}"
+        if len(first.texts) != len(second.texts):
+            texts = f"{len(second.texts)} texts, its original {len(first.texts)}"
             msg = f"{private}: record {number} has {texts}; give files of one run"
             raise InputError(msg)
-        yield Pair(mine.texts, other.texts, mine.values, mine.identity)
+        yield Pair(first.texts, second.texts, first.values, first.identity)

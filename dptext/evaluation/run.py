@@ -179,10 +179,10 @@ class PairMeter:
         """Take a batch in and return its words in pairs."""
         one, two = self._tokenizer.words(before), self._tokenizer.words(after)
         kind = one.flags[one.positions] & np.uint8(kinds.KIND)
-        left = ~self._dropped[kind]
-        counts = np.bincount(one.texts[left], minlength=len(before))
+        remains = ~self._dropped[kind]
+        counts = np.bincount(one.texts[remains], minlength=len(before))
         same = counts == np.bincount(two.texts, minlength=len(after))
-        rows = np.flatnonzero(left & same[one.texts])
+        rows = np.flatnonzero(remains & same[one.texts])
         use = self._replaced[kind[rows]]
         rows, rows_after = rows[use], np.flatnonzero(same[two.texts])[use]
         self._find_numbers(two, rows_after)
@@ -210,8 +210,8 @@ class PairMeter:
                 np.asarray(encode(list(texts), show_progress_bar=False), np.float64)
                 for texts in (before, after)
             )
-            later, held = Similarities.between(*vectors), self._similarities
-            self._similarities = held.with_later(later) if held else later
+            later, earlier = Similarities.between(*vectors), self._similarities
+            self._similarities = earlier.with_later(later) if earlier else later
         return aligned
 
     def _find_numbers(self, after: Words, rows: Ints) -> None:
@@ -233,7 +233,9 @@ class PairMeter:
         if self._encoder is not None:
             near = dict(self._similarities.figures()) if self._similarities else {}
         counts = self._known.tolist()
-        before, after = (held / words if words else None for words, held in counts)
+        before, after = (
+            unchanged / words if words else None for words, unchanged in counts
+        )
         return PairFigures(
             texts=self._texts,
             compared=self._compared,
@@ -315,12 +317,13 @@ def evaluate(
     settings: EvaluationSettings,
     writer: Pipeline | None = None,
     identities: IdentityMeter | None = None,
+    key: RunKey | None = None,
 ) -> Result:
     """Evaluate a private version of texts; writer is its pipeline, if known.
 
-    identities looks for values that must not stand in the private texts. Texts are
-    held in memory only for labels, attributes and the masked-word attack, and the first
-    ones for linkage.
+    key decides the draws that attackers get, None: fresh ones. identities looks for
+    values that must not stand in the private texts. Texts are held in memory only for
+    labels, attributes and the masked-word attack, and the first ones for linkage.
     """
     settings.check()
     tasks: list[LabelTask] = []
@@ -339,18 +342,18 @@ def evaluate(
     policy = writer.profile.tokens if writer else Policy()
     meter = PairMeter(lexicon, settings.encoder, policy)
     word_attacks = _WordAttacks(writer if settings.bayes else None)
-    attackers = _Attackers(settings, writer) if writer else None
+    attackers = _Attackers(settings, writer, key or RunKey.fresh()) if writer else None
     hidden: list[HiddenWord] = []
-    held: list[Pair] = []
-    left = iter(pairs)
-    while batch := list(islice(left, _BATCH)):
+    sample: list[Pair] = []
+    remaining = iter(pairs)
+    while batch := list(islice(remaining, _BATCH)):
         aligned = meter.add(
             [text for pair in batch for text in pair.before],
             [text for pair in batch for text in pair.after],
         )
         word_attacks.add(aligned)
         if settings.linkage:
-            held += batch[: MOST - len(held)]
+            sample += batch[: MOST - len(sample)]
         if identities is not None:
             identities.add(batch)
         if settings.masked_model is not None:
@@ -372,7 +375,7 @@ def evaluate(
         trade_off=trade_off,
         composite=composite,
         public_text=attackers.public_text_use() if attackers else None,
-        linkage=linkage(held, released_by),
+        linkage=linkage(sample, released_by),
         identities=identities.result() if identities else None,
     )
 
@@ -387,8 +390,8 @@ def _weigh(
     trade_off, composite = None, {}
     if utility and attributes:
         gained = utility[0].private.accuracy - utility[0].original.accuracy
-        lost = attributes[0].original.accuracy - attributes[0].private.accuracy
-        trade_off = gained + lost
+        difference = attributes[0].original.accuracy - attributes[0].private.accuracy
+        trade_off = gained + difference
     # Where originals teach nothing, there is no share of it to keep.
     best = utility[0].original.accuracy if utility else 0.0
     if best and kept.perturbed is not None and kept.low is not None:
@@ -403,7 +406,7 @@ class _WordAttacks:
 
     nearest guess: the original is the word that was written. Bayes: the likeliest
     original of a drawn word, the attacker of the Bayes risk; for a writer of exact
-    log-probabilities and one epsilon that writes what is drawn. Words outside the
+    log-probabilities and one epsilon that writes drawn words. Words outside the
     vocabulary are not attacked, and all numbers of an element are one word.
     """
 
@@ -462,7 +465,9 @@ class _Attackers:
     counted them.
     """
 
-    def __init__(self, settings: EvaluationSettings, writer: Pipeline) -> None:
+    def __init__(
+        self, settings: EvaluationSettings, writer: Pipeline, key: RunKey
+    ) -> None:
         attackers = context_risk.available(writer) if settings.attackers else []
         if settings.attacker not in (None, *(each.name for each in attackers)):
             attackers.append(context_risk.named(writer, str(settings.attacker)))
@@ -476,7 +481,7 @@ class _Attackers:
             self._recurring = self._public.recurring()
         # Drawing anew costs as much as the run did: only where attackers attack.
         self.attack = ContextAttack(writer, attackers, written=bool(attackers))
-        self._randomness = writer.randomness(RunKey.fresh())
+        self._randomness = writer.randomness(key)
         self._records = self._texts = self._repeated = 0
 
     def add(self, records: Sequence[tuple[str, ...]]) -> None:
@@ -547,8 +552,8 @@ def guess_masked(
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
     where there is no model, MissingExtra without the library.
     """
-    setting, what, head = _MASKED
-    torch = models.package("torch", what, "semantic")
+    setting, feature, head = _MASKED
+    torch = models.package("torch", feature, "semantic")
     folder = language.need(folder, *_MASKED)
     tokenizer = language.load_tokenizer(folder, setting, head)
     device = "cuda" if torch.cuda.is_available() else "cpu"

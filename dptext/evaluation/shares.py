@@ -59,8 +59,8 @@ class Law:
         """Return q, the probability of writing any other topic."""
         if self.together == 1:
             return math.exp(-self.epsilon) * self.right
-        held = self.right * (self.together - 1) + (1.0 - self.right) * self.together
-        return held / (self.topics - 1)
+        wrong = self.right * (self.together - 1) + (1.0 - self.right) * self.together
+        return wrong / (self.topics - 1)
 
     def share(self, written: float) -> float:
         """Return the share of a topic that is written in a share of the texts."""
@@ -105,16 +105,16 @@ def estimates(
             continue
         share = law.share(count / size)
         if target is Target.PEOPLE:
-            low, high = _of_people(
+            low, high = _limits_of_people(
                 law,
                 (drawn == topic).reshape(size, -1).any(axis=1),
                 groups if grouped else None,
                 alpha,
             )
         elif not grouped and size <= _EXACT:
-            low, high = _of_file_exactly(law, count, size, alpha)
+            low, high = _exact_limits_of_file(law, count, size, alpha)
         else:
-            low, high = _of_file(law, count, sizes, alpha)
+            low, high = _limits_of_file(law, count, sizes, alpha)
         found.append(Estimate(share, min(low, share), max(high, share), count))
     return found
 
@@ -131,8 +131,8 @@ def differences(
     for one, two in zip(before, after, strict=True):
         difference = two.share - one.share
         below = math.hypot(two.share - two.low, one.high - one.share)
-        above = math.hypot(two.high - two.share, one.share - one.low)
-        grown.append((difference, difference - below, difference + above))
+        upper = math.hypot(two.high - two.share, one.share - one.low)
+        grown.append((difference, difference - below, difference + upper))
     return grown
 
 
@@ -143,7 +143,7 @@ def _sizes(groups: Ints | None, texts: int) -> Ints:
     return np.unique(groups, return_counts=True)[1].astype(np.int64)
 
 
-def _of_people(
+def _limits_of_people(
     law: Law, is_written: NDArray[np.bool_], groups: Ints | None, alpha: float
 ) -> tuple[float, float]:
     """Return the limits of the share among the people behind the texts."""
@@ -180,7 +180,9 @@ def _wilson_variance(written: float, people: int) -> float:
     return smoothed * (1.0 - smoothed) / people
 
 
-def _of_file(law: Law, count: int, sizes: Ints, alpha: float) -> tuple[float, float]:
+def _limits_of_file(
+    law: Law, count: int, sizes: Ints, alpha: float
+) -> tuple[float, float]:
     """Return the limits of the share among the texts of a file, for many texts.
 
     The shares m / N at which the count is within z standard deviations of its mean;
@@ -201,15 +203,15 @@ def _of_file(law: Law, count: int, sizes: Ints, alpha: float) -> tuple[float, fl
     return low / texts, high / texts
 
 
-def _of_file_exactly(
+def _exact_limits_of_file(
     law: Law, count: int, texts: int, alpha: float
 ) -> tuple[float, float]:
     """Return the shares m / N that a count does not speak against, by exact tails."""
-    below = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
-    above = _least(
+    lower = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
+    upper = _least(
         lambda m: _tail(law, count, texts - m, texts, upper=False) > alpha / 2, texts
     )
-    return below / texts, (texts - above) / texts
+    return lower / texts, (texts - upper) / texts
 
 
 def _least(fits: Callable[[int], bool], most: int) -> int:

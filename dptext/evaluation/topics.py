@@ -68,7 +68,7 @@ def build(
     for size in sorted(sizes):
         centres, labels = _centres(public, vectors[train], train, size)
         centres = np.round(centres, _DIGITS)
-        near = topics.Nearest(centres, _of_labels(classes, labels))
+        near = topics.Nearest(centres, _label_arrays(classes, labels))
         rows = near.find(vectors)
         counts = np.bincount(rows[train], minlength=size)
         words = _telling(
@@ -201,7 +201,7 @@ def _round(row: Vectors) -> list[float]:
     return numbers
 
 
-def _of_labels(
+def _label_arrays(
     classes: Classes | None, labels: Sequence[str]
 ) -> tuple[Ids, Vectors, Vectors] | None:
     if classes is None:

@@ -269,8 +269,8 @@ def recalibrated_scale(
     key = cache.key_of(
         "recalibration", 1, space.lexicon.digest, space.identity, limit, epsilon
     )
-    what = "raising the scale as far as all pairs allow"
-    return float(cache.numbers(key, compute, holds, what)["eta"])
+    work = "raising the scale as far as all pairs allow"
+    return float(cache.numbers(key, compute, holds, work)["eta"])
 
 
 def _search(losses: Losses, epsilon: float) -> float:
@@ -298,20 +298,20 @@ def _propose(words: SubsetLosses, epsilon: float, top: float) -> float:
     """
     limit = epsilon * (1.0 - 2.0 * MARGIN)
     grid = [scale for scale in (epsilon * _GRID).tolist() if scale < top]
-    below, above = top, math.inf
-    while words.worst(below) > limit:
+    lower, upper = top, math.inf
+    while words.worst(lower) > limit:
         if not grid:
             return epsilon
-        below, above = grid.pop(), below
-    if math.isinf(above):
-        return below
-    while above - below > MARGIN * epsilon:
-        middle = 0.5 * (below + above)
+        lower, upper = grid.pop(), lower
+    if math.isinf(upper):
+        return lower
+    while upper - lower > MARGIN * epsilon:
+        middle = 0.5 * (lower + upper)
         if words.worst(middle) <= limit:
-            below = middle
+            lower = middle
         else:
-            above = middle
-    return below
+            upper = middle
+    return lower
 
 
 def _first_words(losses: Losses) -> Ints:

@@ -262,10 +262,10 @@ def find(path: str | None, name: str | None = None) -> Format:
     suffix = _suffix(path)
     if not suffix and path and not os.path.exists(path):
         raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
-    what = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
+    ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
-        f"no format goes with {what}; choose one with --format ({known}), or save a "
+        f"no format goes with {ending}; choose one with --format ({known}), or save a "
         "spreadsheet as .xlsx or CSV"
     )
 

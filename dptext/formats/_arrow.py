@@ -93,13 +93,13 @@ def columns(
 
 def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
     """Give all fields that hold values, through lists and structs, and their types."""
-    left: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
+    pending: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
         ((field.name,), (index,), inside(field.type))
         for index, field in enumerate(schema)
     ]
-    for names, at, kind in left:  # which grows meanwhile
+    for names, at, kind in pending:  # which grows meanwhile
         if is_kind(kind, "is_struct") and kind.num_fields:
-            left += [
+            pending += [
                 ((*names, field.name), (*at, index), inside(field.type))
                 for index, field in enumerate(subfields(kind))
             ]
@@ -297,7 +297,7 @@ class RowPage:
         """Take the selected values of rows. Raises InputError for damaged ones."""
         import pyarrow as pa
 
-        def taken(column: ArrowColumn | None) -> Any:
+        def take(column: ArrowColumn | None) -> Any:
             if column is None:
                 return None
             return values(batch.column(column.index), column.steps)
@@ -309,8 +309,8 @@ class RowPage:
                 f"{location}: damaged, or not valid UTF-8; write it again with strings "
                 "as UTF-8"
             ) from None
-        texts, named = list(map(taken, head.columns)), (head.identity, head.subject)
-        return cls(head, batch, texts, *map(taken, named))
+        texts, named = list(map(take, head.columns)), (head.identity, head.subject)
+        return cls(head, batch, texts, *map(take, named))
 
     def record(self, row: int, selection: Selection, ordinal: int) -> Record:
         """Return a row as a record. Raises Unreadable, for a null too."""

@@ -119,8 +119,8 @@ def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
 
 
 def _add(plan: dict[int, Use | Plan], column: ArrowColumn, use: Use) -> None:
-    *above, last = column.index, *column.steps
-    for step in above:
+    *parents, last = column.index, *column.steps
+    for step in parents:
         inner = plan.setdefault(step, {})
         if not isinstance(inner, dict):
             return  # refused by its path

@@ -212,7 +212,7 @@ class _Pairs(list[tuple[str, object]]):
     """The keys and values of an object, those that occur twice included."""
 
 
-# Numbers stay as they are spelled: they may be longer than Python likes.
+# Numbers keep their spelling: they may be longer than Python likes.
 _decode = json.JSONDecoder(
     object_pairs_hook=_Pairs, parse_int=str.encode, parse_float=str.encode
 ).decode
@@ -225,20 +225,20 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
     surrogate pairs, which no report can hold, are shown as a sign.
     """
     is_escaped = "\\u" in line
-    left: list[tuple[tuple[str, ...], object]] = []
+    pending: list[tuple[tuple[str, ...], object]] = []
     try:
-        left.append(((), _decode(line)))
+        pending.append(((), _decode(line)))
     except RecursionError:
         raise Unreadable("nested too deeply") from None
-    while left:
-        path, value = left.pop()
+    while pending:
+        path, value = pending.pop()
         if isinstance(value, _Pairs) and value:
-            left += [
+            pending += [
                 ((*path, printable(name) if is_escaped else name), inner)
                 for name, inner in reversed(value)
             ]
         elif isinstance(value, list) and value:
-            left += [(path, inner) for inner in reversed(value)]
+            pending += [(path, inner) for inner in reversed(value)]
         elif is_escaped and isinstance(value, str):
             yield path, printable(value)
         else:

@@ -90,7 +90,7 @@ class _Values:
             yield b"".join(parts)
 
     def _parts(self) -> Iterator[bytes]:
-        """Give the value that begins here in parts as they are read."""
+        """Yield the value that begins here in parts while it is read."""
         if self._next() not in b'{["':
             yield self._take(_BARE)
             return

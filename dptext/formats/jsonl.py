@@ -81,14 +81,14 @@ class Format(formats.Format):
         texts = {
             _fields.parse(path) for path in (*selection.fields, *selection.pseudonyms)
         }
-        above = {path[:end] for path in texts for end in range(1, len(path))}
+        parents = {path[:end] for path in texts for end in range(1, len(path))}
         is_dropped = _fields.within(selection.dropped)
         yielded: set[tuple[str, ...]] = set()
         for path, value in self._leaves(stream, selection):
             if not path:  # a text alone
                 continue
             empty = value is None or value == []
-            selected = path in texts or (empty and path in above)
+            selected = path in texts or (empty and path in parents)
             if path not in yielded and not selected and not is_dropped(path):
                 yielded.add(path)
                 yield _fields.joined(path)

@@ -1,6 +1,6 @@
 """Plain text: each line is a record with one text; fields have no meaning here.
 
-Empty lines pass as they are. A line break in a new text is written as a space.
+Empty lines stay unchanged. A line break in a new text is written as a space.
 """
 
 from __future__ import annotations

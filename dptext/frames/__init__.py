@@ -15,6 +15,7 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
+from dptext import progress
 from dptext.engine.fields import SAMPLE
 from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import pseudonym_function
@@ -38,8 +39,8 @@ class PrivateColumns:
     """Makes the columns of one run private; its tables are rows of one input.
 
     With a tally they are counted, and language checks the first records. The number of
-    rows so far is `rows`. Rows of equal id and texts are counted and drawn apart,
-    except in partitions, since no process reads all of them.
+    rows so far is `rows`, total that of all, for a bar. Rows of equal id and texts are
+    counted and drawn apart, except in partitions, since no process reads all of them.
     """
 
     def __init__(
@@ -51,12 +52,13 @@ class PrivateColumns:
         language: Language | None = None,
         *,
         is_whole: bool = True,
+        total: int = 0,
     ) -> None:
         try:
             import pyarrow  # noqa: F401
         except ImportError:
             raise MissingExtra.for_package("a table", "parquet") from None
-        self.rows = 0
+        self.rows, self._total = 0, total
         self._pipeline, self._randomness = pipeline, pipeline.randomness(key)
         self._selection, self._tally = selection, tally
         public = PublicRows(pipeline.lexicon)
@@ -86,6 +88,8 @@ class PrivateColumns:
             new = _arrow.with_texts(head, batch, self._texts(page, start))
             batches.append(new if changes is None else changes.apply(new, self._token))
             start += batch.num_rows
+            if self._total:
+                progress.share("rows", start / self._total)
         self._language.close()
         self.rows += table.num_rows
         if self._tally is not None:
@@ -145,9 +149,9 @@ class PrivateColumns:
             if self._tally is not None:
                 self._tally.count(private)
             for texts, values in zip(private.texts, rows, strict=False):
-                left = iter(texts)
+                remaining = iter(texts)
                 for into, value in zip(new, values, strict=True):
-                    into.append(_arrow.refill(value, left))
+                    into.append(_arrow.refill(value, remaining))
         return new
 
     def _records(self, page: RowPage, start: int) -> Iterator[Record]:
@@ -175,6 +179,11 @@ class Frame(ABC):
     def names(self) -> Sequence[object]:
         """Return the names of all columns, whatever they are."""
         return list(self.frame.columns)
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows."""
+        return len(self.frame)
 
     @abstractmethod
     def privatized(
@@ -509,6 +518,11 @@ class DataSets(Frame):
         """Return the first texts of a column in each split."""
         splits = map(DataSet, self.frame.values())
         return [value for split in splits for value in split.values(name, rows)]
+
+    @property
+    def rows(self) -> int:
+        """Return the number of rows of all splits."""
+        return sum(map(len, self.frame.values()))
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int

@@ -1,12 +1,12 @@
 """What is claimed, in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
 
-Of a mechanism that says what is left where epsilon differs from word to word
+If a mechanism has a guarantee for epsilons that differ from word to word
 (`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
 texts whose epsilons sum to at most E lose at most E * total; a word that stays but
 whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
 more than `Guarantee.max_loss`, whatever their epsilons.
 
-Words and whole texts are judged on scales of their own. A word is one of some ten
+Words and whole texts are judged on different scales. A word is one of some ten
 thousand, 11 nats; its bound is weak up to 30 nats, and no meaningful protection above.
 Which of two texts was there is one bit, and a text is often one of a handful: above 10
 nats its bound is no meaningful protection of the text as a whole, whatever it still
@@ -56,7 +56,7 @@ def number(value: float) -> str:
     return short if float(short) >= value else repr(value)
 
 
-def above(value: float, digits: int = 4) -> str:
+def format_up(value: float, digits: int = 4) -> str:
     """Write a number with few digits, rounded up."""
     short = f"{value:.{digits}g}"
     if float(short) >= value:
@@ -67,13 +67,13 @@ def above(value: float, digits: int = 4) -> str:
 
 def up(nats: float) -> float:
     """Round a product up to six digits."""
-    return float(above(nats, 6)) if 0.0 < nats < math.inf else nats
+    return float(format_up(nats, 6)) if 0.0 < nats < math.inf else nats
 
 
 def factor(nats: float) -> str:
     """Write e^nats, rounded up; as a power where it means nothing."""
     if nats > MAX_MEANINGFUL_LOSS:
-        return f"e^{above(nats)}"
+        return f"e^{format_up(nats)}"
     value = math.exp(nats)
     if value < 1000:
         return f"{math.ceil(value * 100) / 100:g}"
@@ -375,15 +375,15 @@ def _equal_parts(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_type(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from the word, by a public table."""
+def _claim_by_type(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if a word decides its epsilon, by a public table."""
     assert promise.varying_epsilon is not None
     most = terms.epsilon * promise.varying_epsilon.word
     return _ldp(Level.WORD, up(min(most, promise.max_loss)))
 
 
-def _of_class(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from a class drawn by randomised response."""
+def _claim_by_class(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if a class drawn by randomised response decides epsilon."""
     first, high = terms.budget.first, terms.epsilon
     if promise.notion is Notion.LDP:
         return _ldp(Level.WORD, first + high)
@@ -397,10 +397,10 @@ def _of_class(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_past(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from what was released before.
+def _claim_by_past(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if earlier released words decide epsilon.
 
-    However it moves, what follows a changed word looks at outputs alone.
+    Epsilons after a changed word are functions of outputs alone.
     """
     total = terms.budget.total
     assert total is not None
@@ -414,19 +414,19 @@ def _of_past(promise: Guarantee, terms: Terms) -> Claim:
     )
 
 
-def _of_anything(promise: Guarantee, terms: Terms) -> Claim:
-    """Claim where epsilon follows from anything in the text.
+def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
+    """Return the claim if the whole text decides epsilon.
 
-    A changed word moves the epsilon of all others.
+    A changed word may change the epsilon of all others.
     """
-    left, spent = promise.varying_epsilon, terms.budget
-    assert left is not None
-    changed = up(min(spent.high * left.word, promise.max_loss))
-    moved = math.inf if promise.context else up(left.moved(spent.low, spent.high))
-    total = math.inf if spent.total is None else up(spent.total * left.total)
+    varying, spent = promise.varying_epsilon, terms.budget
+    assert varying is not None
+    changed = up(min(spent.high * varying.word, promise.max_loss))
+    moved = math.inf if promise.context else up(varying.moved(spent.low, spent.high))
+    total = math.inf if spent.total is None else up(spent.total * varying.total)
     each = changed
     if spent.rate is not None:
-        each = min(each, up(spent.rate * left.total))
+        each = min(each, up(spent.rate * varying.total))
     one = _one_change(changed, moved, each, total)
     if math.isinf(total):
         return _ldp(Level.WORDS, each, one)
@@ -491,10 +491,10 @@ _CLAIMS: dict[BudgetKind, Callable[[Guarantee, Terms], Claim]] = {
     BudgetKind.WORD: _each_word,
     BudgetKind.TEXT: _equal_parts,
     BudgetKind.POSITION: _each_word,
-    BudgetKind.TYPE: _of_type,
-    BudgetKind.CLASS: _of_class,
-    BudgetKind.PAST: _of_past,
-    BudgetKind.FREE: _of_anything,
+    BudgetKind.TYPE: _claim_by_type,
+    BudgetKind.CLASS: _claim_by_class,
+    BudgetKind.PAST: _claim_by_past,
+    BudgetKind.FREE: _claim_freely,
 }
 
 

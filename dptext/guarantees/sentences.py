@@ -21,9 +21,9 @@ from dptext.guarantees.claims import (
     Loss,
     Terms,
     TopicTerms,
-    above,
     factor,
     first_beyond,
+    format_up,
     number,
     picked_after,
     picked_share,
@@ -70,10 +70,10 @@ def series(parts: tuple[str, ...]) -> str:
 def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     """Return the sentence of a claim, and the one for whole texts."""
     if claim.no_claim is not None:
-        why = {"reason": promise.reason, "worst": above(claim.worst)}
+        why = {"reason": promise.reason, "worst": format_up(claim.worst)}
         return render(f"no_claim.{claim.no_claim}", **why), render("text.none")
     if terms.topics is not None:
-        return _of_topics(claim, terms.topics)
+        return _topic_sentences(claim, terms.topics)
     in_context = promise.context and terms.kind is not BudgetKind.FREE
     origin = "context" if in_context else terms.kind
     parts = {
@@ -90,7 +90,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     return render(_template("sentence", claim, terms), **parts), text + used
 
 
-def _of_topics(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
+def _topic_sentences(claim: Claim, topics: TopicTerms) -> tuple[str, str]:
     """Return the sentence for texts that become topics, and one on its figures."""
     epsilon = claim.epsilon
     kind = "" if topics.together == 1 else "_sets"
@@ -176,8 +176,8 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
     epsilon = number(claim.epsilon)
     cut, most_likely = "", ""
     if promise.cut_by_epsilon:
-        cut = render("phrase.cut", nats=above(each))
-        most_likely = render("phrase.most_likely", nats=above(promise.max_loss))
+        cut = render("phrase.cut", nats=format_up(each))
+        most_likely = render("phrase.most_likely", nats=format_up(promise.max_loss))
     return {
         "at_any": measured(promise),
         "at_epsilon": measured(promise, epsilon),
@@ -185,7 +185,7 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
         "cut": cut,
         "delta": number(promise.delta),
         "each": number(each),
-        "each_short": above(each),
+        "each_short": format_up(each),
         "epsilon": epsilon,
         "factor": factor(claim.epsilon),
         "factors": _factors(claim.loss),
@@ -195,12 +195,12 @@ def _parts(claim: Claim, promise: Guarantee, terms: Terms) -> dict[str, str]:
         "lesser": _lesser(claim),
         "low": number(spent.low),
         "most_likely": most_likely,
-        "mu": above(promise.mu),
+        "mu": format_up(promise.mu),
         "of_n": " of n replaced words" if terms.kind is BudgetKind.FREE else "",
         "one_change": _one_change(claim),
         "share": _share(promise, terms),
         "short": _short(claim),
-        "total": above(total),
+        "total": format_up(total),
         "total_factor": factor(total),
         "uncut": uncut(promise.metric),
         "weak": render("phrase.weak")
@@ -227,7 +227,7 @@ def measured(promise: Guarantee, epsilon: str = "epsilon") -> str:
 def distance(claim: Claim, promise: Guarantee, terms: Terms) -> str:
     """Name the metric of a claim."""
     if claim.metric.between_classes:
-        extra = above(claim.metric.between_classes)
+        extra = format_up(claim.metric.between_classes)
         within = measured(promise, number(claim.epsilon))
         return render("phrase.between_classes", measured=within, extra=extra)
     past = terms.kind is BudgetKind.PAST and claim.no_claim is None
@@ -265,7 +265,7 @@ def _lesser(claim: Claim) -> str:
     each = claim.text_loss.each
     if each is None:
         return ""
-    nats = number(each) if claim.notion is Notion.LDP else f"{above(each)} nats"
+    nats = number(each) if claim.notion is Notion.LDP else f"{format_up(each)} nats"
     return render("phrase.lesser", nats=nats)
 
 
@@ -306,12 +306,12 @@ def _one_change(claim: Claim) -> str:
 
 def _share(promise: Guarantee, terms: Terms) -> str:
     """Bound the sum of the epsilons of a text, where all of it may choose."""
-    spent, left = terms.budget, promise.varying_epsilon
+    spent, varying = terms.budget, promise.varying_epsilon
     if spent.total is not None:
         most = render("phrase.share_of_total", total=number(spent.total))
-        if left is None or left.total == 1.0:
+        if varying is None or varying.total == 1.0:
             return most
-        return most + render("phrase.times_total", times=above(left.total))
+        return most + render("phrase.times_total", times=format_up(varying.total))
     if spent.rate is not None:
         return render("phrase.share_of_rate", rate=number(spent.rate))
     return ""

@@ -68,7 +68,7 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     exact = render("condition.floating_point")
     each = "word" if terms.topics is None else "text"
     if terms.numerical_slack is not None:
-        nats = claims.above(max(terms.numerical_slack, 1e-12), 2)
+        nats = claims.format_up(max(terms.numerical_slack, 1e-12), 2)
         exact = render("condition.finite_bits", nats=nats, each=each)
     settings = render(f"condition.{'lists' if terms.policy.has_lists else 'settings'}")
     return (key, settings, *rests, exact, *promise.gaps)
@@ -264,8 +264,8 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
     """Raise UsageError for a budget under which a mechanism cannot be drawn exactly.
 
     One rule for all mechanisms: every epsilon that a word may have is one that can be
-    computed with, and what is promised is no less than ten times what rounding may add
-    to the loss. Beyond 30 nats it need not be: a statement claims nothing there.
+    computed with, and the promised loss is at least ten times the loss that rounding
+    may add. Beyond 30 nats it need not be: a statement claims nothing there.
     """
     least, most = _range(budget)
     mechanism.check(least)
@@ -342,12 +342,12 @@ def topic_terms(
     ]
     source = sentences.series(tuple(sources))
     if isinstance(mechanism, SetMechanism):
-        held = mechanism.held(budget.high)
+        chance = mechanism.held(budget.high)
         return claims.TopicTerms(
             size=size,
-            nearest=held,
+            nearest=chance,
             # Of C(K, k) sets C(K - 1, k - 1) hold a topic, a share k / K.
-            largest=held / mechanism.together,
+            largest=chance / mechanism.together,
             source=source,
             together=mechanism.together,
         )

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
-from dptext.api import Call, CallChoices, Path
+from dptext.calls import Call, CallChoices, Path
 from dptext.errors import MissingExtra
 from dptext.profile import DEFAULT
 from dptext.types import Record, Selection
@@ -38,9 +38,23 @@ class Run:
         self,
         profile: Path = DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        **choices: Unpack[CallChoices],
+        *,
+        risk: str | float | None = None,
+        epsilon: float | None = None,
+        mechanism: str | None = None,
+        lexicon: Path | None = None,
+        decode: str | None = None,
+        key: bytes | Path | None = None,
     ) -> None:
-        self._call = Call(profile, overrides, choices)
+        chosen = CallChoices(
+            risk=risk,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            lexicon=lexicon,
+            decode=decode,
+            key=key,
+        )
+        self._call = Call(profile, overrides, chosen)
         self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()
 

@@ -1,8 +1,8 @@
-"""Scikit-learn transformers that release noisy vectors.
+"""Scikit-learn transformers that release texts with new words, or noisy vectors.
 
-`fit` uses no values: it prepares the mechanism for a number of columns. Each call of
-`transform` makes new draws, so that the losses of several calls on the same data add
-up. With a key, equal rows at equal positions give equal vectors.
+`fit` looks at no value. Each call of `transform` draws anew, so that the losses of
+several calls on the same data add up; with a key, equal rows at equal positions give
+equal results.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import api
+from dptext import api, calls
 from dptext.errors import MissingExtra
 from dptext.mechanisms import NoiseMechanism, gaussian
 from dptext.randomness import Randomness
@@ -27,6 +27,54 @@ except ImportError:
     raise MissingExtra.for_package("a scikit-learn transformer", "evaluate") from None
 
 _ROWS = 4096
+
+
+class PrivateText(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Texts to private texts, as `dptext.privatize`: (n_texts,) -> a list of as many.
+
+    Parameters are those of `dptext.privatize`.
+
+    >>> from sklearn.feature_extraction.text import TfidfVectorizer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> words = make_pipeline(PrivateText(risk="10%"), TfidfVectorizer())
+    >>> words.fit_transform(["Call me at noon.", "The room was clean."]).shape[0]
+    2
+    """
+
+    def __init__(
+        self,
+        profile: str = "balanced",
+        *,
+        risk: str | float | None = None,
+        epsilon: float | None = None,
+        mechanism: str | None = None,
+        lexicon: str | None = None,
+        topics: str | None = None,
+        decode: str | None = None,
+        overrides: dict[str, Any] | None = None,
+        key: bytes | str | None = None,
+    ) -> None:
+        self.profile = profile
+        self.risk = risk
+        self.epsilon = epsilon
+        self.mechanism = mechanism
+        self.lexicon = lexicon
+        self.topics = topics
+        self.decode = decode
+        self.overrides = overrides
+        self.key = key
+
+    def fit(self, X: Iterable[str], y: object = None) -> PrivateText:
+        """Look at nothing."""
+        return self
+
+    def transform(self, X: Iterable[str]) -> list[str]:
+        """Replace the words of each text."""
+        private: list[str] = api.privatize(_several(X), **self.get_params())
+        return private
+
+    def __sklearn_tags__(self) -> Any:
+        return _of_texts(super().__sklearn_tags__(), self.key)
 
 
 class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -63,22 +111,31 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.pool == "word":
             msg = "pool: a text has no single row with pool='word'; use dptext.embed"
             raise ValueError(msg)
-        if isinstance(X, str):
-            msg = "Iterable over raw text documents expected, string object received."
-            raise ValueError(msg)
         choices = self.get_params()
         overrides = choices.pop("overrides")
-        released = api.embed(list(X), overrides, **choices)
+        released = api.embed(_several(X), overrides, **choices)
         assert isinstance(released.values, np.ndarray)
         return released.values
 
     def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        tags.non_deterministic = self.key is None
-        tags.requires_fit = False
-        return tags
+        return _of_texts(super().__sklearn_tags__(), self.key)
+
+
+def _several(texts: Iterable[str]) -> list[str]:
+    """Return texts as a list. Raises ValueError for a single one."""
+    if isinstance(texts, str):
+        msg = "Iterable over raw text documents expected, string object received."
+        raise ValueError(msg)
+    return list(texts)
+
+
+def _of_texts(tags: Any, key: object) -> Any:
+    """Return the tags of an estimator that takes texts."""
+    tags.input_tags.two_d_array = False
+    tags.input_tags.string = True
+    tags.non_deterministic = key is None
+    tags.requires_fit = False
+    return tags
 
 
 class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -122,7 +179,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Release each row."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        key = api.open_key(self.key)
+        key = calls.open_key(self.key)
         mechanism: NoiseMechanism = self.mechanism_
         settings = f"{mechanism.identity!r} {float(self.epsilon)!r}"
         randomness = Randomness(key, settings)

@@ -7,8 +7,8 @@
 HMAC is that of SHA-256; the two keys follow from the secret of the ledger, each for
 this purpose alone. An edited, removed, inserted, moved or repeated event changes the
 value of its place and of all later ones, and none can be computed without the key. The
-seal of the last value shows that no events are missing at the end. An older file has a
-valid chain and seal of its own: it is recognised by a checkpoint kept elsewhere.
+seal of the last value shows that no events are missing at the end. An older file has
+its own valid chain and seal: it is recognised by a checkpoint kept elsewhere.
 """
 
 from __future__ import annotations

@@ -49,7 +49,7 @@ _APPLICATION = 0x64707478  # "dptx", in the file's header
 _SECONDS_TO_WAIT = 60.0  # for a transaction of another run
 _LEAST_NUMBER = -(2**63)  # of a row of SQLite
 # Only charges have a subject, so that the indexes of all other events stay small. These
-# objects alone may be in the file: a foreign trigger or view could change what is read.
+# objects alone may be in the file: a foreign trigger or view could change the events.
 _SCHEMA = (
     "CREATE TABLE facts (name TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID",
     """CREATE TABLE events (

@@ -11,8 +11,8 @@ them, mapped as the words that it knows map best (a la carte embedding, Khodak e
 An adapted lexicon writes the same outputs for a word of its base: vectors, outputs and
 orders are those of the base, since orders and outputs by the frequencies of a kind
 gain nothing (docs/lexicons.md). New words are inputs: each has a vector from the words
-around it and an order of the outputs that stand best for it, and is written in place of
-no word. Counts are those of the text, smoothed by the base: the risk and the epsilon
+around it and an order of its best replacements among the outputs, and never replaces a
+word. Counts are those of the text, smoothed by the base: the risk and the epsilon
 for a risk are then of texts of this kind. Words stand by descending count, outputs
 first; words that are no outputs count at most as much as the 1,000th output, so that
 bands of frequency are what they are called.
@@ -172,9 +172,9 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
         rows = np.where(rows >= 0, rank[rows], -1)
         for first, second, same in _neighbours(rows, of_text):
             one, other = rows[first][same], rows[second][same]
-            for word, beside in ((one, other), (other, one)):
-                near = beside < contexts
-                seen.add(word[near] * contexts + beside[near])
+            for word, neighbour in ((one, other), (other, one)):
+                near = neighbour < contexts
+                seen.add(word[near] * contexts + neighbour[near])
     vectors = _svd(*seen.total(), len(order), contexts)
     words = list(counted.new)
     return RawVectors([words[row] for row in order], vectors, counts[order])
@@ -206,20 +206,20 @@ class KeyCounts:
 
 def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
     """Return singular vectors of the PPMI of words and contexts: (size, d)."""
-    words, beside = keys // contexts, keys % contexts
+    words, neighbours = keys // contexts, keys % contexts
     totals = np.maximum(np.bincount(words, counts, size), 1.0)
-    smoothed = np.maximum(np.bincount(beside, counts, contexts), 1.0) ** _SMOOTHED
+    smoothed = np.maximum(np.bincount(neighbours, counts, contexts), 1.0) ** _SMOOTHED
     smoothed /= smoothed.sum()
-    values = np.log(counts / (totals[words] * smoothed[beside]))
+    values = np.log(counts / (totals[words] * smoothed[neighbours]))
     positive = values > 0.0
-    words, beside, values = words[positive], beside[positive], values[positive]
+    words, neighbours, values = words[positive], neighbours[positive], values[positive]
     ends = np.searchsorted(words, np.arange(0, size + _AT_ONCE, _AT_ONCE))
 
     def block(number: int) -> Singles:
         part = slice(ends[number], ends[number + 1])
         begin = number * _AT_ONCE
         dense = np.zeros((min(_AT_ONCE, size - begin), contexts), np.float32)
-        dense[words[part] - begin, beside[part]] = values[part]
+        dense[words[part] - begin, neighbours[part]] = values[part]
         return dense
 
     # The context side of the singular vectors: eigenvectors of a small square matrix.

@@ -1,10 +1,10 @@
 """A lexicon from a file of vectors: words folded, put in order, and listed.
 
-Entries of a file are folded as words are looked up; what is no one word is dropped, and
-all numbers become the elements of dptext.tokens.numbers. A scheme says in which order
-words stand and which replacements are listed for each: by distance; with a number of
-outputs by cosine less hubness and frequency (dptext.lexicons.orders); of English words
-as in the built-in lexicon (`AsBuiltIn`). All of it is public.
+Entries of a file are folded like words in look-ups; all but single words are dropped,
+and all numbers become the elements of dptext.tokens.numbers. A scheme says in which
+order words stand and which replacements are listed for each: by distance; with a number
+of outputs by cosine less hubness and frequency (dptext.lexicons.orders); of English
+words as in the built-in lexicon (`AsBuiltIn`). All of it is public.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ _META = {
 
 @dataclass(frozen=True)
 class Scheme:
-    """In which order words stand, and what is listed for each.
+    """The order of words, and the words listed for each.
 
     outputs, how many words may be outputs, listed by cosine; None: all, by distance;
     language, that of all words that it orders, None: any; prior_note, what it changes
@@ -90,7 +90,7 @@ class Scheme:
     def arrange(
         self, words: Sequence[str], counts: Floats
     ) -> tuple[Sequence[str], Floats, NDArray[np.intp]]:
-        """Return words as they are written, their counts, and the order of both.
+        """Return written words, their counts, and the order of both.
 
         counts (V,) > 0. Words stand by descending count, outputs first.
         """

@@ -41,7 +41,7 @@ _ROWS, _FEW = 512, 16
 NEVER = -100.0  # the score of a word that must not be listed
 
 
-def check_coordinates(vectors: Vectors, what: str) -> None:
+def check_coordinates(vectors: Vectors, name: str) -> None:
     """Refuse vectors whose distances are no exact numbers in single precision.
 
     what names them. Raises LexiconError unless the largest coordinate lies between
@@ -53,7 +53,7 @@ def check_coordinates(vectors: Vectors, what: str) -> None:
     if most == 0.0 or _LEAST <= most <= _MOST:
         return
     raise LexiconError(
-        f"{what}: the largest coordinate is {most:.3g}, and distances can be trusted "
+        f"{name}: the largest coordinate is {most:.3g}, and distances can be trusted "
         f"for {_LEAST:g} to {_MOST:g}; multiply all vectors by one factor"
     )
 
@@ -89,8 +89,8 @@ def build_orders(
         nearest, bound = near.query(block, width)
         ids_of_rows = np.arange(block.start, block.start + len(nearest))
         # Each word is among its own, where too many others coincide with it.
-        lost = (ids_of_rows < size) & ~(nearest == ids_of_rows[:, None]).any(axis=1)
-        nearest[lost, -1] = ids_of_rows[lost]
+        missing = (ids_of_rows < size) & ~(nearest == ids_of_rows[:, None]).any(axis=1)
+        nearest[missing, -1] = ids_of_rows[missing]
         known = np.sort(nearest, axis=1)
         keys = np.empty(known.shape)
         for part in range(0, len(nearest), _PART):
@@ -125,7 +125,7 @@ def far_bound(vectors: Vectors, row: int, listed: Rows) -> float:
 
 
 def unit(vectors: Vectors) -> Singles:
-    """Return rows of length 1, those without a length as they are: (V + 1, d)."""
+    """Return rows scaled to length 1; zero rows stay unchanged: (V + 1, d)."""
     rows = np.array(vectors, dtype=np.float32)
     for begin in range(0, len(rows), _BLOCK):
         block = rows[begin : begin + _BLOCK]
@@ -143,7 +143,8 @@ def measure(vectors: Vectors) -> dict[str, float]:
 
     Of more than 65,536 words, 8,192 drawn with a fixed seed are looked at for the
     median, and nearest_min is absent: their 53% quantile stands for it, which half of
-    the vocabulary is below but for a chance of 1e-6 (binomial, 4.9 standard errors).
+    the vocabulary is below except with a chance of 1e-6 (binomial, 4.9 standard
+    errors).
     """
     rows = np.ascontiguousarray(vectors, dtype=np.float32)
     size = len(rows) - 1

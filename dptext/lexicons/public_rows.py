@@ -93,9 +93,9 @@ class PublicRows:
         if any(source["sha256"] == digest for source in self._sources):
             raise self._refusal(f"{path} is the public text")
 
-    def _refusal(self, what: str) -> UsageError:
+    def _refusal(self, problem: str) -> UsageError:
         return UsageError(
-            f"topics {self._name}: {what} that topics were made of; the words of "
+            f"topics {self._name}: {problem} that topics were made of; the words of "
             "topics would show parts of them: make topics of other, public text"
         )
 

@@ -1,7 +1,7 @@
 """Nearest and farthest words by matrix products, block by block on all processors.
 
 Products are in single precision and only propose words; callers look again in float64.
-Each thread takes blocks of its own, so memory does not grow with the vocabulary, and a
+Each thread has separate blocks, so memory does not grow with the vocabulary, and a
 block's result does not depend on how many threads there are.
 """
 

@@ -68,7 +68,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     """Write a lexicon to a folder and return its digest.
 
     beside: files, such as a licence, that are copied to it and are not in the digest.
-    lexicon.digest is not read: the digest is computed from what is written. A new
+    lexicon.digest is not used: the digest is computed from the written files. A new
     folder appears whole or not at all. In a folder that is there the files of the
     lexicon are replaced and all others (a licence) stay.
     """
@@ -101,9 +101,9 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
 def load(folder: Path, *, verify: bool = True) -> Lexicon:
     """Open the lexicon in a folder; the arrays stay on disk until they are used.
 
-    verify compares the content with the digest. A folder that stays as it is is opened
-    once. Raises LexiconError for a folder that is not a lexicon, was changed, or is of
-    another format.
+    verify compares the content with the digest. A folder is opened once until it
+    changes. Raises LexiconError for a folder that is not a lexicon, was changed, or is
+    of another format.
     """
     return _load(Path(folder), verify, state(Path(folder)))
 
@@ -292,15 +292,15 @@ def _write(array: Array, write: Callable[[bytes], object]) -> None:
     np.save(cast(BinaryIO, SimpleNamespace(write=write)), np.ascontiguousarray(array))
 
 
-def _publish(beside: Path, folder: Path) -> None:
-    os.chmod(beside, 0o755)  # noqa: S103 - mkdtemp closes it to others
+def _publish(part: Path, folder: Path) -> None:
+    os.chmod(part, 0o755)  # noqa: S103 - mkdtemp closes it to others
     try:
-        os.rename(beside, folder)
+        os.rename(part, folder)
     except OSError:
         if not folder.is_dir():
             raise
         # meta.json comes last: a crash on the way leaves a digest that does not match.
-        new = sorted(beside.iterdir(), key=lambda path: path.name == META)
+        new = sorted(part.iterdir(), key=lambda path: path.name == META)
         for path in new:
             os.replace(path, folder / path.name)
         for name in {WORDS, *(f"{name}.npy" for name in _ARRAYS)}:

@@ -2,7 +2,7 @@
 
 A file of topics (`dptext topics build`) holds several sets of topics, of 4, 16, 64 and
 256 say, made of the same public text. A set is opened as a lexicon of K words by the
-name `topics:NAME/K`: each "word" is a topic as it is written, its vector is the centre
+name `topics:NAME/K`: each "word" is a written topic, its vector is the centre
 of the topic, and its order holds the other topics by distance. So mechanisms, audits
 and reports treat a drawn topic as they treat a drawn word.
 
@@ -74,7 +74,7 @@ class TopicsOfSize:
 
     @property
     def phrases(self) -> tuple[str, ...]:
-        """Return each topic as it is written."""
+        """Return the written form of each topic."""
         return tuple(", ".join(words) for words in self.words)
 
 
@@ -336,7 +336,7 @@ class Nearest:
     classes: tuple[Ids, NDArray[np.float64], NDArray[np.float64]] | None = None
 
     def find(self, vectors: NDArray[np.float64]) -> Ids:
-        """Return the row of the nearest topic: (n, d) -> (n,), -1 where there is none.
+        """Return the row of the nearest topic: (n, d) -> (n,), -1 without one.
 
         A vector of another length, or with a number that is not finite, has no topic.
         """

@@ -31,6 +31,8 @@ from dptext.types import Floats, Lexicon
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
 # Inputs by which kept best guesses are looked at.
 _LOOKED = 300
+# With so many words no measurement takes long.
+_FEW = 10_000
 LIMITS = (
     "The attacker of one draw knows public word frequencies and one drawn word. With "
     "context, written words, several releases or knowledge of the text, an attacker "
@@ -143,6 +145,22 @@ def measure(
     return _exact(prior, cache.arrays(key, compute, holds, task)["best"])
 
 
+def is_quick(
+    mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
+) -> bool:
+    """Tell whether `measure` takes seconds: a closed form, few words, or it ships.
+
+    Other results that are kept do not count, so that the same settings always say the
+    same.
+    """
+    if len(prior) <= _FEW:
+        return True
+    if mechanism.has_best_guesses and mechanism.risk_estimate(prior) is None:
+        return True
+    key = risk_key(mechanism, epsilon, prior=prior, drawn=drawn, mapping=mapping)
+    return cache.shipped(key) is not None
+
+
 def risk_key(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> str:
@@ -253,8 +271,8 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     The array is shared by all callers and cannot be written to.
 
     Stop words, common words, words of classes, numbers and words of lists that are
-    copied, masked, left out or drawn afresh are no secret, so an attacker knows that a
-    replaced word is none of them. Unknown words are left out: all of them are drawn
+    copied, masked, left out or drawn afresh are no secret, so an attacker excludes
+    them for a replaced word. Unknown words are left out: all of them are drawn
     from one and the same output distribution.
     """
     prior = np.array(lexicon.counts, np.float64)

@@ -291,7 +291,7 @@ class InContext:
     kind: str = ""
     #: Number of other words of that kind whose pairs the attacker `same-kind` knows.
     counted: Count = 0
-    #: For texts as they are written, after decoding.
+    #: For written texts, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()
 
 
@@ -306,12 +306,12 @@ def available(pipeline: Pipeline) -> list[Attacker]:
     if not channel.mechanism.has_log_probs:
         return []
     attackers: list[Attacker] = [UnigramAttacker(channel)]
-    theirs = pipeline.decoder.attacker
-    if theirs is None or theirs.name != PairAttacker.name:
+    decoder_attacker = pipeline.decoder.attacker
+    if decoder_attacker is None or decoder_attacker.name != PairAttacker.name:
         model = ngrams.shipped_model(channel)
         if model is not None:
             attackers.append(PairAttacker.strongest(channel, model))
-    return attackers if theirs is None else [*attackers, theirs]
+    return attackers if decoder_attacker is None else [*attackers, decoder_attacker]
 
 
 def named(pipeline: Pipeline, name: str) -> Attacker:

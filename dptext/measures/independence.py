@@ -1,7 +1,7 @@
 """Which records of texts are independent of each other: the unit of splits and limits.
 
-Texts of one record belong together, and so do records that recur: whoever has read one
-has read the other, and a share over both is no better known than over one. Two records
+Texts of one record belong together, and so do records that recur: an attacker on one
+knows the other, and a share over both is no better known than over one. Two records
 are joined where they are near duplicates as wholes, or in one of their texts of eight
 words or more: shorter ones ("Thank you!") recur among strangers.
 

@@ -72,7 +72,7 @@ def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
 
 
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
-    """Return the name of the ladder of a profile's settings as they are written."""
+    """Return the name of the ladder of the settings of a profile."""
     rest = {k: v for k, v in settings.items() if k not in ("budget", "decoder")}
     return cache.key_of("ladder", 2, lexicon.digest, rest)
 

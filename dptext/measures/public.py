@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from msgspec import Meta
 
+from dptext.budgets import uniform
 from dptext.measures import bayes_risk, context_risk
 from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
@@ -126,6 +127,7 @@ class NoRisk(StrEnum):
     """Why a report has no risk."""
 
     SWITCHED_OFF = "switched off"
+    SLOW = "slow"
     SEEDED = "seeded"
     CONTEXT = "context"
     VARYING_EPSILON = "varying epsilon"
@@ -135,6 +137,10 @@ class NoRisk(StrEnum):
 _RISK_NOTES = {
     None: bayes_risk.LIMITS,
     NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
+    NoRisk.SLOW: (
+        "not measured, which takes minutes with {mechanism} and this lexicon: "
+        "--bayes-risk measures it"
+    ),
     NoRisk.SEEDED: (
         "not measured: anyone who knows the seed of this run can repeat every draw"
     ),
@@ -163,9 +169,11 @@ class PublicMeasures:
     attackers_risk: float | None = None
 
     @classmethod
-    def measure(cls, pipeline: Pipeline, with_risk: bool = True) -> PublicMeasures:
-        """Measure; the Bayes risk, which may take long, only where it is asked for."""
-        risk, why = measure_risk(pipeline) if with_risk else (None, NoRisk.SWITCHED_OFF)
+    def measure(
+        cls, pipeline: Pipeline, with_risk: bool | None = None
+    ) -> PublicMeasures:
+        """Measure; with_risk None: the Bayes risk where it is quick or was chosen."""
+        risk, why = measure_risk(pipeline, with_risk)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         if risk is not None and pipeline.profile.tokens.grammar == "show":
             note += _note_of_forms(pipeline)
@@ -221,8 +229,15 @@ def _measured_below(
     return context_risk.measured_below(pipeline, known.success)
 
 
-def measure_risk(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
-    """Measure the risk where every word is drawn alone, and at one epsilon."""
+def measure_risk(
+    pipeline: Pipeline, wanted: bool | None = True
+) -> tuple[bayes_risk.Risk | None, NoRisk | None]:
+    """Measure the risk where every word is drawn alone, and at one epsilon.
+
+    Wanted may be None: where it takes seconds, or the settings chose a risk.
+    """
+    if wanted is False:
+        return None, NoRisk.SWITCHED_OFF
     if isinstance(pipeline.mechanism, TextMechanism) or pipeline.writes_sets:
         return None, NoRisk.CONTEXT
     if pipeline.budget.description.kind is not BudgetKind.WORD:
@@ -233,6 +248,12 @@ def measure_risk(pipeline: Pipeline) -> tuple[bayes_risk.Risk | None, NoRisk | N
     prior = bayes_risk.prior_of_replaced(pipeline.lexicon, pipeline.profile.tokens)
     mapping = pipeline.profile.settings().get("mapping")
     measured = pipeline.mechanism, epsilon, prior
+    params = pipeline.profile.budget.params
+    is_chosen = isinstance(params, uniform.Params) and params.risk is not None
+    if wanted is None and not (
+        is_chosen or bayes_risk.is_quick(*measured, drawn=True, mapping=mapping)
+    ):
+        return None, NoRisk.SLOW
     return bayes_risk.measure(*measured, pipeline.draw, mapping), None
 
 

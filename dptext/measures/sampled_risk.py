@@ -35,7 +35,7 @@ _TRAINED, _VALIDATED = 20_000, 4000
 _SHARP = (0.0, 2.0, 4.0, 8.0, 16.0, 32.0, 64.0, 128.0, 512.0)
 _OPTIONS = tuple((sharp, power) for power in (1, 2) for sharp in _SHARP)
 # Times that an output must occur with its most frequent input before that input is
-# guessed in place of the nearest word; the last one: never.
+# guessed instead of the nearest word; the last one: never.
 _TIMES = (1, 2, 3, 5, 10, 10**9)
 # Distances are computed in tiles of this many outputs and words.
 _OUTPUTS, _WORDS = 256, 4096

@@ -62,5 +62,5 @@ def worth(
     )
     name = key(settings, lexicon)
     rows = [row for row in known if row.settings == name]
-    above = [row for row in rows if loss is not None and loss <= row.loss]
-    return min(above, key=lambda row: row.loss, default=None)
+    larger = [row for row in rows if loss is not None and loss <= row.loss]
+    return min(larger, key=lambda row: row.loss, default=None)

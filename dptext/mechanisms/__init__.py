@@ -21,7 +21,7 @@ In all of them:
   numbered lanes: `integers(lane, lanes=1)` (n, 2 * lanes) uint64, `uniform(lane,
   lanes=1)` the same as float64 strictly between 0 and 1, `normal(lane, width)`
   (n, width), and `below(integers, bound)`. Different lanes are independent, the same
-  lane gives the same bits again: each draw needs a lane of its own, from 0 up to 2^28.
+  lane gives the same bits again: each draw needs another lane, from 0 up to 2^28.
 docs/extending.md has a whole mechanism, which the tests install and audit.
 """
 
@@ -145,6 +145,9 @@ class Params(ABC):
     def needs_one_epsilon(self) -> bool:
         """Tell whether `prepare` works for one given epsilon only."""
         return False
+
+    def check(self) -> None:  # noqa: B027 - most need nothing
+        """Raise UsageError for a missing model or package; takes no time."""
 
     @abstractmethod
     def prepare(self, space: Space, aim: Aim) -> Mechanism:
@@ -275,8 +278,8 @@ class Mechanism(Prepared, ABC):
         """Tell whether `log_density` gives the density of `observe`."""
         return type(self).log_density is not Mechanism.log_density
 
-    def _lacks(self, what: str) -> TypeError:
-        return TypeError(f"mechanism {self.name} has no {what} to ask for")
+    def _lacks(self, feature: str) -> TypeError:
+        return TypeError(f"mechanism {self.name} has no {feature} to ask for")
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:
         """Return ln P(y|x) of each word and output, normalised: (n, V) float64.

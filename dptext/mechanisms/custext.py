@@ -8,12 +8,12 @@ Published output sets follow from public order and public vocabulary alone: word
 are taken by descending public frequency, the order of the lexicon.
 
 aggressive: every word has its own set, the k words nearest to it. Each word is alone in
-    its class (but for chance: two words with the same k nearest words).
+    its class (except by chance: two words with the same k nearest words).
 balanced: the most frequent word without a set opens one, its k nearest words; those of
     them that have no set yet get this one too. Sets overlap.
 conservative: the most frequent word without a set opens one: itself and the k - 1
     nearest of the words without a set; all of them get it. The sets divide V; the last
-    holds what is left over.
+    holds the rest.
 
 Unknown words have the set of their public row's nearest k words (aggressive) or that
 of the word nearest to their row (balanced, conservative).
@@ -26,6 +26,7 @@ published mappings (aggressive, balanced, conservative) none over V: a word outs
 set is never written for a word inside it. What holds there is epsilon-LDP among the
 words of one published class; which class a word is in is disclosed.
 Instead: mapping one_set, the same formula over one output set, all of V; or rank.
+Known as: CusText, CusText+ (with stop words kept).
 Source: Chen et al., Findings of ACL 2023, algorithms 1 and 2, arXiv:2207.01193.
 Known gaps: the published mappings as above; keeping stop words or unknown words, as the
 published code does, is a setting of the tokens; numbers are words here, not a number

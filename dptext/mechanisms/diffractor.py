@@ -1,7 +1,7 @@
 """1-Diffractor: noise on a word's position in one-dimensional chains of the vocabulary.
 
 One of the chains is drawn for each word; with i the word's position on it,
-geometric: what is written stands at i plus two-sided geometric noise, cut at the ends;
+geometric: the written word stands at i plus two-sided geometric noise, cut at the ends;
     P ~ exp(-eps |i - j| / scale), and the ends take what lies beyond them.
 tem: P(j|i) ~ exp(-eps min(|i - j| / scale, gamma) / 2).
 
@@ -20,6 +20,7 @@ Guarantee: epsilon * D (metric DP), D the distance of the positions over `scale`
 largest over all chains; with tem epsilon * min(D, gamma). D is a number of places on a
 greedy chain, not a distance in meaning. Unknown words have a position, so they are
 covered.
+Known as: 1-Diffractor.
 Source: Meisenbacher, Chevli and Matthes, IWSPA 2024, arXiv:2405.01678.
 Known gaps: words near in meaning may stand far apart on a chain, and then the loss
 between them is large. The published code keeps stop words and unknown words (here a

@@ -6,7 +6,7 @@ Rounding takes two vectors at most g sqrt(d) farther apart, which sigma makes go
 
 Guarantee: (epsilon, delta)-LDP over all of V and unknown words, as gaussian has it,
 but of the program and not only of the formula: points are whole steps of a grid, drawn
-from tables of whole numbers. mu-Gaussian DP, but for 2e-13 nats a coordinate.
+from tables of whole numbers. mu-Gaussian DP, up to 2e-13 nats a coordinate.
 Source: Canonne, Kamath and Steinke 2020, arXiv:2004.00010; Balle and Wang 2018,
 theorem 8, arXiv:1805.06530; docs/embed.md.
 Known gaps: an epsilon so small that the grid's step shows in it is refused.

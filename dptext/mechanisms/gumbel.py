@@ -10,6 +10,7 @@ itself always and for a far word almost never, whatever the noise, so that the l
 some pair is at least ln V! - (V - 1) ln ln V nats at every epsilon.
 Instead: tem, made for the same purpose: few, near candidates. It gives every word a
 chance that follows from epsilon, and epsilon * min(d, gamma) holds for every pair.
+Known as: Truncated Gumbel, TGM.
 Source: Xu, Aggarwal, Feyisetan and Teissier, "Density-Aware Differentially Private
 Textual Perturbations Using Truncated Gumbel Noise", FLAIRS 2021, algorithm 1.
 Known gaps: as above. b exists only for epsilon above (5 + 2 ln V) / Delta_min;
@@ -138,12 +139,12 @@ def truncated_log_probs(
     log_total = math.log(-math.expm1(end - math.exp(widest / b)))
     with np.errstate(divide="ignore"):
         # ln (F(widest) - F(g)) / (F(widest) - F(-widest)), without cancellation.
-        above = np.log(-np.expm1(end - rise)) - log_total
-        above = np.where(inside, above, 0.0)
+        tail = np.log(-np.expm1(end - rise)) - log_total
+        tail = np.where(inside, tail, 0.0)
         density = end - rise + np.log(rise) - math.log(b) - log_total
-        chances = np.cumsum(above, axis=0) + np.log(shares)[:, None]
+        chances = np.cumsum(tail, axis=0) + np.log(shares)[:, None]
     chances = np.logaddexp.accumulate(chances[::-1], axis=0)[::-1]
-    parts = np.where(inside, density - above + chances, -np.inf) + np.log(areas)
+    parts = np.where(inside, density - tail + chances, -np.inf) + np.log(areas)
     top = parts.max(axis=1)
     return np.asarray(np.log(np.exp(parts - top[:, None]).sum(axis=1)) + top)
 

@@ -6,8 +6,9 @@ constant of the space: the same family with epsilon counted in another unit.
 
 Guarantee: epsilon * d (metric DP) for each word, d the Euclidean distance in the space
 or, calibrated, that of the lexicon's vectors, whatever mapping follows.
-Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902 (CMP, with mapping
-nearest); docs/guarantees.md, 2.
+Known as: CMP (with mapping nearest), MADLIB, MLDP.
+Source: Feyisetan et al., WSDM 2020, algorithm 1, arXiv:1910.08902;
+docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid).
 Example: dptext sanitize reviews.jsonl --field text --mechanism laplace --epsilon 50
@@ -43,7 +44,7 @@ class Params(mechanisms.Params):
         """Take the space, and its Lipschitz constant if that calibrates the noise."""
         if self.metric == "space":
             return Laplace(self, space, space, 1.0)
-        # If all vectors coincide there is nothing to hide, but noise of 0 is none.
+        # If all vectors coincide there is nothing to hide, but noise must not be 0.
         stretch = space.lipschitz.over(Inputs.WORDS) or 1.0
         return Laplace(self, space, space.original, stretch)
 

@@ -6,6 +6,7 @@ d; z = v + r M^(1/2) u, r ~ Gamma(d, 1 / eps), u a uniform direction.
 Guarantee: epsilon * d_RM (metric DP) for each word, whatever mapping follows, with
 d_RM(x, x') = sqrt((v - v')' M^-1 (v - v')). In the Euclidean distance epsilon counts
 max d_RM / d_2 times, at most 1 / sqrt(1 - lam).
+Known as: Regularized Mahalanobis.
 Source: Xu et al. 2020, algorithm 1, arXiv:2010.11947; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
 never the noisy vector (dptext embed releases vectors, rounded to a grid). An epsilon

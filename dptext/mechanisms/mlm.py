@@ -21,6 +21,7 @@ Guarantee: epsilon-LDP of each output word for any two texts with equally many r
 words, n epsilon for a text of n: the scores keep their range whatever the text and the
 model are. It is n epsilon as well when one word changes, since every word is drawn
 by a look at the whole text.
+Known as: DP-MLM.
 Source: Meisenbacher, Chevli, Vladika and Matthes 2024, Findings of ACL,
 arXiv:2407.00637; c_min and c_max are those of their code, for RoBERTa-base.
 Known gaps: as published, outputs are all tokens of the model, stop words stay and
@@ -127,7 +128,7 @@ def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
     )
 
 
-def tokens_of(tokenizer: Untyped, words: Words) -> TokenBatch:
+def make_tokens(tokenizer: Untyped, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
     kind = words.flags & kinds.KIND
     space = kind == kinds.SPACE
@@ -300,16 +301,24 @@ class Params(mechanisms.Params):
         if not self.c_min < self.c_max:
             raise UsageError("mechanism.c_max: must be larger than mechanism.c_min")
 
+    def check(self) -> None:
+        """Raise UsageError where there is no model."""
+        self._find()
+
     def prepare(self, space: Space, aim: Aim) -> Mlm:
         """Find the model; it is loaded with the first text."""
-        what = "the mechanism mlm"
+        folder = self._find()
+        return Mlm(self, space, folder, digest_of_path(folder))
+
+    def _find(self) -> str:
+        """Return the folder of the model."""
+        feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
-                f"{what} needs a model: --set mechanism.model=DIR, a Hugging Face "
+                f"{feature} needs a model: --set mechanism.model=DIR, a Hugging Face "
                 "folder"
             )
-        folder = language.need(self.model, SETTING, what, language.MASKED)
-        return Mlm(self, space, folder, digest_of_path(folder))
+        return language.need(self.model, SETTING, feature, language.MASKED)
 
     def scores(self, logits: Logits) -> Floats:
         """Clip logits to their range and scale it to [0, 1]; NaN counts as c_min."""
@@ -388,7 +397,7 @@ class Mlm(TextMechanism):
             raise UsageError(
                 f"{SETTING}: {self.folder} reads {longest} tokens, too few"
             )
-        batch = tokens_of(model.tokenizer, words)
+        batch = make_tokens(model.tokenizer, words)
         mask = int(model.tokenizer.mask_token_id)
         wanted = torch.from_numpy(self._outputs[1]).to(params.device)
 

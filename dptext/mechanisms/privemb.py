@@ -8,6 +8,7 @@ norm, which holds for any vectors ("worst"); or 1 + beta ("published").
 
 Guarantee: epsilon * d (metric DP) for each word, d the distance before the projection,
 pure, whatever beta and delta; with "published" epsilon L / (1 + beta) * d.
+Known as: PrivEmb.
 Source: Feyisetan and Kasiviswanathan 2021 (PrivEmb), section 3: noise for 1 + beta, and
 delta the chance that the matrix, before anybody looks at it, is no good; docs/embed.md.
 Known gaps: continuous noise in floating point; of a word only the word is released,

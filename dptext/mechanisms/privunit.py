@@ -12,6 +12,7 @@ Guarantee: epsilon-LDP over all vectors, pure, of the program and not only of th
 formula: under every input k points have weight e^epsilon and N - k have weight 1, so
 that P(z|x) <= e^epsilon P(z|x') for any two inputs, whatever rounding does to the order
 of points. A draw compares random bits with one number and takes a point by an integer.
+Known as: PrivUnit.
 Source: Bhowmick et al. 2018 (PrivUnit), arXiv:1812.00984, with a cap of fixed count in
 place of fixed height; Ye and Barg 2018 (subset selection), arXiv:1702.00610;
 docs/embed.md.
@@ -245,9 +246,13 @@ class PrivUnit(NoiseMechanism):
         # Favoured points are computed only for rows that draw one of them.
         rows = np.flatnonzero(near)
         ranks = bits.below(integers[rows, 1], law.favoured)
-        for part in blocks(len(rows), _ROWS):
-            favoured = self._favoured(positions[rows[part]], law.favoured)
-            drawn[rows[part]] = favoured[np.arange(len(favoured)), ranks[part]]
+        # Words repeat, and their favoured points are the same.
+        directions, which = np.unique(positions[rows], axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        for part in blocks(len(directions), _ROWS):
+            favoured = self._favoured(directions[part], law.favoured)
+            inside = np.flatnonzero((which >= part.start) & (which < part.stop))
+            drawn[rows[inside]] = favoured[which[inside] - part.start, ranks[inside]]
         scaled = self.points * self._scale(law)
         return scaled.astype(np.float32)[drawn]
 
@@ -284,7 +289,7 @@ class PrivUnit(NoiseMechanism):
 
         The place of the drawn point in the order by nearness, and its place by number
         among those of its weight, each as a uniform number: places are spread by
-        uniform numbers of their own. What is no public point has an amount that no draw
+        other uniform numbers. Points that are not public have an amount that no draw
         has.
         """
         digest = hashlib.sha256(np.ascontiguousarray(points).tobytes()).digest()

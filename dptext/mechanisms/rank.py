@@ -3,8 +3,8 @@
 The outputs are a public set O, the most frequent words of V. Every word of V, and the
 unknown word, has a public order of O, its best replacements first, and P(y|x) = w(rank
 of y in the order of x) / Z with the same non-increasing w and the same Z for every x.
-No word outside O is ever written. A word of O is first in its own order, but for names
-of persons, which share one order and so are one input.
+No word outside O is ever written. A word of O is first in its own order, except for
+names of persons, which share one order and so are one input.
 
 Weights are tables of (last rank, ln w / epsilon) pairs: up to this rank, from the one
 before on. The first value is 1; beyond the last rank stands the floor, 0. The file
@@ -208,14 +208,20 @@ def _shorten(settings: Params, row: FittedTable, space: Space) -> Params:
 def _success(settings: Params, space: Space, row: FittedTable, prior: Floats) -> float:
     """Return the Bayes risk at the epsilon of a table, cached."""
     digest = cache.digest(prior)
-    what = (space.lexicon.digest, space.identity, asdict(settings), digest, row.epsilon)
+    parts = (
+        space.lexicon.digest,
+        space.identity,
+        asdict(settings),
+        digest,
+        row.epsilon,
+    )
 
     def compute() -> dict[str, float]:
         mechanism = settings.prepare(space, Aim())
         best = mechanism.best_guesses(prior, row.epsilon, [(0, len(prior))])
         return {"success": float(best.sum())}
 
-    return float(cache.numbers(cache.key_of("fitted", 1, *what), compute)["success"])
+    return float(cache.numbers(cache.key_of("fitted", 1, *parts), compute)["success"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ Guarantee: epsilon-LDP over all of V and over unknown words: rho lies in [0, 1] 
 x is, and every word can be written for every word. With published: true none: only the
 word and its own synonyms are candidates, so that most words can never be written.
 Instead: leave published out: the same ratings, with all of V as candidates.
+Known as: SynTF.
 Source: Weggenmann and Kerschbaum, SIGIR 2018, section 4, arXiv:1805.00904; in place,
 word by word. published: the form of the comparative analysis of word-level mechanisms.
 Known gaps: the published form as above; its scores come from the private corpus, which
@@ -101,7 +102,7 @@ class SynTF(WordMechanism):
         synonym = np.exp((self.params.synonym - 1.0) * eps / 2.0)
         itself = -np.expm1(-eps / 2.0)
         if self.params.published:
-            # Unknown words have no candidates of their own: any word.
+            # Unknown words have no candidates: any word.
             anyone = np.where(rows < self.space.size, 0.0, 1.0)
             itself = np.ones(len(rows))
         else:

@@ -6,8 +6,9 @@ distribution; see docs/guarantees.md, 3. P(y|x) ~ exp(-eps min(d(x, y), gamma) /
 Guarantee: epsilon * min(d, gamma) (metric DP); epsilon * gamma LDP over V. With
 recalibrate a larger scale takes the place of epsilon in the formula, at the same gamma,
 such that the exact losses of all pairs keep this.
+Known as: TEM.
 Source: Carvalho et al. 2021, algorithm 1, arXiv:2107.07928.
-Known gaps: none in what is drawn.
+Known gaps: none in the draws.
 Example: dptext sanitize reviews.jsonl --field text --mechanism tem --epsilon 13
 """
 

@@ -1,7 +1,7 @@
 """Vickrey, as published: no guarantee, for comparison only.
 
-The word's vector with multivariate Laplace noise; then the nearest word but for the
-input word, or the second nearest but for it, with probabilities from their distances
+The word's vector with multivariate Laplace noise; then the nearest word except the
+input word, or the second nearest except it, with probabilities from their distances
 d1, d2 to the noisy point: the nearest with (1 - t) d2 / (t d1 + (1 - t) d2).
 
 Guarantee: none. Leaving the input word out looks at it again: it is never written for
@@ -9,6 +9,7 @@ itself and may be written for every other word, so that an output rules out one 
 for sure, and the loss of every pair is infinite at every epsilon.
 Instead: laplace with mapping two-nearest, the same rule over the full vocabulary: it
 looks at the noisy vector alone, so that the epsilon * d of the noise holds.
+Known as: Vickrey.
 Source: Xu et al., PrivateNLP 2021, algorithm 1, arXiv:2104.11838.
 Known gaps: as above. Unknown words are not in the vocabulary, so nothing is left out
 for them.

@@ -46,7 +46,7 @@ class Batch:
     words: Words
     #: (n,) rows of the vocabulary in the texts after; -1 = unknown, never by a run.
     written: Ids
-    #: (n,) str, each word as it is spelled, perhaps with a space in front.
+    #: (n,) str, the spelled words, with a space before them if there is one.
     spelled: NDArray[np.object_]
     #: (n,) nats; NaN where only the texts are known (`evaluate`).
     eps: Eps
@@ -121,7 +121,7 @@ class AllMetrics:
     def merge(self, one: Partials, other: Partials) -> Partials:
         """Count the texts of both; those of one come first."""
         pairs = zip(self._meters.values(), one, other, strict=True)
-        return tuple(meter.merge(mine, more) for meter, mine, more in pairs)
+        return tuple(meter.merge(first, second) for meter, first, second in pairs)
 
     def results(self, total: Partials) -> dict[str, dict[str, Figure]]:
         """Return the figures of each metric by its heading.

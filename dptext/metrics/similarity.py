@@ -2,7 +2,7 @@
 
 A text is the mean of its words' vectors, each weighted a / (a + p(word)), a = 0.001, so
 that function words count little (Arora et al. 2017, without their common component).
-Only words that the policy replaces count, as they are written. Measured on the first
+Only the written words that the policy replaces count. Measured on the first
 texts, so that it stays cheap. Texts about different things are similar, too: the
 figure shown is the share of the way from the mean cosine of an original and the private
 text of another row (0), over all pairs of two rows, to that of equal texts (1).

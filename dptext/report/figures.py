@@ -114,7 +114,7 @@ def bound(value: float | None) -> str:
     """Write a bound in nats, never rounded down."""
     if value is None or math.isinf(value):
         return "unbounded"
-    return f"{math.ceil(value):,}" if value >= _LARGE else claims.above(value)
+    return f"{math.ceil(value):,}" if value >= _LARGE else claims.format_up(value)
 
 
 def factor(nats: float) -> str:

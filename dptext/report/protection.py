@@ -15,8 +15,8 @@ from dptext.guarantees.claims import (
     Strength,
     SubjectLimit,
     Unprotected,
-    above,
     first_beyond,
+    format_up,
     judge,
     number,
 )
@@ -120,7 +120,7 @@ def badge(promise: Statement) -> Badge:
         tone = Tone.GOOD if text is Strength.STRONG else Tone.FAIR
         return Badge(f"Whole texts: {_WORDS[text]}", tone)
     if promise.equal_parts and loss.total is not None:
-        each = f"one of n words loses at most {above(loss.total)} / n nats"
+        each = f"one of n words loses at most {format_up(loss.total)} / n nats"
         return Badge(f"Whole texts: not protected; {each}", Tone.FAIR)
     if word is Strength.NOT_MEANINGFUL:
         return Badge("No meaningful protection", Tone.BAD)
@@ -171,7 +171,7 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
         per += " for a text"
     notion = _NOTIONS.get(promise.notion, str(promise.notion))
     delta = f", delta {number(promise.delta)}" if promise.delta else ""
-    terms = f"{notion}, epsilon {above(promise.epsilon, 3)}{delta}{per}"
+    terms = f"{notion}, epsilon {format_up(promise.epsilon, 3)}{delta}{per}"
     worth = _worth(promise, document, unit)
     return [
         Line(f"{unit}s", f"{worth} ({terms}).", figures),

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dptext.guarantees import sentences
-from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, above, number
+from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
 from dptext.guarantees.statement import Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
@@ -355,7 +355,7 @@ def _private(
         rows += [("Words", count(vectors.words)), ("Vectors", count(vectors.vectors))]
         if vectors.most_of_one is not None:
             nats = vectors.epsilon_of_one
-            lost = "" if nats is None else f", together at most {above(nats)} nats"
+            lost = "" if nats is None else f", together at most {format_up(nats)} nats"
             if lost and delta:
                 lost += f" with delta {number(delta)}"
             most = f"{count(vectors.most_of_one)}{lost}"
@@ -427,7 +427,7 @@ def _vectors(section: VectorSection) -> Section:
     grid = f"steps of {section.step:.6g}" if section.step else "public points"
     rows = [
         ("Vectors", f"{section.dimensions} dimensions, {grid}"),
-        ("Epsilon of one vector", above(section.epsilon_each, 6)),
+        ("Epsilon of one vector", format_up(section.epsilon_each, 6)),
     ]
     if section.measures is None:
         return Section("Vectors", (Figures(rows),))

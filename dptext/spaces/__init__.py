@@ -160,11 +160,11 @@ class Space:
         """Return longer lists of the h most frequent words: (h, j) and (h,)."""
         listed, inputs = min(_WIDE, self.size), min(_WIDE_INPUTS, self.size)
         key = cache.key_of("wide", self.lexicon.digest, self.identity, inputs, listed)
-        what = "listing nearest words of frequent words"
-        return self._listed(key, listed, inputs, what)
+        work = "listing nearest words of frequent words"
+        return self._listed(key, listed, inputs, work)
 
     def _listed(
-        self, key: str, listed: int, inputs: int, what: str
+        self, key: str, listed: int, inputs: int, work: str
     ) -> tuple[NDArray[np.integer], NDArray[np.float32]]:
         """List the nearest words of the first inputs, cached."""
 
@@ -175,7 +175,7 @@ class Space:
         def holds(kept: cache.Arrays) -> bool:
             return self._are_bounds(kept["orders"], kept["far"], inputs)
 
-        arrays = cache.arrays(key, compute, holds, what)
+        arrays = cache.arrays(key, compute, holds, work)
         return arrays["orders"], arrays["far"]
 
     def _are_bounds(

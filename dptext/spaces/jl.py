@@ -8,8 +8,8 @@ delta, a union bound over all pairs of the N = V + 1 rows. m is never more than 
 Lipschitz constant: that of the matrix drawn, computed exactly over the vocabulary, at
 most the matrix's spectral norm. So the guarantee needs neither beta nor delta: it is
 pure, for every matrix.
-Source: the sensitivity thesis, section 4.5.5 (printed constant: 1.9 but for a chance of
-1e-6, in the distance of vectors of length 1: unit_length), after PrivEmb;
+Source: the sensitivity thesis, section 4.5.5 (printed constant: 1.9 except with a
+chance of 1e-6, in the distance of vectors of length 1: unit_length), after PrivEmb;
 docs/guarantees.md, Spaces.
 """
 

@@ -32,14 +32,14 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeVar,
-    Unpack,
     cast,
     overload,
 )
 
 from dptext import failures, lexicons, progress
 from dptext import profile as profiles
-from dptext.api import TABLE_ADVICE, Call, CallChoices, Missing, Path, listed
+from dptext.api import TABLE_ADVICE, Missing
+from dptext.calls import Call, CallChoices, Path, listed
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
@@ -436,7 +436,7 @@ class DataFrameCounts:
         """Return the internal report of the partitions that are done.
 
         A partition counts once, however often Spark computes it. Before any action
-        there is none; where an action takes only some rows, as `show` does, those
+        none has counted; where an action takes only some rows, as `show` does, those
         partitions count that were read to their end.
         """
         tally = Tally.begin(self._call.pipeline.lexicon)
@@ -461,7 +461,13 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
 ) -> DataFrame: ...
 @overload
 def privatize(
@@ -475,7 +481,13 @@ def privatize(
     drop: str | Sequence[str] = ...,
     pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = ...,
+    epsilon: float | None = ...,
+    mechanism: str | None = ...,
+    lexicon: Path | None = ...,
+    topics: str | None = ...,
+    decode: str | None = ...,
+    key: bytes | Path | None = ...,
 ) -> tuple[DataFrame, DataFrameCounts]: ...
 def privatize(
     df: DataFrame,
@@ -488,7 +500,13 @@ def privatize(
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
-    **choices: Unpack[CallChoices],
+    risk: str | float | None = None,
+    epsilon: float | None = None,
+    mechanism: str | None = None,
+    lexicon: Path | None = None,
+    topics: str | None = None,
+    decode: str | None = None,
+    key: bytes | Path | None = None,
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -517,13 +535,22 @@ def privatize(
     changed = (listed(drop), listed(pseudonym))
     empty = ArrowTable(pa.Table.from_batches([], schema))
     selection, names = empty.selected(listed(columns), id, missing, *changed)
-    call = Call(profile, overrides, choices)
+    chosen = CallChoices(
+        risk=risk,
+        epsilon=epsilon,
+        mechanism=mechanism,
+        lexicon=lexicon,
+        topics=topics,
+        decode=decode,
+        key=key,
+    )
+    call = Call(profile, overrides, chosen)
     private_columns = PrivateColumns(call.pipeline, call.key, selection)
     private_columns.selected(schema)
     new_schema = df.schema
     if selection.changed:
         new = empty.privatized(names, private_columns, 0).schema
-        # Types of Arrow and of Spark are not one to one: others stay as they are.
+        # Types of Arrow and of Spark are not one to one: others stay unchanged.
         fields = [
             df.schema[field.name]
             if field.type == schema.field(field.name).type

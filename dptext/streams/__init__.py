@@ -108,15 +108,15 @@ def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
 
     "-" and None stand for the standard streams. Raises UsageError.
     """
-    taken = {identity(name, written=False) for name in reads} - {None}
+    used = {identity(name, written=False) for name in reads} - {None}
     for name in writes:
         target = identity(name, written=True)
-        if target is not None and target in taken:
+        if target is not None and target in used:
             shown = "standard output" if is_standard(name) else name
             raise UsageError(
                 f"{shown} is read or written by this run already; name another file"
             )
-        taken.add(target)
+        used.add(target)
 
 
 @contextlib.contextmanager
@@ -399,8 +399,8 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
         waiting = decoder.getstate()[0]
         try:
             text = decoder.decode(block, not block)
-            data, left = waiting + block, decoder.getstate()[0]
-            if text.encode(encoding) != data[: len(data) - len(left)]:
+            data, rest = waiting + block, decoder.getstate()[0]
+            if text.encode(encoding) != data[: len(data) - len(rest)]:
                 raise UnicodeError
         except UnicodeError as error:
             at = past - len(waiting) + getattr(error, "start", 0)

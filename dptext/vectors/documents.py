@@ -65,11 +65,11 @@ def finished(
     """Return the internal report of a finished job; key is the run key's origin."""
     claim = statement.make_claim(release, key)
     most = max(counts.subjects.values(), default=None)
-    lost = None if most is None or claim.none else claim.together(most)
+    total = None if most is None or claim.none else claim.together(most)
     assert job.output is not None
     assert file.digest is not None
     name = Path(job.output).name
-    vectors = VectorCounts(counts.words, counts.vectors, most, lost)
+    vectors = VectorCounts(counts.words, counts.vectors, most, total)
     document = stated(
         release, key, Layout.from_selection(job.selection, {counts.format})
     )

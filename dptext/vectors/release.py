@@ -28,6 +28,7 @@ from dptext.mechanisms import Params as MechanismParams
 from dptext.mechanisms.gaussian import clip
 from dptext.mechanisms.mahalanobis import Mahalanobis
 from dptext.noise import gaussian_epsilon, largest_mu
+from dptext.overrides import merged
 from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
 from dptext.settings import convert, digest_of_data, digest_of_path
@@ -99,7 +100,7 @@ class VectorSettings:
 
 
 def parse(
-    over: Mapping[str, object],
+    overrides: Mapping[str, object],
     options: Mapping[str, object],
     *,
     clip: float | None = None,
@@ -113,9 +114,9 @@ def parse(
     Raises UsageError if settings contradict each other.
     """
     for key in _UNUSED_KEYS:
-        if over.get(key) is not None:
+        if overrides.get(key) is not None:
             raise UsageError(f"{key}: a release of vectors has none; leave it out")
-    data = profile.merged(_default(over, options, mu), over)
+    data = merged(_default(overrides, options, mu), overrides)
     if clip is not None:
         options = {**options, "longest": clip}
         part: Any = data["mechanism"] or DEFAULT["mechanism"]
@@ -129,7 +130,7 @@ def parse(
         if not isinstance(normal, gaussian.Params):
             name = recipe.mechanism.name
             raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
-        if "budget" in over:
+        if "budget" in overrides:
             raise UsageError("give --mu or an epsilon or risk, not both")
         epsilon = gaussian_epsilon(mu, normal.delta) * _ROUND_DOWN
         if not epsilon:
@@ -139,14 +140,14 @@ def parse(
 
 
 def _default(
-    over: Mapping[str, object], options: Mapping[str, object], mu: float | None
+    overrides: Mapping[str, object], options: Mapping[str, object], mu: float | None
 ) -> JsonObject:
     """Return default settings: noise for words, directions for whole texts.
 
     At an epsilon that protects, noise leaves nothing of a text (docs/embed.md). A mu,
     and parameters that directions lack, select noise.
     """
-    mechanism = over.get("mechanism")
+    mechanism = overrides.get("mechanism")
     known = {each.name for each in fields(privunit.Params)}
     given = set(mechanism) - {"name"} if isinstance(mechanism, Mapping) else set()
     is_word = options.get("pool", Pool.MEAN) == Pool.WORD
@@ -262,7 +263,7 @@ def _table_of_texts(
     def compute() -> cache.Arrays:
         return {"vectors": sentence_vectors(folder, digest, texts)}
 
-    kept = cache.arrays(key, compute, what="encoding public texts")
+    kept = cache.arrays(key, compute, work="encoding public texts")
     vectors = clip(np.asarray(kept["vectors"], np.float64), longest)
     rows = np.vstack((vectors, vectors.mean(axis=0))).astype(np.float32)
     named = digest_of_data([digest, digest_of_data(texts), longest])

@@ -24,8 +24,8 @@ from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     Loss,
     TextLoss,
-    above,
     factor,
+    format_up,
     number,
 )
 from dptext.guarantees.sentences import render
@@ -192,7 +192,7 @@ def _conditions(
         named=render("vectors.named.id" if identified else "vectors.named.place"),
         step=f"{mechanism.step(release.epsilon):.6g}",
         points=points,
-        slack=above(max(claim.slack or 0.0, 1e-15), 2),
+        slack=format_up(max(claim.slack or 0.0, 1e-15), 2),
     )
     return (*lines, *claim.promise.gaps)
 
@@ -234,7 +234,7 @@ def _sentence(
         weak=render("phrase.weak") if loss.nearest > MAX_MEANINGFUL_LOSS else "",
         epsilon=number(claim.epsilon),
         delta=number(claim.promise.delta),
-        mu=above(claim.promise.mu, 5) if claim.promise.mu else "",
+        mu=format_up(claim.promise.mu, 5) if claim.promise.mu else "",
         metric=distance,
         factor=factor(claim.epsilon),
         of=render(f"vectors.of.{release.pool}"),
@@ -260,14 +260,14 @@ def _several(release: VectorRelease, claim: VectorClaim) -> str:
             f"vectors.shared.{claim.notion}",
             subject=subject,
             most=str(most),
-            together=number(float(above(claim.together(most), 6))),
+            together=number(float(format_up(claim.together(most), 6))),
             delta=delta,
         )
-    figures = {"each": above(claim.loss.farthest)}
+    figures = {"each": format_up(claim.loss.farthest)}
     normal = claim.notion is Notion.APPROXIMATE
     if normal:
-        counts = ", ".join(f"{n}: {above(claim.together(n))}" for n in _SEVERAL)
-        figures |= {"mu": above(claim.promise.mu, 5), "counts": counts}
+        counts = ", ".join(f"{n}: {format_up(claim.together(n))}" for n in _SEVERAL)
+        figures |= {"mu": format_up(claim.promise.mu, 5), "counts": counts}
     known = ""
     loss = claim.loss.farthest
     if not normal and release.pool is not Pool.WORD and math.isfinite(loss):

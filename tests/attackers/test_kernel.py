@@ -15,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dptext._built import VARIABLE, kernel_file
 from dptext.attackers import kernel
 from dptext.attackers.channel import Channel
 from dptext.attackers.pairs import POWER, PairAttacker
@@ -139,7 +140,7 @@ def build(**variables: str) -> subprocess.CompletedProcess[str]:
     """Run the build by itself."""
     return subprocess.run(
         [sys.executable, ROOT / "hatch_build.py"],
-        env={**os.environ, kernel.VARIABLE: "", **variables},
+        env={**os.environ, VARIABLE: "", **variables},
         capture_output=True,
         check=False,
         text=True,
@@ -151,23 +152,23 @@ def build(**variables: str) -> subprocess.CompletedProcess[str]:
     [
         {"PATH": "", "CC": ""},
         {"PATH": "", "CC": f"{sys.executable} -c 0"},
-        {kernel.VARIABLE: "numpy"},
+        {VARIABLE: "numpy"},
     ],
     ids=["no compiler", "a compiler that writes nothing", "switched off"],
 )
 def test_a_build_without_a_compiler_succeeds(variables: dict[str, str]) -> None:
     """It compiles nothing, says so, and leaves no file."""
-    before = set(kernel.path().parent.iterdir())
+    before = set(kernel_file().parent.iterdir())
     done = build(**variables)
     assert (done.returncode, done.stdout) == (0, "nothing was compiled\n")
-    assert set(kernel.path().parent.iterdir()) == before
+    assert set(kernel_file().parent.iterdir()) == before
 
 
 @pytest.mark.parametrize(
     ("variables", "problem"),
     [
-        ({kernel.VARIABLE: "required", "PATH": "", "CC": ""}, "no C compiler compiles"),
-        ({kernel.VARIABLE: "requierd"}, "give required or numpy"),
+        ({VARIABLE: "required", "PATH": "", "CC": ""}, "no C compiler compiles"),
+        ({VARIABLE: "requierd"}, "give required or numpy"),
     ],
 )
 def test_a_build_that_needs_the_kernel_fails_loudly(
@@ -182,10 +183,10 @@ def test_a_build_that_needs_the_kernel_fails_loudly(
 @needs_kernel
 def test_a_build_repeats_its_bytes() -> None:
     """Two builds give one library, which names no folder of the machine."""
-    before = kernel.path().read_bytes()
-    required = {kernel.VARIABLE: "required"}
+    before = kernel_file().read_bytes()
+    required = {VARIABLE: "required"}
     assert build(**required).returncode == 0
-    assert kernel.path().read_bytes() == before
+    assert kernel_file().read_bytes() == before
     for folder in (str(ROOT), "/tmp/", "/var/folders/"):
         assert folder.encode() not in before
 
@@ -194,8 +195,8 @@ def test_a_build_repeats_its_bytes() -> None:
 def test_the_library_is_that_of_this_source() -> None:
     """Its name has the digest of kernel.c, in the package's own folder."""
     assert kernel.library is not None
-    assert Path(kernel.library._name) == kernel.path()
-    assert kernel.path().parent == Path(kernel.__file__).parent
+    assert Path(kernel.library._name) == kernel_file()
+    assert kernel_file().parent == Path(kernel.__file__).parent
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv(kernel.VARIABLE, "numpy")
+        patch.setenv(VARIABLE, "numpy")
         assert kernel._open() is None

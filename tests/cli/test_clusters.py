@@ -106,4 +106,4 @@ def test_spark_needs_java(
         *options,
     )
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
-    assert 'pip install "dptext[spark]"' in ran.err or "default-jre" in ran.err
+    assert 'pip install ".[spark]"' in ran.err or "default-jre" in ran.err

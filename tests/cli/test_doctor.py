@@ -6,8 +6,12 @@ import json
 import os
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import dptext
+from dptext import cache, lexicons
+from dptext._built import VARIABLE, description
 from dptext.attackers import kernel, ngrams
 from dptext.cli.app import app
 from tests import small
@@ -55,16 +59,62 @@ def test_the_folder_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (state, seen.endswith("cannot be written")) == ("absent", True)
 
 
+def test_the_cache_is_shown_and_cleared(tmp_path: Path) -> None:
+    """Size by kind; with --clear kept results go, and no file that is not dptext's."""
+    folder = tmp_path / "cache" / "dptext"
+    cache.table("k", lambda: np.zeros(9), lambda kept: True, "table")
+    cache.arrays("a", lambda: {"x": np.zeros(9)})
+    cache.numbers("n", lambda: {"x": 1})
+    (folder / "lexicons" / "one").mkdir(parents=True)
+    (folder / "lexicons" / "one" / "words.txt").write_text("words")
+    (folder / "mine.txt").write_text("of somebody else")
+    shown = json.loads(here("doctor", "--cache", "--json").out)
+    assert shown["folder"] == str(folder)
+    assert {each["kind"]: each["files"] for each in shown["kept"]} == {
+        "tables": 1,
+        "large tables": 1,
+        "figures": 1,
+        "lexicons opened from files": 1,
+    }
+    assert sum(each["bytes"] for each in shown["kept"]) == sum(
+        path.stat().st_size
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "mine.txt"
+    )
+    assert "doctor --cache --clear" in " ".join(
+        here("doctor", "--cache").out.decode().split()
+    )
+    assert len(list(folder.iterdir())) == 5
+    assert here("doctor", "--cache", "--clear").code == 0
+    assert [path.name for path in folder.iterdir()] == ["mine.txt"]
+    assert json.loads(here("doctor", "--cache", "--json").out)["kept"] == []
+    wrong = here("doctor", "--clear")
+    assert (wrong.code, "--cache" in wrong.err) == (2, True)
+
+
+def test_the_version_names_kernel_and_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As they are loaded: those that decide speed and words."""
+    monkeypatch.delenv(VARIABLE, raising=False)
+    shown = here("--version").out.decode().strip()
+    assert shown == description()
+    assert shown.startswith(f"dptext {dptext.__version__} (kernel ")
+    has = kernel.library is not None
+    assert ("kernel compiled" in shown) is has
+    assert lexicons.builtin_digest()[:12] in shown
+    monkeypatch.setenv(VARIABLE, "numpy")
+    assert "kernel numpy" in here("--version").out.decode()
+
+
 def test_the_kernel_is_named_and_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether words are decoded by compiled code; without it nothing is wrong."""
-    monkeypatch.delenv(kernel.VARIABLE, raising=False)
+    monkeypatch.delenv(VARIABLE, raising=False)
     monkeypatch.setattr(kernel, "library", object())
     assert _lines()[1]["decoding kernel"] == ("ok", "compiled", "")
     monkeypatch.setattr(kernel, "library", None)
     state, seen, advice = _lines()[1]["decoding kernel"]
     assert (state, seen[:5]) == ("absent", "numpy")
     assert "install a C compiler" in advice
-    monkeypatch.setenv(kernel.VARIABLE, "numpy")
+    monkeypatch.setenv(VARIABLE, "numpy")
     assert _lines()[1]["decoding kernel"][2] == "unset DPTEXT_KERNEL"
 
 

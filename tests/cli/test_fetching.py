@@ -107,7 +107,11 @@ def test_what_cannot_be_fetched(things: list[str]) -> None:
     """A name of nothing, and a package that is not here: one line that says what."""
     for name, said in (
         ("three", "--install three: choose one, two, lost or all"),
-        ("lost", 'run: pip install "dptext[nlp]" && dptext doctor --install lost'),
+        (
+            "lost",
+            'run: pip install ".[nlp]" (in the folder of dptext), then dptext doctor '
+            "--install lost",
+        ),
     ):
         ran = here("doctor", "--install", name)
         assert (ran.code, ran.out) == (2, b"")

@@ -10,6 +10,7 @@ import pytest
 
 from dptext import profile, registry
 from dptext.cli.list import phrase, sections
+from dptext.errors import UsageError
 from dptext.lexicons import store
 from dptext.report import document
 from tests import language_models
@@ -31,6 +32,34 @@ def test_profiles_are_listed_and_shown() -> None:
     rows = json.loads(here("list", "profiles", "--json").out)
     assert [row["name"] for row in rows] == list(profile.shipped())
     assert all(row["about"] and row["source"] and row["mechanism"] for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("1-Diffractor", "diffractor"),
+        ("DP-MLM", "mlm"),
+        ("MLDP", "laplace"),
+        ("CMP", "laplace"),
+        ("SanText+", "santext"),
+        ("CusText+", "custext"),
+        ("TEM", "tem"),
+        ("truncated gumbel", "gumbel"),
+    ],
+)
+def test_names_of_papers_are_known(name: str, meant: str) -> None:
+    """An error suggests the name that a mechanism has here; the list shows both."""
+    with pytest.raises(UsageError, match=f"did you mean '{meant}'"):
+        registry.find("mechanisms", name)
+    ran = here("list", name)
+    assert ran.code == 2
+    assert "did you mean" in ran.err
+    rows = json.loads(here("list", "mechanisms", "--json").out)
+    (row,) = (row for row in rows if row["mechanism"] == meant)
+    assert name.casefold() in row["known_as"].casefold()
+    assert f"Known as: {row['known_as']}" in " ".join(
+        here("list", "mechanisms", meant).out.decode().split()
+    )
 
 
 def test_mechanisms_are_listed_and_shown() -> None:

@@ -5,16 +5,20 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+import dptext
 from dptext import profile
 from dptext.cli import compare
-from dptext.evaluation import comparison, views
+from dptext.evaluation import comparison, comparison_views
 from dptext.evaluation.comparison import Cell, CellRow, Sample
 from dptext.evaluation.run import EvaluationSettings
 from dptext.report import html
@@ -223,6 +227,73 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
     assert ran.err.count("\n") == 1
 
 
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (("-m", "mlm", "--epsilon", "2"), "mlm, epsilon 2: the mechanism mlm needs a"),
+        (("-m", "mlm:model=x", "--epsilon", "2"), "mechanism.model: no folder x"),
+        (("-m", "mlm:model=x", "--risk", "20%"), "no risk of its own; give --epsilon"),
+        (("-m", "rank:h=2", "--epsilon", "2"), "1 of 2 cells cannot run; rank:h=2"),
+        (("--lexicon", "nowhere", "--epsilon", "2"), "nowhere"),
+    ],
+)
+def test_cells_are_checked_before_the_first_run(
+    folder: Path, arguments: tuple[str, ...], reason: str
+) -> None:
+    """One cell that cannot run is one line at once, and no figure of the others."""
+    pytest.importorskip("transformers")
+    given = ("--lexicon", running.lexicon(folder)) if "nowhere" not in arguments else ()
+    ran = here("compare", str(folder / "in.jsonl"), "-m", "rank", *given, *arguments)
+    assert (ran.code, ran.out) == (2, b"")
+    assert "nothing was run: " in ran.err
+    assert reason in ran.err
+    assert ran.err.count("\n") == 1
+
+
+def test_a_seed_repeats_the_figures(folder: Path) -> None:
+    """The CSV names the seed of the draws, which gives them again, and the version."""
+    (cell, *_), given = cells(folder, "rank:k=5"), sample(folder)
+    first, other = (comparison.compute(cell, given, SETTINGS) for _ in range(2))
+    assert first.seed != other.seed
+    assert first.examples != other.examples
+    again = comparison.compute(replace(cell, seed=first.seed), given, SETTINGS)
+    assert (again.seed, again.examples) == (first.seed, first.examples)
+    assert again.result == first.result
+    table = list(csv.DictReader(io.StringIO(comparison_views.as_csv([first, other]))))
+    assert [row["seed"] for row in table] == [str(first.seed), str(other.seed)]
+    assert {row["dptext"] for row in table} == {dptext.__version__}
+
+
+def test_tables_and_pictures_for_papers(folder: Path) -> None:
+    """A table with the rules of booktabs, names escaped, and a picture in plain SVG."""
+    table, picture = folder / "t.tex", folder / "f.svg"
+    grid = "-m rank:k=5 -m rank:weights=staircase,k=1 -m gumbel --epsilon 2 --epsilon 9"
+    rest = "--seed 3 --label label --splits 1 -q --lexicon"
+    files = running.lexicon(folder), "--latex", str(table), "--figure", str(picture)
+    given = str(folder / "in.jsonl"), *grid.split(), *rest.split(), *files
+    ran = here("compare", *given)
+    assert ran.code == 0, ran.err
+    assert "Draws are compared" in " ".join(ran.out.decode().split())
+    lines = table.read_text().splitlines()
+    named = f"% dptext compare, version {dptext.__version__}; "
+    assert lines[0] == named + r"\usepackage{booktabs}"
+    rules = r"\toprule", r"\midrule", r"\bottomrule"
+    assert (lines[2], lines[4], lines[-2]) == rules
+    head, *rows = (line for line in lines if line.endswith(r" \\"))
+    assert r"$\varepsilon$" in head
+    assert "utility & (originals)" in head
+    assert "attack" not in head
+    assert len(rows) == 4, "cells that were not run are left out"
+    assert {row.count(" & ") for row in rows} == {head.count(" & ")}
+    assert all(re.search(r"[^\\]%", row) is None for row in rows)
+    root = ElementTree.fromstring(picture.read_text())
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    texts = [each.text for each in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert any((each or "").startswith("rank:k=5 (") for each in texts)
+    assert "accuracy on private texts" in texts
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 4
+
+
 def test_nothing_to_compare_is_an_error(folder: Path) -> None:
     """A page without a figure would look complete."""
     cell = ("-m", "gumbel", "--epsilon", "2", "--lexicon", running.lexicon(folder))
@@ -238,4 +309,4 @@ def test_nothing_to_compare_is_an_error(folder: Path) -> None:
 def test_a_page_without_rows_is_a_page() -> None:
     """All cells may have failed."""
     row = CellRow("rank", "risk 1%", "builtin", reason="out of reach")
-    assert b"out of reach" in html.render(views.comparison([row], ["text"]))
+    assert b"out of reach" in html.render(comparison_views.comparison([row], ["text"]))

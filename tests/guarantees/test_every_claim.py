@@ -348,7 +348,7 @@ def whole_text(said: Statement) -> float:
     if said.level == "text":
         assert said.worst_loss == total
         assert total is not None
-        assert claims.above(total) in said.text_level or (
+        assert claims.format_up(total) in said.text_level or (
             claims.number(total) in said.text_level
         )
     return min(

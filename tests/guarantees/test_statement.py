@@ -14,7 +14,7 @@ import pytest
 from dptext import profile, registry
 from dptext.budgets import Budget
 from dptext.guarantees import sentences
-from dptext.guarantees.claims import RunTerms, above, factor, number
+from dptext.guarantees.claims import RunTerms, factor, format_up, number
 from dptext.guarantees.statement import Statement, run_statement
 from dptext.mechanisms import Mechanism
 from dptext.tokens.policy import Policy
@@ -304,9 +304,9 @@ def test_above_never_rounds_down(digits: int) -> None:
     for exponent in range(-12, 12):
         for start in (1.0, 1.00049, 9.99951, 9.9996, 3.3333333, 5.0):
             value = start * 10.0**exponent
-            shown = float(above(value, digits))
+            shown = float(format_up(value, digits))
             assert value <= shown <= value * (1 + 10.0 ** (1 - digits) * 1.01)
-    assert above(0.0) == "0"
+    assert format_up(0.0) == "0"
 
 
 def test_factor_never_rounds_down() -> None:

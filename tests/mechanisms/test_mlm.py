@@ -404,7 +404,7 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(models, "has", lambda name: False)
     error = refusal(model=str(tmp_path))
     assert isinstance(error, MissingExtra)
-    assert 'pip install "dptext[semantic]"' in str(error)
+    assert 'pip install ".[semantic]"' in str(error)
 
 
 def test_settings_without_sense_are_refused(folders: dict[str, str]) -> None:

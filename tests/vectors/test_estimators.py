@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,8 +11,16 @@ import pytest
 
 sklearn_checks: Any = pytest.importorskip("sklearn.utils.estimator_checks")
 
+from sklearn import base, pipeline  # noqa: E402
+from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
+
 from dptext.errors import UsageError  # noqa: E402
-from dptext.integrations.scikit_learn import PrivateVectors, TextVectors  # noqa: E402
+from dptext.integrations.scikit_learn import (  # noqa: E402
+    PrivateText,
+    PrivateVectors,
+    TextVectors,
+)
 from tests.cli.running import lexicon  # noqa: E402
 
 KEY = bytes(range(7, 7 + 64))
@@ -46,11 +55,32 @@ def test_scikit_learns_own_checks_pass(mechanism: str, key: bytes | None) -> Non
     assert sum(each["status"] == "passed" for each in checks) > 30
 
 
-def test_the_checks_pass_for_texts() -> None:
+@pytest.mark.parametrize("kind", [TextVectors, PrivateText])
+def test_the_checks_pass_for_texts(kind: Any) -> None:
     """The few that apply to what takes texts; it says that it takes nothing else."""
     with pytest.warns(UserWarning, match="string=True"):
-        checks = sklearn_checks.check_estimator(TextVectors(key=KEY))
+        checks = sklearn_checks.check_estimator(kind(key=KEY))
     assert {each["status"] for each in checks} == {"passed"}
+
+
+def test_texts_with_new_words_stand_in_pipelines(tmp_path: Path) -> None:
+    """Cloned, searched and followed by a classifier; with a key always the same."""
+    texts = ["the film was good", "the story was old"] * 6
+    estimator = PrivateText(epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
+    copied = base.clone(estimator)
+    assert copied.get_params() == estimator.get_params()
+    private = estimator.fit(texts).transform(texts)
+    assert private == copied.fit_transform(np.array(texts))
+    assert len(private) == 12
+    assert private != texts
+    steps = pipeline.make_pipeline(copied, TfidfVectorizer(), LogisticRegression())
+    fitted = steps.set_params(privatetext__epsilon=30.0).fit(texts, [0, 1] * 6)
+    assert set(fitted.predict(texts)) <= {0, 1}
+    assert "PrivateText" in repr(fitted)
+    with pytest.raises(ValueError, match="string object received"):
+        estimator.transform("the film was good")
+    with pytest.raises(UsageError, match="give only one of epsilon, risk"):
+        estimator.set_params(risk="10%").transform(texts)
 
 
 def test_fit_looks_at_no_value() -> None:

@@ -165,10 +165,10 @@ def windows(words: Words, most: int) -> Iterator[tuple[int, int, int, int]]:
         for number in range(parts):
             low = begin + count * number // parts
             high = begin + count * (number + 1) // parts
-            left = begin_piece if number == 0 else int(words.positions[low - 1]) + 1
+            start = begin_piece if number == 0 else int(words.positions[low - 1]) + 1
             last = number == parts - 1
-            right = end_piece if last else int(words.positions[high - 1]) + 1
-            yield left, right, low, high
+            stop = end_piece if last else int(words.positions[high - 1]) + 1
+            yield start, stop, low, high
         begin_piece, begin = end_piece, begin + count
 
 

@@ -75,9 +75,9 @@ def _ratio_to(loss: Floats, bound: Floats) -> Floats:
 def _excess(loss: Floats, bound: Floats) -> float:
     """Return the nats by which a loss is above its bound, more than rounding allows."""
     with np.errstate(invalid="ignore"):
-        above = loss - bound * (1.0 + _TOLERANCE)
+        excess = loss - bound * (1.0 + _TOLERANCE)
     # fmax passes over inf - inf: where nothing is promised nothing is exceeded.
-    return float(np.fmax.reduce(above, initial=-math.inf)) - _ROUNDING
+    return float(np.fmax.reduce(excess, initial=-math.inf)) - _ROUNDING
 
 
 class Extreme(NamedTuple):
@@ -224,8 +224,8 @@ def audit_all_pairs(mechanism: ExponentialMechanism, epsilon: float) -> AuditRes
     tally.pairs = size * (size + 1)
     if size in (tally.worst.a, tally.worst.b):
         pair = np.array([tally.worst.a, tally.worst.b])
-        mine, theirs = mechanism.metric(epsilon, pair, 0, size)
-        tally.worst = tally.worst._replace(output=int((theirs - mine).argmax()))
+        losses, others = mechanism.metric(epsilon, pair, 0, size)
+        tally.worst = tally.worst._replace(output=int((others - losses).argmax()))
     method = "exact: all pairs of V and the unknown word, by the identity"
     return tally.finding(method, size + 1)
 
@@ -310,8 +310,8 @@ def audit_texts(
 def _compare(log_probs: Floats, inputs: Ids, tally: LossTally) -> None:
     """Take the losses of all pairs of rows of log-probabilities (n, V).
 
-    An output that has no chance from one of two inputs is an infinite loss; one that
-    has none from either is none.
+    An output that has no chance from one of two inputs is an infinite loss; one
+    without a chance from either has no loss.
     """
     written = np.flatnonzero(np.isfinite(log_probs).any(axis=0))
     logs = log_probs[:, written]
@@ -443,14 +443,16 @@ def _spread(
         return np.asarray(np.abs(np.log(spread)))
 
 
-def _by_sides(mine: Floats, theirs: Floats, alpha: float, delta: float) -> float:
+def _by_sides(
+    first_sides: Floats, second_sides: Floats, alpha: float, delta: float
+) -> float:
     """Return ln((p - delta) / q) of the best event {side >= t}, limits of each."""
-    half = len(mine) // 2
-    first = np.concatenate((mine[:half], theirs[:half]))
+    half = len(first_sides) // 2
+    first = np.concatenate((first_sides[:half], second_sides[:half]))
     steps = np.unique(np.quantile(first, _SHARES))
-    p = (mine[:half, None] >= steps).mean(axis=0) + 0.5 / half
-    q = (theirs[:half, None] >= steps).mean(axis=0) + 3.0 / half
-    tested = mine[half:], theirs[half:]
+    p = (first_sides[:half, None] >= steps).mean(axis=0) + 0.5 / half
+    q = (second_sides[:half, None] >= steps).mean(axis=0) + 3.0 / half
+    tested = first_sides[half:], second_sides[half:]
     return _best(
         p,
         q,
@@ -494,9 +496,9 @@ def _best(
     events = np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS].tolist()
     best = (0.0, events[0])
     for event in events:
-        mine, theirs = (int(hits(each, event).sum()) for each in tested)
-        low = binomial.limits(mine, len(tested[0]), alpha)[0]
-        high = binomial.limits(theirs, len(tested[1]), alpha)[1]
+        first, second = (int(hits(each, event).sum()) for each in tested)
+        low = binomial.limits(first, len(tested[0]), alpha)[0]
+        high = binomial.limits(second, len(tested[1]), alpha)[1]
         if low > delta:
             best = max(best, (math.log((low - delta) / high), event))
     return best

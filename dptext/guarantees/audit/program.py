@@ -569,7 +569,7 @@ def _tally(
                     NoiseCounts(value, len(ids), shape, width) for value in ladder
                 ]
             for each, tally in enumerate(tallies):
-                mine = which[at] == each
-                turned = None if directions is None else directions[mine]
-                tally.take(rows[at][mine], amounts[mine], turned)
+                chosen = which[at] == each
+                turned = None if directions is None else directions[chosen]
+                tally.take(rows[at][chosen], amounts[chosen], turned)
     return tallies

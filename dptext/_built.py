@@ -1,0 +1,32 @@
+"""What this installation was built with, told without loading it."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from dptext._version import __version__
+
+VARIABLE = "DPTEXT_KERNEL"
+LEXICON = Path(__file__).parent / "data" / "english" / "meta.json"
+_SOURCE = Path(__file__).parent / "attackers" / "kernel.c"
+
+
+def kernel_file() -> Path:
+    """Return where the library of this kernel.c lies once it was compiled."""
+    import hashlib
+
+    digest = hashlib.sha256(_SOURCE.read_bytes()).hexdigest()
+    return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
+
+
+def description() -> str:
+    """Return the version, the kernel of decoding and the digest of the lexicon."""
+    import json
+
+    off = os.environ.get(VARIABLE) == "numpy" or not kernel_file().is_file()
+    lexicon = json.loads(LEXICON.read_bytes())
+    return (
+        f"dptext {__version__} (kernel {'numpy' if off else 'compiled'}, "
+        f"lexicon {lexicon['name']} {lexicon['digest'][:12]})"
+    )

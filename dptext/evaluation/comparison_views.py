@@ -1,0 +1,351 @@
+"""A comparison as a page, as CSV, as a table of LaTeX and as a picture."""
+
+from __future__ import annotations
+
+import csv
+import io
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from dptext._version import __version__
+from dptext.evaluation import OWNER
+from dptext.evaluation.comparison import CellRow
+from dptext.evaluation.views import ENDPOINT, attackers_note
+from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND
+from dptext.report import figures, svg
+from dptext.report.blocks import (
+    Axis,
+    Block,
+    Bullets,
+    Chart,
+    Column,
+    Heading,
+    More,
+    Page,
+    Paragraph,
+    Point,
+    Section,
+    Table,
+    paragraphs,
+)
+from dptext.report.figures import accuracy, count, share, short
+
+KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
+_LONGEST = 300  # characters of an example
+_DRAWS = (
+    "Draws are compared: words as the mechanisms draw them, without a decoder, which "
+    "`dptext sanitize` may add."
+)
+_FIGURES, _CHANCE = "All figures", "What chance gives"
+_LEARNED, _COST = "Utility and attack", "Guarantee and cost"
+_DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
+_S_W = Column("S_w", figures.distinct)
+# Those that a person looks at first.
+_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
+_ACCURACY = (
+    "Utility, attack: accuracy of a classifier of the first label, of the first "
+    "attribute, trained and tested on private texts; on originals: trained and tested "
+    "on the texts as they were; by chance: the share of the most frequent value."
+)
+# What charts show upwards and across, by the keys of a row.
+_UP = {
+    "utility": ("Utility", Axis("accuracy on private texts", figures.percent)),
+    "attack": (
+        "Attack on the attribute",
+        Axis("accuracy of the attack", figures.percent),
+    ),
+    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
+    "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
+}
+_ACROSS = {
+    "risk": Axis("risk (best guess of a word)", figures.percent),
+    "worst_loss": Axis("worst loss of a word, nats", short),
+}
+
+
+class Figure(NamedTuple):
+    """A figure of a row: its name in the CSV, its path in the row.
+
+    Then the table of the page that has it, and its column; others are in the CSV alone.
+    """
+
+    name: str
+    path: str
+    table: str = ""
+    column: Column = Column("")
+
+
+def _attacker_figures(name: str, attacker: str, title: str) -> Iterator[Figure]:
+    """Yield the success of an attacker by class of word."""
+    path = f"result.in_context.{attacker}.classes"
+    column = Column(title, share, full=1.0)
+    yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
+    yield Figure(f"{name}_low", f"{path}.{ALL}.low")
+    yield Figure(f"{name}_high", f"{path}.{ALL}.high")
+    yield Figure(f"{name}_content", f"{path}.{CONTENT}.success")
+    yield Figure(f"{name}_rare", f"{path}.{RARE}.success")
+
+
+def _classifier_figures(name: str, path: str) -> Iterator[Figure]:
+    """Yield accuracies of the classifier of the first label or attribute."""
+    original, chance = Column("on originals", str), Column("by chance", share)
+    yield Figure(name, f"{path}.private.accuracy", _LEARNED, Column(name, str))
+    yield Figure(f"{name}_sd", f"{path}.private.accuracy_sd")
+    original_path = f"{path}.original.accuracy"
+    yield Figure(f"{name}_original", original_path, _LEARNED, original)
+    yield Figure(f"{name}_original_sd", f"{original_path}_sd")
+    yield Figure(f"{name}_chance", f"{path}.chance", _LEARNED, chance)
+
+
+def _bar(name: str) -> Column:
+    return Column(name, share, full=1.0)
+
+
+_CSV = (
+    Figure("mechanism", "mechanism"),
+    Figure("level", "level"),
+    Figure("lexicon", "lexicon"),
+    Figure("dimensions", "dimensions", _COST, Column("dimensions", count)),
+    Figure("epsilon", "epsilon", _FIGURES, Column("epsilon", short)),
+    Figure("notion", "notion", _COST, Column("guarantee")),
+    Figure("worst_loss", "worst_loss", _FIGURES, Column("worst loss, nats", short)),
+    Figure("risk", "risk", _FIGURES, _bar("risk")),
+    Figure("n_w", f"{_DENIABILITY}.n_w", _FIGURES, _bar("N_w")),
+    Figure("s_w", f"{_DENIABILITY}.s_w", _FIGURES, _S_W),
+    Figure("pp", "result.kept.perturbed", _FIGURES, _bar("PP")),
+    Figure("cs", "result.kept.similarity"),
+    Figure("cs_unrelated", "result.kept.unrelated"),
+    Figure("meaning", "result.kept.meaning", _FIGURES, _bar("CS")),
+    Figure("low", "result.kept.low", _FIGURES, _bar("LOW")),
+    Figure(
+        "n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", _CHANCE, Column("N_w", share)
+    ),
+    Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
+    Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
+    Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
+    *_attacker_figures("attacker", SAME_KIND, "attacker of the kind"),
+    *_attacker_figures(ENDPOINT, ENDPOINT, "attacker on a server"),
+    *_classifier_figures("utility", "result.utility.0"),
+    *_classifier_figures("attack", "result.attribute_attacks.0"),
+    Figure("trade_off", "result.trade_off"),
+    Figure("words_per_second", "words_per_second", _COST, Column("words/s", count)),
+    Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
+    Figure("seed", "seed"),
+    Figure("dptext", "dptext"),
+    Figure("reason", "reason"),
+)
+# Those of a table for a paper, with their heads there; others in the CSV.
+_LATEX = {
+    "epsilon": r"$\varepsilon$",
+    "worst_loss": "loss, nats",
+    "risk": "risk",
+    "n_w": "$N_w$",
+    "s_w": "$S_w$",
+    "pp": "PP",
+    "meaning": "CS",
+    "low": "LOW",
+    "attacker": "attacker",
+    "utility": "utility",
+    "utility_original": "(originals)",
+    "attack": "attack",
+    "attack_original": "(originals)",
+}
+_LATEX_WRITTEN = str.maketrans(
+    {each: f"\\{each}" for each in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+)
+
+
+def flat(row: CellRow) -> dict[str, Any]:
+    """Return a value for each column of the CSV, and figures for the page alone."""
+    nested = msgspec.to_builtins(row)
+    values = {each.name: _at(nested, each.path) for each in _CSV}
+    values["name"] = row.mechanism
+    if row.lexicon not in ("builtin", "english"):
+        values["name"] += f" ({Path(row.lexicon).name})"
+    values["n_w / s_w"] = values["n_w"] / values["s_w"] if values["s_w"] else None
+    return values
+
+
+def _shown(figure: Figure, values: dict[str, Any]) -> Any:
+    """Return accuracies with their standard deviation as text."""
+    value = values[figure.name]
+    sd = f"{figure.name}_sd"
+    return value if value is None or sd not in values else accuracy(value, values[sd])
+
+
+def _at(value: Any, path: str) -> Any:
+    """Return the value at a path, in a list by number or name; None if absent."""
+    for step in path.split("."):
+        if isinstance(value, list | tuple):
+            value = {str(n): item for n, item in enumerate(value)} | {
+                item.get("name", item.get("attacker")): item for item in value
+            }
+        if value is None:
+            return None
+        value = value.get(step)
+    return value
+
+
+def as_csv(rows: Iterable[CellRow]) -> str:
+    """Return a comparison as CSV."""
+    out, names = io.StringIO(), [each.name for each in _CSV]
+    writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(flat, rows))
+    return out.getvalue()
+
+
+def as_latex(rows: Sequence[CellRow]) -> str:
+    """Return a comparison as a table of LaTeX, with the rules of booktabs.
+
+    Columns without any figure are left out, and cells that could not be run.
+    """
+    values = [flat(row) for row in rows if not row.reason]
+    shown = [
+        each
+        for each in _CSV
+        if each.name in _LATEX and any(value[each.name] is not None for value in values)
+    ]
+    heads = ["mechanism", "level", *(_LATEX[each.name] for each in shown)]
+    lines = [
+        [value["name"], value["level"]]
+        + [each.column.cell(_shown(each, value)) for each in shown]
+        for value in values
+    ]
+    body = [
+        " & ".join(str(cell).translate(_LATEX_WRITTEN) for cell in line)
+        for line in lines
+    ]
+    return "\n".join(
+        [
+            rf"% dptext compare, version {__version__}; \usepackage{{booktabs}}",
+            rf"\begin{{tabular}}{{ll{'r' * len(shown)}}}",
+            r"\toprule",
+            rf"{' & '.join(heads)} \\",
+            r"\midrule",
+            *(rf"{line} \\" for line in body),
+            r"\bottomrule",
+            r"\end{tabular}",
+            "",
+        ]
+    )
+
+
+def as_svg(rows: Sequence[CellRow]) -> str:
+    """Return the first curves of a comparison as a picture; "" without any.
+
+    Utility by risk where a label is learned, else the attack, or the meaning kept.
+    """
+    values = [flat(row) for row in rows if not row.reason]
+    chart = next(_charts(values), None)
+    return "" if chart is None else svg.picture(chart)
+
+
+def line(row: CellRow) -> str:
+    """Return the figures of a row that a person looks at first, in one line."""
+    values = flat(row)
+    return ", ".join(
+        f"{each.column.name} {each.column.cell(values[each.name]) or figures.NOTHING}"
+        for each in _CSV
+        if each.name in _FIRST
+    )
+
+
+def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
+    """Return a comparison as a page; originals are the texts, in their order."""
+    done = [row for row in rows if not row.reason]
+    missing = [
+        f"{row.mechanism}, {row.level}: {row.reason}" for row in rows if row.reason
+    ]
+    values = [flat(row) for row in done]
+    chance = figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE
+    learned = [row for row in values if row["utility"] or row["attack"]]
+    sections = [
+        _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
+        _table(_CHANCE, values, *chance),
+        _table(_LEARNED, learned, _ACCURACY),
+        *_whole_text_attackers(done, values),
+        Section("Curves", [*_charts(values)]),
+        _table(_COST, values),
+        Section(
+            "The first texts, before and after", _examples(values, done, originals)
+        ),
+        Section("Not run", [Bullets(missing)] if missing else ()),
+    ]
+    return Page(
+        "Mechanisms compared",
+        [section for section in sections if section.blocks],
+        lead=(f"{OWNER}; this page shows texts", _DRAWS),
+        footer="dptext compare",
+    )
+
+
+def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section:
+    """Return a section of figures, without rows an empty one."""
+    inside = [each for each in _CSV if each.table == title]
+    rows = [
+        (value["name"], value["level"], *(_shown(each, value) for each in inside))
+        for value in values
+    ]
+    named = [Column("mechanism"), Column("level"), *(each.column for each in inside)]
+    table = Table(named, rows).filled()
+    return Section(title, (table, *paragraphs(*notes, kind="note")) if rows else ())
+
+
+def _whole_text_attackers(
+    rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
+) -> Iterator[Section]:
+    """Yield the success of attackers of whole texts by mechanism, if measured."""
+    results = [row.result for row in rows if row.result]
+    names = ("mechanism", "level", "attacker")
+    readings = [
+        (value["name"], value["level"], each.attacker, each.success, each.assumes)
+        for result, value in zip(results, values, strict=True)
+        for each in result.in_context
+    ]
+    if readings:
+        columns = [*map(Column, names), Column("success", share, full=1.0)]
+        table = Table([*columns, Column("knowledge and cost")], readings)
+        note = attackers_note(next((r.public_text for r in results), None))
+        note += (
+            " A mechanism without an output distribution gives them nothing to read."
+        )
+        yield Section("Attackers of whole texts", (table, Paragraph(note, "note")))
+
+
+def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:
+    """Yield a chart of each measure that the rows have, against risk and loss."""
+    for (y, (title, up)), (x, across) in itertools.product(
+        _UP.items(), _ACROSS.items()
+    ):
+        lines: dict[str, list[Point]] = {}
+        for value in values:
+            if value[x] is not None and value[y] is not None:
+                point = Point(value[x], value[y], value["level"])
+                lines.setdefault(value["name"], []).append(point)
+        ordered = [(n, sorted(line, key=lambda p: p.x)) for n, line in lines.items()]
+        if ordered:
+            yield Chart(f"{title} by {across.label}", across, up, ordered)
+
+
+def _examples(
+    values: Sequence[dict[str, Any]], rows: Sequence[CellRow], originals: Sequence[str]
+) -> list[Block]:
+    """Return the first texts as each mechanism wrote them; pages only."""
+    blocks: list[Block] = []
+    columns = [Column("mechanism"), Column("level"), Column("text")]
+    texts = [originals, *(row.examples for row in rows)]
+    heads = [("original", ""), *((value["name"], value["level"]) for value in values)]
+    for number, each in enumerate(zip(*texts, strict=False), 1):
+        shown = [(*head, _cut(text)) for head, text in zip(heads, each, strict=True)]
+        blocks += [Heading(f"Text {number}"), Table(columns, shown)]
+    return [More(blocks)] if rows else []
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -1,0 +1,105 @@
+"""Keys that are laid over those of a profile: the choices of a run, and settings.
+
+`make_overrides` turns choices (epsilon, risk, mechanism) into keys of a profile, and
+`merged` lays keys over others, part by part.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from numbers import Real
+from typing import Any, TypedDict, Unpack
+
+from dptext.errors import UsageError
+from dptext.settings import share
+from dptext.types import JsonObject
+
+# The components of stages that a profile does not name.
+DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
+
+
+class Choices(TypedDict, total=False):
+    """Choices of a run on top of a profile."""
+
+    epsilon: float | None
+    risk: str | float | None
+    attacker_risk: str | float | None
+    mechanism: str | None
+    decode: str | None
+    lexicon: str | os.PathLike[str] | None
+    keep_list: Sequence[str] | None
+    mask_list: Sequence[str] | None
+
+
+def make_overrides(
+    settings: Mapping[str, object] | None = None,
+    option: Callable[[str], str] = str,
+    **chosen: Unpack[Choices],
+) -> JsonObject:
+    """Return keys of a profile: choices, and settings laid over them.
+
+    option: writes a name as the user knows it. Raises UsageError for conflicting
+    choices and invalid values, and TypeError for an unknown choice.
+    """
+    if unknown := chosen.keys() - Choices.__annotations__.keys():
+        known = ", ".join(Choices.__annotations__)
+        raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
+    if not isinstance(settings, Mapping | None):
+        raise TypeError("overrides: give a dictionary of keys and values")
+    wanted: dict[str, Any]
+    wanted = {name: value for name, value in chosen.items() if value is not None}
+    spent = [name for name in ("epsilon", "risk", "attacker_risk") if name in wanted]
+    if len(spent) > 1:
+        raise UsageError(f"give only one of {', '.join(map(option, spent))}")
+    over: JsonObject = {}
+    if "mechanism" in wanted:
+        over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
+    if "lexicon" in wanted:
+        over["lexicon"] = os.fspath(wanted["lexicon"])
+    if "decode" in wanted:
+        over["decoder"] = {"name": wanted["decode"]}
+    named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
+    files = {key: {"files": each} for key, each in named.items() if each is not None}
+    if files:
+        over["tokens"] = files
+    for name in spent:
+        amount = _amount(name, wanted[name], option(name))
+        none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))
+        over["budget"] = {"name": "uniform", **none, name: amount}
+    return merged(over, settings or {}, {})
+
+
+def _amount(name: str, value: object, shown: str) -> float:
+    if name != "epsilon":
+        return share(value, shown)
+    if isinstance(value, Real) and 0 < float(value) < float("inf"):
+        return float(value)
+    raise UsageError(f"{shown} {value!r}: give a finite number above 0")
+
+
+def merged(
+    base: Mapping[str, object],
+    over: Mapping[str, object],
+    defaults: Mapping[str, str] = DEFAULTS,
+) -> JsonObject:
+    """Merge keys over others, part by part; a part with another name starts afresh.
+
+    defaults: names of parts that the base leaves out; DEFAULTS: of parts set to null.
+    """
+    laid: JsonObject = dict(base)
+    for key, value in over.items():
+        old = laid.get(key)
+        if isinstance(value, Mapping) and value.get("name") in (None, name_in(old)):
+            if not isinstance(old, Mapping):
+                absent = DEFAULTS if key in laid else defaults
+                name = absent.get(key) if old is None else old
+                old = {"name": name} if isinstance(name, str) else {}
+            value = merged(old, value)
+        laid[key] = value
+    return laid
+
+
+def name_in(part: object) -> object:
+    """Return the name of a component, which may stand alone."""
+    return part.get("name") if isinstance(part, Mapping) else part
