@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from dptext.api import embed as embed
+    from dptext.api import load_profile as load_profile
+    from dptext.api import open_pipeline as open_pipeline
     from dptext.api import privatize as privatize
     from dptext.api import sanitize_files as sanitize_files
-    from dptext.calls import load_profile as load_profile
-    from dptext.calls import open_pipeline as open_pipeline
     from dptext.pipeline import Pipeline as Pipeline
     from dptext.profile import Profile as Profile
 

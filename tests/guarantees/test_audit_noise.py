@@ -22,7 +22,11 @@ from tests.guarantees.planted import Fault, audited, built, planted
 
 Draw = Callable[[Ids, Eps, RandomBits], Points]
 NAMES = (
-    *("laplace", "mahalanobis", "gaussian", "privemb", "discrete-gaussian"),
+    "laplace",
+    "mahalanobis",
+    "gaussian",
+    "privemb",
+    "discrete-gaussian",
     "privunit",
 )
 QUICK = {"runs": 1500, "number": 150_000}

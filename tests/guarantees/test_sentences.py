@@ -103,7 +103,8 @@ def every() -> Iterator[Statement]:
         (5.0, 40.0),
     ):
         yield statement(
-            *(mechanism, spent("word", epsilon)),
+            mechanism,
+            spent("word", epsilon),
             strategy=strategy,
             key=key,
             tokens=tokens,
@@ -113,7 +114,8 @@ def every() -> Iterator[Statement]:
 def lines(said: Statement) -> tuple[str, ...]:
     """Return every line that people read."""
     return (
-        *(said.sentence, said.text_level),
+        said.sentence,
+        said.text_level,
         *(said.conditions + said.not_covered),
     )
 
