@@ -420,7 +420,7 @@ def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -
 
 
 def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
-    """The nearest of each prior's first table with the risk at its epsilon."""
+    """Of the first table of each prior with the risk at its epsilon, the nearest."""
     space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 

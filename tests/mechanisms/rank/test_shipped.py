@@ -84,7 +84,7 @@ def hold_every_word(sanitizer: Pipeline, epsilon: float) -> None:
         if counts.max() > len(ids) / 2:
             other = np.flatnonzero(drawn != values[counts.argmax()])
         else:
-            # Words must draw the same rank as most words do.
+            # Every word must draw the rank that most words draw.
             few = np.arange(0, size, size // 9)
             ranks = [int((formula.orders[x] == drawn[x]).argmax()) for x in few]
             rank = max(set(ranks), key=ranks.count)
