@@ -100,7 +100,7 @@ def never_written() -> frozenset[str]:
 
 @cache
 def number_category(key: str) -> str:
-    """Return the special category of a word that makes it no output, else ""."""
+    """Return the special category that keeps a key out of the outputs, else ""."""
     for each in word_classes(ENGLISH):
         if each.special in _NEVER and key in each.words:
             return each.special
