@@ -265,7 +265,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     written = [each["success"] for each in report["words"]["written"]]
     assert plain["same_word"]["found"] == [min(written), max(written)]
     assert parts["original"] == "Anyone who has an original text can find its row."
-    assert plain["words"]["epsilon"] == report["guarantee"]["epsilon"]
+    assert plain["words"]["epsilon"] == report["guarantee"]["bound"]["epsilon"]
     assert parts["words"].endswith("but never be certain (LDP, epsilon 9.5).")
     assert parts["people"].startswith("Not protected. ")
     assert plain["meaning"]["sentence"].endswith(

@@ -32,8 +32,12 @@ _PASSED_OVER = frozenset(
 )
 # Fields kept in clear, for readable differences.
 _CLEAR = (
-    *("guarantee.notion", "guarantee.epsilon", "guarantee.worst_loss"),
-    *("guarantee.delta", "risk.success", "risk.baseline", "deniability.n_w"),
+    *(
+        "guarantee.bound.notion",
+        "guarantee.bound.epsilon",
+        "guarantee.bound.worst_loss",
+    ),
+    *("guarantee.bound.delta", "risk.success", "risk.baseline", "deniability.n_w"),
     *("deniability.s_w", "private.metrics.PP.share_changed"),
     *("private.metrics.LOW.share_present", "private.metrics.CS.mean_cosine"),
     *("private.epsilon_per_text.total", "private.records", "private.texts"),
