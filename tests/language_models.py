@@ -29,7 +29,9 @@ _TWO_LAYERS = {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 1024}
 def llama(folder: Path, seed: int = 0) -> str:
     """Save a Llama of two layers."""
     return _causal(
-        *("Llama", folder, seed),
+        "Llama",
+        folder,
+        seed,
         hidden_size=16,
         intermediate_size=24,
         num_hidden_layers=2,
@@ -65,10 +67,10 @@ def _causal(kind: str, folder: Path, seed: int, **sizes: Any) -> str:
     library, split = _library(), byte_tokenizer()
     heads = {"GPT2": "GPT2LMHeadModel"}
     config = getattr(library, f"{kind}Config")(
-        vocab_size=len(split), **{"initializer_range": _SPREAD, **sizes}
+        vocab_size=len(split), initializer_range=_SPREAD, **sizes
     )
     model = getattr(library, heads.get(kind, f"{kind}ForCausalLM"))
-    return _save(model, config, split, folder, seed)
+    return _save(model, config=config, split=split, folder=folder, seed=seed)
 
 
 def real() -> str:
@@ -124,7 +126,15 @@ def bert(
     )
     kind = library.BertForMaskedLM if head else library.BertModel
     favourite = None if always is None else split.convert_tokens_to_ids(always)
-    return _save(kind, config, split, folder, seed, safe=safe, favourite=favourite)
+    return _save(
+        kind,
+        config=config,
+        split=split,
+        folder=folder,
+        seed=seed,
+        safe=safe,
+        favourite=favourite,
+    )
 
 
 def roberta(folder: Path, seed: int = 0) -> str:
@@ -151,7 +161,9 @@ def roberta(folder: Path, seed: int = 0) -> str:
         type_vocab_size=1,
         **_MASKED,
     )
-    return _save(library.RobertaForMaskedLM, config, split, folder, seed)
+    return _save(
+        library.RobertaForMaskedLM, config=config, split=split, folder=folder, seed=seed
+    )
 
 
 def _library() -> Any:

@@ -148,7 +148,7 @@ def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
     wrong: Any
     for wrong in ("tokens", ["tokens"]):
         with pytest.raises(TypeError, match="overrides: give a dictionary"):
-            dptext.privatize(TEXT, **{**settings, "overrides": wrong})
+            dptext.privatize(TEXT, **settings, overrides=wrong)
 
 
 def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
@@ -206,7 +206,11 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
     )
     revealed = re.findall(r'Revealed type is "(?:builtins\.)?([^"]*)"', done.stdout)
     assert [each.replace("builtins.", "") for each in revealed] == [
-        *("str", "list[str]", "list[str]", "str", "str")
+        "str",
+        "list[str]",
+        "list[str]",
+        "str",
+        "str",
     ], done.stdout
 
 
@@ -327,7 +331,7 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     assert shown.startswith("<div")
     assert "film" not in shown
     verdict, *lines = str(report).splitlines()
-    assert verdict.startswith("Fit at most for programs of a partner under contract")
+    assert verdict.startswith("Hand it to a partner's programs under contract at most")
     assert verdict in shown
     assert len(lines) < 18
     assert max(map(len, lines)) <= 80

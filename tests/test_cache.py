@@ -128,8 +128,15 @@ def forge(path: Path, content: Any) -> None:
 @pytest.mark.parametrize(
     "damage",
     [
-        *(truncated, flipped, emptied, foreign, older),
-        *(a_folder, a_pipe, closed, open_to_all),
+        truncated,
+        flipped,
+        emptied,
+        foreign,
+        older,
+        a_folder,
+        a_pipe,
+        closed,
+        open_to_all,
     ],
 )
 def test_damaged_entries_are_computed_anew(

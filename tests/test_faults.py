@@ -80,7 +80,10 @@ class Workspace:
                 *program,
                 *arguments,
                 *self.options,
-                *("-o", str(self.output), "--report", str(self.report)),
+                "-o",
+                str(self.output),
+                "--report",
+                str(self.report),
             ],
             capture_output=True,
             cwd=self.rest / "out",
@@ -136,7 +139,8 @@ def test_marker_stays_inside_when_a_stage_fails(
             path,
             "ValueError",
             "sanitize",
-            *("-f", "text"),
+            "-f",
+            "text",
             _records(workspace),
         ]
     )
@@ -226,10 +230,14 @@ def test_marker_stays_inside_when_a_record_stops_the_run(
     source.write_bytes(b'{"text":"the film"}\n' + FAULTS[fault] + b"\n")
     ran = running.here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(source),
         *workspace.options,
-        *("--max-record-bytes", "4000", "-o", str(workspace.output)),
+        "--max-record-bytes",
+        "4000",
+        "-o",
+        str(workspace.output),
     )
     assert ran.code == 4
     assert ran.err.startswith(f"dptext: {source}:2: ")

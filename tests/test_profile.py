@@ -129,8 +129,20 @@ def test_a_wrong_profile_is_refused_with_its_place(
 @pytest.mark.parametrize(
     "value",
     [
-        *("0", "-1", ".nan", ".inf", "-.inf", "1e300", "1.0e+300", "1" + "0" * 400),
-        *("'8'", "true", "[1]", "0%", "-5%", "eight"),
+        "0",
+        "-1",
+        ".nan",
+        ".inf",
+        "-.inf",
+        "1e300",
+        "1.0e+300",
+        "1" + "0" * 400,
+        "'8'",
+        "true",
+        "[1]",
+        "0%",
+        "-5%",
+        "eight",
     ],
 )
 @pytest.mark.parametrize("budget", ["uniform", "per-text"])

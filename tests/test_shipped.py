@@ -42,7 +42,11 @@ def test_risks_of_shipped_profiles_are_not_computed(
         )
         mapping = sanitizer.profile.settings().get("mapping")
         key = bayes_risk.risk_key(
-            sanitizer.mechanism, sanitizer.budget.description.high, words, True, mapping
+            sanitizer.mechanism,
+            epsilon=sanitizer.budget.description.high,
+            prior=words,
+            drawn=True,
+            mapping=mapping,
         )
         assert cache.shipped(key), "run python -m tools.results"
 

@@ -69,7 +69,12 @@ def test_value_in_another_place() -> None:
 @pytest.mark.parametrize(
     "report",
     [
-        *(b"", b"[]", b"{}", b'{"signature": 3}', b"\xff", b"[" * 9999),
+        b"",
+        b"[]",
+        b"{}",
+        b'{"signature": 3}',
+        b"\xff",
+        b"[" * 9999,
         b'{"signature": {"algorithm": [], "key": {}, "value": null}}',
     ],
 )

@@ -126,7 +126,15 @@ def test_image_runs_as_nobody() -> None:
     assert all(re.fullmatch(r"python:3\.\d+-slim", base) for base in bases)
     assert ["USER", "10001"] in steps
     assert {step[0] for step in steps} <= {
-        *("FROM", "WORKDIR", "COPY", "RUN", "LABEL", "ENV", "USER", "ENTRYPOINT", "CMD")
+        "FROM",
+        "WORKDIR",
+        "COPY",
+        "RUN",
+        "LABEL",
+        "ENV",
+        "USER",
+        "ENTRYPOINT",
+        "CMD",
     }
     ignored = (ROOT / ".dockerignore").read_text()
     for step in steps:

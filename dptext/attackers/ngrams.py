@@ -23,7 +23,7 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -97,30 +97,42 @@ class Ngrams:
         """
         if lexicon.words == self.words:
             return self
-        row_of = lexicon.row_of
-        size = len(lexicon.words)
-        rows = [row_of.get(word.lower(), size) for word in self.words]
-        # Several words of the model may fall on one row, as those with capitals do.
-        new = np.array([*rows, size, size + 1], np.int64)
-        alone = np.bincount(new, np.exp(self.alone.astype(np.float64)), size + 2)
-        absent = np.flatnonzero(alone[:size] == 0.0)
-        alone[absent] = lexicon.prior[absent]
-        known = new < size
-        known[-1] = True
-        backoff = np.zeros(size + 2)
-        backoff[new[known]] = self.backoff[known]
-        contexts, following = self.contexts, np.asarray(self.following)
-        kept = known[contexts] & known[following]
-        return assemble(
-            words=lexicon.words,
-            alone=np.log(alone / alone.sum()),
-            backoff=backoff,
-            contexts=new[contexts[kept]],
-            following=new[following[kept]],
-            gains=np.asarray(self.gains)[kept],
-            meta=self.meta,
-            digest=self.digest,
-        )
+        return _fit(self, lexicon.words, lexicon.prior.tobytes())
+
+    @cached_property
+    def keys(self) -> tuple[str, ...]:
+        """Return the words in lower case."""
+        return tuple(word.lower() for word in self.words)
+
+
+# By content, since each run loads its lexicon anew.
+@lru_cache(maxsize=2)
+def _fit(model: Ngrams, words: tuple[str, ...], prior: bytes) -> Ngrams:
+    """Return a model over other words, with prior the bytes of their prior (V,)."""
+    size = len(words)
+    row_of = {word.lower(): row for row, word in enumerate(words)}
+    rows = [row_of.get(key, size) for key in model.keys]
+    # Several words of the model may fall on one row, as those with capitals do.
+    new = np.array([*rows, size, size + 1], np.int64)
+    alone = np.bincount(new, np.exp(model.alone.astype(np.float64)), size + 2)
+    absent = np.flatnonzero(alone[:size] == 0.0)
+    alone[absent] = np.frombuffer(prior)[absent]
+    known = new < size
+    known[-1] = True
+    backoff = np.zeros(size + 2)
+    backoff[new[known]] = model.backoff[known]
+    contexts, following = model.contexts, np.asarray(model.following)
+    kept = known[contexts] & known[following]
+    return assemble(
+        words=words,
+        alone=np.log(alone / alone.sum()),
+        backoff=backoff,
+        contexts=new[contexts[kept]],
+        following=new[following[kept]],
+        gains=np.asarray(model.gains)[kept],
+        meta=model.meta,
+        digest=model.digest,
+    )
 
 
 def assemble(
@@ -329,7 +341,7 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
     lexicon = channel.lexicon
     if model.words == lexicon.words:
         return model, 1.0
-    modelled = {word.lower() for word in model.words}
+    modelled = set(model.keys)
     known = [word.lower() in modelled for word in lexicon.words]
     share = float(channel.prior[known].sum())
     return (model.for_lexicon(lexicon) if share >= _LEAST_KNOWN else None), share

@@ -246,9 +246,13 @@ class PrivUnit(NoiseMechanism):
         # Favoured points are computed only for rows that draw one of them.
         rows = np.flatnonzero(near)
         ranks = bits.below(integers[rows, 1], law.favoured)
-        for part in blocks(len(rows), _ROWS):
-            favoured = self._favoured(positions[rows[part]], law.favoured)
-            drawn[rows[part]] = favoured[np.arange(len(favoured)), ranks[part]]
+        # Words repeat, and their favoured points are the same.
+        directions, which = np.unique(positions[rows], axis=0, return_inverse=True)
+        which = which.reshape(-1)
+        for part in blocks(len(directions), _ROWS):
+            favoured = self._favoured(directions[part], law.favoured)
+            inside = np.flatnonzero((which >= part.start) & (which < part.stop))
+            drawn[rows[inside]] = favoured[which[inside] - part.start, ranks[inside]]
         scaled = self.points * self._scale(law)
         return scaled.astype(np.float32)[drawn]
 

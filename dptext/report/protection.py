@@ -60,37 +60,37 @@ def fitness(document: Document) -> tuple[str, Tone]:
     promise = document.guarantee
     word, total = promise.strength.word, promise.bound.text_loss.total
     if document.run.key == "seed":
-        return "Not fit to leave your hands: the seed gives no protection.", Tone.BAD
+        return "Do not hand it on: the seed gives no protection.", Tone.BAD
     if word is Strength.NONE:
-        return "Not fit to leave your hands: it has no guarantee.", Tone.BAD
+        return "Do not hand it on: it has no guarantee.", Tone.BAD
     if word is Strength.NOT_MEANINGFUL:
-        return "Not fit to leave your hands: no meaningful protection.", Tone.BAD
+        return "Do not hand it on: it has no meaningful protection.", Tone.BAD
     if is_mostly_guessed(document):
-        return "Not fit to leave your hands: most words can be guessed.", Tone.BAD
+        return "Do not hand it on: most words can be guessed.", Tone.BAD
     protects_texts = _is_within(total)
     limits = None if document.run.recorded is None else document.run.recorded.limits
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        sentence = "Fit at most for people under contract; not for the public."
+        sentence = "Hand it to people under contract at most; do not publish it."
         return sentence, Tone.FAIR
     if is_of_topics(document):
         if protects_texts:
-            sentence = "Fit at most for counting topics; not where a topic is a secret."
+            sentence = "Use it to count topics at most; not where a topic is a secret."
             return sentence, Tone.FAIR
         return (
-            "Fit at most for a partner under contract; not for the public.",
+            "Hand it to a partner under contract at most; do not publish it.",
             Tone.FAIR,
         )
     if limits is not None and _protects(limits):
-        sentence = "Fit at most for programs; not for releases without the ledger."
+        sentence = "Hand it to programs at most; release no more without the ledger."
         return sentence, Tone.FAIR
     if protects_texts:
-        what = "compare texts" if document.vectors is not None else "learn from texts"
-        sentence = (
-            f"Fit at most for programs that {what}; not for people with many texts."
+        purpose = (
+            "compare texts" if document.vectors is not None else "learn from texts"
         )
+        sentence = f"Hand it to programs that {purpose} at most, one text a person."
         return sentence, Tone.FAIR
     sentence = (
-        "Fit at most for programs of a partner under contract; not for the public."
+        "Hand it to a partner's programs under contract at most; do not publish it."
     )
     return sentence, Tone.FAIR
 

@@ -85,6 +85,16 @@ def test_a_model_goes_over_to_another_lexicon() -> None:
     assert model.for_lexicon(ENGLISH) is model
 
 
+def test_a_moved_model_is_kept_by_words_and_frequencies() -> None:
+    """Equal lexicons have one moved model; one with other frequencies has its own."""
+    model = models.model(ENGLISH)
+    one, two = small.english("bird", "fish"), small.english("bird", "fish")
+    assert model.for_lexicon(one) is model.for_lexicon(two)
+    rare = replace(two, counts=two.counts[::-1].copy())
+    ratio = np.subtract(*model.for_lexicon(rare).alone[:2])
+    assert ratio == pytest.approx(np.log(rare.prior[0] / rare.prior[1]), rel=1e-5)
+
+
 CORPUS = [
     "The cat runs. The dog runs of the cat!",
     "the cat the cat, the zq\nof",

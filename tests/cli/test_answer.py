@@ -27,10 +27,21 @@ COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
-VERDICT = ("Fit at most for ", "Not fit to ")
+VERDICT = ("Hand it to ", "Use it to ", "Do not hand ")
 NAMES = (
-    *("output", "unchanged", "words", "people", "attacker", "same word", "one guess"),
-    *("original", "meaning", "stronger", "sending", "again", "report"),
+    "output",
+    "unchanged",
+    "words",
+    "people",
+    "attacker",
+    "same word",
+    "one guess",
+    "original",
+    "meaning",
+    "stronger",
+    "sending",
+    "again",
+    "report",
 )
 # Settings that need a model cannot run everywhere.
 # Nor those that need a file of topics (tests/report/test_whole_texts.py).
@@ -103,7 +114,7 @@ def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> Non
     assert ("No guarantee" in parts["words"]) != claims
     assert ("No guarantee" in parts["people"]) != claims
     assert (plain["sending"]["sentence"].startswith("Do not")) == said[0].startswith(
-        "Not fit"
+        "Do not hand it on"
     )
 
 
@@ -160,7 +171,7 @@ def test_a_terminal_shows_no_more(
         assert on.wait(60) == 0, shown
     os.close(upper)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex("Fit at most") :].replace("\r\n", "\n")
+    after = plain[plain.rindex("Hand it to") :].replace("\r\n", "\n")
     fits(after)
     assert after.rstrip().splitlines()[-1].startswith(" report ")
 
@@ -336,7 +347,7 @@ def test_sentences_follow_the_settings(
     epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
-        *("sanitize", "-f", "text", str(source), "--lexicon", words), *epsilon, *more
+        "sanitize", "-f", "text", str(source), "--lexicon", words, *epsilon, *more
     )
     assert said in rows(ran)[name]
 

@@ -39,10 +39,21 @@ GIVEN = {
 }
 # What all formats take, and options of outputs that do not ask for a format.
 EVERYWHERE = {
-    *("format", "max_record_bytes", "on_error", "quarantine"),
-    *("output", "out_dir", "in_place", "resume", "include", "exclude", "fail_on"),
+    "format",
+    "max_record_bytes",
+    "on_error",
+    "quarantine",
+    "output",
+    "out_dir",
+    "in_place",
+    "resume",
+    "include",
+    "exclude",
+    "fail_on",
     "shuffle",
-    *("ledger", "limit", "limit_delta"),
+    "ledger",
+    "limit",
+    "limit_delta",
 }
 
 

@@ -19,8 +19,18 @@ from tests.cli.running import Ran, here
 NO_NUMBER = ("", "x", "nan", "inf", "-inf", "1e400", "\x1b[31m", "9" * 30, "-1e300")
 # No files, names or settings; those that some option admits may end in any code.
 NAMES = (
-    *("nowhere/at/all", "folder", "binary", "a\x1b[31m\x9b2J\u202eb\nc", "\udcff"),
-    *("x" * 5000, "a.b=[", "/dev/zero", "", ".", "/", "customer's note"),
+    "nowhere/at/all",
+    "folder",
+    "binary",
+    "a\x1b[31m\x9b2J\u202eb\nc",
+    "\udcff",
+    "x" * 5000,
+    "a.b=[",
+    "/dev/zero",
+    "",
+    ".",
+    "/",
+    "customer's note",
 )
 # Options that mean something beside others only.
 BESIDE = {

@@ -76,17 +76,19 @@ def test_the_epsilon_is_that_of_sanitize(tmp_path: Path) -> None:
     text, report = tmp_path / "in.txt", tmp_path / "report.json"
     text.write_text("the film was good\n")
     ran = here(
-        *(
-            "sanitize",
-            str(text),
-            "--profile",
-            "cmp",
-            "--risk",
-            "35%",
-            "--quiet",
-        ),
-        *("--lexicon", lexicon(tmp_path), "--report", str(report)),
-        *("-o", str(tmp_path / "out.txt")),
+        "sanitize",
+        str(text),
+        "--profile",
+        "cmp",
+        "--risk",
+        "35%",
+        "--quiet",
+        "--lexicon",
+        lexicon(tmp_path),
+        "--report",
+        str(report),
+        "-o",
+        str(tmp_path / "out.txt"),
     )
     assert ran.code == 0, ran.err
     written = json.loads(report.read_text())
@@ -121,16 +123,17 @@ def test_fitted_is_shown_as_the_law_that_runs(tmp_path: Path) -> None:
     text, report = tmp_path / "in.txt", tmp_path / "report.json"
     text.write_text("the film was good\n")
     ran = here(
-        *(
-            "sanitize",
-            str(text),
-            "--risk",
-            "40%",
-            "--quiet",
-            "--report",
-            str(report),
-        ),
-        *("--lexicon", lexicon(tmp_path), "-o", str(tmp_path / "out.txt")),
+        "sanitize",
+        str(text),
+        "--risk",
+        "40%",
+        "--quiet",
+        "--report",
+        str(report),
+        "--lexicon",
+        lexicon(tmp_path),
+        "-o",
+        str(tmp_path / "out.txt"),
     )
     assert ran.code == 0, ran.err
     settings = json.loads(report.read_text())["run"]["settings"]

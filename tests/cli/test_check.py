@@ -348,7 +348,8 @@ def test_fresh_reports_follow_from_their_settings(
     Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         *base,
         *settings,
@@ -369,7 +370,8 @@ def test_report_written_for_standard_output(
     given = b'{"text":"the film was good"}\n'
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         *options,
         "-q",
         "--public-report",

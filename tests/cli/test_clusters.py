@@ -30,7 +30,8 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
     """Known files at any depth have outputs of the same paths, each with its report."""
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in",
         "--out-dir",
         "in/out",
@@ -49,8 +50,10 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
         if path.is_file()
     )
     assert written == [
-        *("b.jsonl", "b.jsonl.dptext.json"),
-        *(f"deep{os.sep}a.csv", f"deep{os.sep}a.csv.dptext.json"),
+        "b.jsonl",
+        "b.jsonl.dptext.json",
+        f"deep{os.sep}a.csv",
+        f"deep{os.sep}a.csv.dptext.json",
     ]
 
 
@@ -69,8 +72,17 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
         ),
         (
             (
-                *("in", "--engine", "spark", "--out-dir", "out", "--ledger", "l"),
-                *("--subject", "text", "--limit", "9"),
+                "in",
+                "--engine",
+                "spark",
+                "--out-dir",
+                "out",
+                "--ledger",
+                "l",
+                "--subject",
+                "text",
+                "--limit",
+                "9",
             ),
             "--engine local",
         ),
@@ -97,7 +109,8 @@ def test_spark_needs_java(
     monkeypatch.delenv("JAVA_HOME", raising=False)
     ran = here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in",
         "--engine",
         "spark",

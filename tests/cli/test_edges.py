@@ -21,9 +21,20 @@ def _run(folder: Path, options: tuple[str, ...], **other: str) -> Ran:
     """Run with all outputs there are, each at its name or another."""
     paths = {kind: str(folder / name) for kind, name in NAMES.items()} | other
     return here(
-        *("sanitize", "-f", "text", str(folder / "in.jsonl"), *options, "-q"),
-        *("-o", paths["data"], "--report", paths["report"]),
-        *("--html", paths["html"], "--quarantine", paths["aside"]),
+        "sanitize",
+        "-f",
+        "text",
+        str(folder / "in.jsonl"),
+        *options,
+        "-q",
+        "-o",
+        paths["data"],
+        "--report",
+        paths["report"],
+        "--html",
+        paths["html"],
+        "--quarantine",
+        paths["aside"],
     )
 
 
@@ -118,17 +129,19 @@ def test_disk_that_fills(old: bool, options: tuple[str, ...], tmp_path: Path) ->
     )
     done = subprocess.run(
         [
-            *(
-                sys.executable,
-                "-c",
-                limited,
-                "sanitize",
-                *("-f", "text"),
-                str(source),
-                *options,
-                "-q",
-            ),
-            *("-o", str(tmp_path / "o.jsonl"), "--report", str(tmp_path / "r.json")),
+            sys.executable,
+            "-c",
+            limited,
+            "sanitize",
+            "-f",
+            "text",
+            str(source),
+            *options,
+            "-q",
+            "-o",
+            str(tmp_path / "o.jsonl"),
+            "--report",
+            str(tmp_path / "r.json"),
         ],
         capture_output=True,
         env=environment(),
@@ -334,7 +347,8 @@ def test_a_report_says_in_how_many_records_each_field_is(
     fields = ("-f", "text", "-f", "note", "--missing", "pass")
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         *options,
         "-o",
         str(target),

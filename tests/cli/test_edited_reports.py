@@ -37,8 +37,13 @@ RUNS = {
     "out.jsonl": (*SANITIZE, "--id", "id"),
     "out.csv": SANITIZE,
     "noise.jsonl": (
-        *("sanitize", "-f", "text", "--mechanism", "laplace"),
-        *("--epsilon", "9"),
+        "sanitize",
+        "-f",
+        "text",
+        "--mechanism",
+        "laplace",
+        "--epsilon",
+        "9",
     ),
     "out.npy": EMBED,
     "out.npz": (*EMBED, "--id", "id"),
@@ -58,9 +63,24 @@ FREE = {
 OF_INPUT = ("id_field", "fields")
 # Names that hold a figure, or are those of settings that they are not.
 NO_NAMES = (
-    *("balanced with epsilon=1", "epsilon-1", "ε1", "1%", "risk of 1 percent", "x "),
-    *("strict", "balanced", "english", "builtin", "custom, from epsilon=1", "a" * 99),
-    *("", "custom, from strict with epsilon=1", "../x", "/tmp/x", "low-risk", "x\n"),
+    "balanced with epsilon=1",
+    "epsilon-1",
+    "ε1",
+    "1%",
+    "risk of 1 percent",
+    "x ",
+    "strict",
+    "balanced",
+    "english",
+    "builtin",
+    "custom, from epsilon=1",
+    "a" * 99,
+    "",
+    "custom, from strict with epsilon=1",
+    "../x",
+    "/tmp/x",
+    "low-risk",
+    "x\n",
 )
 _LEXICONS = ("english", "builtin")
 

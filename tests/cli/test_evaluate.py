@@ -34,9 +34,26 @@ def test_all_figures(files: tuple[str, str], tmp_path: Path) -> None:
     report, page = tmp_path / "r.json", tmp_path / "p.html"
     options = (*small(tmp_path), "--decode", "none")
     ran = here(
-        *("evaluate", *files, "--label", "label", "--attribute", "label", "--id", "id"),
-        *("-p", "balanced", *options, "--alpha", "0.3", "--json", "--splits", "2"),
-        *("--report", str(report), "--html", str(page)),
+        "evaluate",
+        *files,
+        "--label",
+        "label",
+        "--attribute",
+        "label",
+        "--id",
+        "id",
+        "-p",
+        "balanced",
+        *options,
+        "--alpha",
+        "0.3",
+        "--json",
+        "--splits",
+        "2",
+        "--report",
+        str(report),
+        "--html",
+        str(page),
     )
     assert ran.code == 0, ran.err
     assert all("so far)" in line for line in ran.err.splitlines())

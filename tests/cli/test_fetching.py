@@ -84,7 +84,13 @@ def things(monkeypatch: pytest.MonkeyPatch) -> list[str]:
             known[name] = "/new"
 
         return models.Item(
-            name, "tests", package, "nlp", "get it", lambda: known.get(name), fetch
+            name,
+            serves="tests",
+            package=package,
+            extra="nlp",
+            command="get it",
+            location=lambda: known.get(name),
+            fetch=fetch,
         )
 
     things = [item("one"), item("two"), item("lost", "no_such_package")]

@@ -72,7 +72,10 @@ def test_runs_spend_until_the_limit(budget: tuple[str, ...], folder: Path) -> No
     assert len(ran.out.splitlines()) == 3
     assert spent() == 2 * MOST
     assert [each["state"] for each in shown()["entries"]] == [
-        *("released", "returned", "returned", "released")
+        "released",
+        "returned",
+        "returned",
+        "released",
     ]
 
 
@@ -82,7 +85,8 @@ def test_the_same_release_again_costs_nothing(
     """A key file gives the same bytes for the same price; what is new is charged."""
     given = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         *budget,
         "--limit",
@@ -127,7 +131,8 @@ def test_every_format_knows_the_same_subjects(
     for name in ("a.jsonl", "a.csv", "a.parquet"):
         ran = here(
             "sanitize",
-            *("-f", "text"),
+            "-f",
+            "text",
             name,
             *budget,
             "--limit",
@@ -255,7 +260,8 @@ def test_reports_say_what_the_ledger_limits(
     """The sentence follows from the report's fields, and `check` recomputes it."""
     ran = here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         *budget,
         "--limit",
@@ -293,7 +299,8 @@ def test_a_folder_of_outputs_is_charged_file_by_file(
     ran = here("sanitize", "-f", "text", *files, *budget, "--limit", "30")
     assert (ran.code, spent()) == (3, MOST)
     assert {each.name for each in (folder / "out").iterdir()} == {
-        *("in.jsonl", "in.jsonl.dptext.json")
+        "in.jsonl",
+        "in.jsonl.dptext.json",
     }
 
 
@@ -321,7 +328,8 @@ def test_verify_says_what_to_name(budget: tuple[str, ...], folder: Path) -> None
     """A file that is not there, or has no report, is one line that says what to do."""
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         *budget,
         "--limit",

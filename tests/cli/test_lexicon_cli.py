@@ -55,8 +55,16 @@ def test_options_of_import(tmp_path: Path) -> None:
     """Format, number of words and length of the orders are taken as given."""
     path = _source(tmp_path)
     imported = _json(
-        *("import", path, "--name", "mine", "--format", "glove"),
-        *("--max-words", "3", "--listed", "2"),
+        "import",
+        path,
+        "--name",
+        "mine",
+        "--format",
+        "glove",
+        "--max-words",
+        "3",
+        "--listed",
+        "2",
     )
     assert (imported["words"], imported["listed"], imported["format"]) == (
         4,

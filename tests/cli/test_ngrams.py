@@ -51,16 +51,18 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
         report = tmp_path / f"report{len(outputs)}.json"
         target = tmp_path / f"out{len(outputs)}.jsonl"
         ran = here(
-            *(
-                "sanitize",
-                *("-f", "text"),
-                str(corpus),
-                "-o",
-                str(target),
-                "--key-file",
-                str(secret),
-            ),
-            *(*options, "--report", str(report), *more),
+            "sanitize",
+            "-f",
+            "text",
+            str(corpus),
+            "-o",
+            str(target),
+            "--key-file",
+            str(secret),
+            *options,
+            "--report",
+            str(report),
+            *more,
         )
         assert ran.code == 0, ran.err
         outputs.append(target.read_bytes())
@@ -105,9 +107,18 @@ def test_a_model_that_is_named_is_sound_or_an_error(
     for optional in ("true", "false"):
         for more in (("-q",), ()):
             ran = here(
-                *("sanitize", "-f", "text", str(corpus), *more, *small(tmp_path)),
-                *("--decode", "ngram", "--set", f"decoder.model={name}"),
-                *("--set", f"decoder.optional={optional}"),
+                "sanitize",
+                "-f",
+                "text",
+                str(corpus),
+                *more,
+                *small(tmp_path),
+                "--decode",
+                "ngram",
+                "--set",
+                f"decoder.model={name}",
+                "--set",
+                f"decoder.optional={optional}",
             )
             assert (ran.code, ran.out) == (2, b"")
             assert ran.err.count("\n") == 1
@@ -121,7 +132,8 @@ def test_attackers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     ran = here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(corpus),
         "-o",
         str(target),
@@ -132,8 +144,15 @@ def test_attackers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     assert ran.code == 0, ran.err
     page = tmp_path / "page.html"
     ran = here(
-        *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
-        *("--json", "--html", str(page)),
+        "evaluate",
+        str(corpus),
+        str(target),
+        "--profile",
+        "balanced",
+        *settings,
+        "--json",
+        "--html",
+        str(page),
     )
     assert ran.code == 0, ran.err
     evaluated = json.loads(ran.out)
@@ -144,7 +163,12 @@ def test_attackers_show_in_an_evaluation(corpus: Path, tmp_path: Path) -> None:
     assert [each["name"] for each in evaluated["word_attacks"]] == ["nearest guess"]
     assert "What attackers find" in page.read_text()
     shown = here(
-        *("evaluate", str(corpus), str(target), "--profile", "balanced", *settings),
+        "evaluate",
+        str(corpus),
+        str(target),
+        "--profile",
+        "balanced",
+        *settings,
         "--no-attackers",
     )
     assert b"attacker:" not in shown.out

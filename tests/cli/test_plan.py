@@ -68,9 +68,23 @@ def test_a_plan_says_what_the_run_promises(tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_text('{"id":"1","text":"the film was good"}\n')
     key = str(put(tmp_path / "key", bytes(range(32))))
     run = (
-        *("sanitize", str(tmp_path / "in.jsonl"), "--field", "text", "--id", "id"),
-        *("--drop", "id", "--key-file", key, *small(tmp_path)),
-        *("--ledger", str(tmp_path / "spent.db"), "--subject", "id", "--limit", "90"),
+        "sanitize",
+        str(tmp_path / "in.jsonl"),
+        "--field",
+        "text",
+        "--id",
+        "id",
+        "--drop",
+        "id",
+        "--key-file",
+        key,
+        *small(tmp_path),
+        "--ledger",
+        str(tmp_path / "spent.db"),
+        "--subject",
+        "id",
+        "--limit",
+        "90",
     )
     out = tmp_path / "o.jsonl"
     plan = json.loads(here(*run, "-o", str(out), "--plan", "--json").out)

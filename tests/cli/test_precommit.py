@@ -113,7 +113,8 @@ def export(repository: Path, options: tuple[str, ...]) -> Path:
     Path("exports").mkdir()
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(source),
         *options,
         "-q",
@@ -195,7 +196,8 @@ def test_report_that_is_ignored(export: Path, options: tuple[str, ...]) -> None:
     source = Path("exports").absolute().parent.parent / "in.jsonl"
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(source),
         *options,
         "-q",

@@ -81,7 +81,8 @@ def test_refused_off_terminals(options: tuple[str, ...], tmp_path: Path) -> None
     target = tmp_path / "out.jsonl"
     ran = here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         *options,
         "--preview",
         "2",
@@ -112,7 +113,7 @@ def test_fields_that_change_are_shown(
     """Tokens are those of the run; what no record has is said to be absent."""
     keyed = (*options, "--key-file", key)
     code, out, shown = _on_terminal(
-        *(*keyed, "--preview", "3", use, "id", use, "emial"), NO_COLOR="1"
+        *keyed, "--preview", "3", use, "id", use, "emial", NO_COLOR="1"
     )
     assert (code, out) == (0, b"")
     assert "field 'emial' is in none of these records" in shown

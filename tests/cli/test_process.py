@@ -61,7 +61,7 @@ def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
     ran = there("sanitize", "-f", "text", *options, given=LINE)
     assert ran.code == 0
     assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
-    assert ran.err.startswith("Fit at most")
+    assert ran.err.startswith("Hand it to")
     assert "\x1b" not in ran.err
 
 
@@ -560,7 +560,10 @@ def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
     (tmp_path / "in.jsonl").write_bytes(LINE)
     done = subprocess.run(
         [
-            *("/bin/sh", "-c", f'ulimit -v {megabytes}000; exec "$@"', "sh"),
+            "/bin/sh",
+            "-c",
+            f'ulimit -v {megabytes}000; exec "$@"',
+            "sh",
             *command("sanitize", "-f", "text", "in.jsonl", "-q"),
         ],
         capture_output=True,

@@ -41,7 +41,7 @@ def test_the_first_screen_answers_the_questions_of_the_signer(export: str) -> No
     """The verdict first, then what is protected, found, unprotected and to be done."""
     shown = " ".join(here("report", export).out.decode().split())
     questions = (
-        "Fit at most for programs of a partner under contract; not for the public.",
+        "Hand it to a partner's programs under contract at most; do not publish it.",
         "What is protected:",
         "What is not protected:",
         "What an attacker finds:",

@@ -157,7 +157,8 @@ def test_several_inputs_are_joined(options: tuple[str, ...], tmp_path: Path) -> 
     out = _ok(
         here(
             "sanitize",
-            *("-f", "text"),
+            "-f",
+            "text",
             str(tmp_path / "a.csv"),
             str(tmp_path / "b.csv"),
             *options,
@@ -282,7 +283,8 @@ def test_a_report_alone_may_go_to_standard_output(
     """Where the data go to a file."""
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         source,
         *options,
         "-q",
@@ -372,11 +374,18 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
     report = tmp_path / "report.json"
     ran = here(
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         *(str(tmp_path / name) for name in names),
         *options,
-        *("--out-dir", str(folder), "--report", str(report)),
-        *("--key-file", str(key), "--on-error", "skip"),
+        "--out-dir",
+        str(folder),
+        "--report",
+        str(report),
+        "--key-file",
+        str(key),
+        "--on-error",
+        "skip",
     )
     assert _ok(ran) == b""
     assert ran.err.count(" people ") == 1
@@ -444,7 +453,8 @@ def test_in_place(options: tuple[str, ...], tmp_path: Path) -> None:
     second.write_text("id,text\n1,the film was good\n")
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(first),
         str(second),
         *options,
@@ -465,7 +475,10 @@ def test_in_place(options: tuple[str, ...], tmp_path: Path) -> None:
     assert ran.code == 4
     assert second.read_text() == 'id,text\n1,"the film\n'
     assert sorted(each.name for each in tmp_path.iterdir()) == [
-        *("a.jsonl", "a.jsonl.dptext.json", "b.csv", "b.csv.dptext.json")
+        "a.jsonl",
+        "a.jsonl.dptext.json",
+        "b.csv",
+        "b.csv.dptext.json",
     ]
 
 

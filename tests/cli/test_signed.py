@@ -36,7 +36,8 @@ def keys(
 def _sanitize(options: tuple[str, ...], *more: str) -> None:
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         *options,
         "--no-bayes-risk",
@@ -134,7 +135,8 @@ def test_vectors_are_signed(keys: None, options: tuple[str, ...]) -> None:
     """Reports of vectors are signed and verified alike."""
     run = (
         "embed",
-        *("-f", "text"),
+        "-f",
+        "text",
         "in.jsonl",
         "--lexicon",
         options[1],

@@ -29,20 +29,26 @@ for arguments in json.loads(sys.argv[1]):
         print(f"\\nENDED {ended.code}", flush=True)
 """
 HELP = [
-    *((), ("--help",), ("lexicon",), ("lexicon", "--help"), ("ledger", "--help")),
+    (),
+    ("--help",),
+    ("lexicon",),
+    ("lexicon", "--help"),
+    ("ledger", "--help"),
     *((*name.split(), "--help") for name in ALL),
 ]
 RUN = ("sanitize", "in.jsonl", *SMALL, "--no-bayes-risk", "-o", "out.jsonl")
 BUDGET = ("--ledger", "spent.db", "--subject", "a", "--limit", "99")
 COMMANDS = [
     (*RUN, "--report", "full.json", *BUDGET),
-    *(("report", "full.json"), ("check", "out.jsonl", "folder", "in.jsonl")),
+    ("report", "full.json"),
+    ("check", "out.jsonl", "folder", "in.jsonl"),
     *(
         (*name.split(), *options, *arguments)
         for name, (arguments, options) in GOOD.items()
         if name not in ("sanitize", "report", "check")
     ),
-    *(("nonsense",), ("sanitize", "\x1b[31m")),
+    ("nonsense",),
+    ("sanitize", "\x1b[31m"),
 ]
 _STYLES = re.compile(r"\x1b\[([0-9;]*)m")
 _WRITTEN_OUT = re.compile(r"\\u00[0-9a-f]{2}")

@@ -107,7 +107,13 @@ def test_every_format_writes_topics_alone(
     save(source, texts)
     field = () if suffix == ".txt" else ("-f", "text")
     ran = here(
-        *("sanitize", str(source), "--topics", "released", "-o", str(target), "-q"),
+        "sanitize",
+        str(source),
+        "--topics",
+        "released",
+        "-o",
+        str(target),
+        "-q",
         *field,
     )
     assert ran.code == 0, ran.err
@@ -142,8 +148,21 @@ def test_processes_and_runs_by_key_give_the_same_bytes(tmp_path: Path) -> None:
     for jobs in ("1", "2"):
         target = tmp_path / f"out{jobs}.jsonl"
         ran = here(
-            *("sanitize", str(source), "-f", "text", "--topics", "released", "-q"),
-            *("-o", str(target), "--seed", "3", "--jobs", jobs, "--batch-size", "64"),
+            "sanitize",
+            str(source),
+            "-f",
+            "text",
+            "--topics",
+            "released",
+            "-q",
+            "-o",
+            str(target),
+            "--seed",
+            "3",
+            "--jobs",
+            jobs,
+            "--batch-size",
+            "64",
         )
         assert ran.code == 0, ran.err
         written.append(target.read_bytes())
@@ -157,8 +176,16 @@ def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None
         save(tmp_path / "in" / f"{name}.jsonl", [f"{text} {name}" for text in HOSTILE])
     out = tmp_path / "out"
     run = (
-        *("sanitize", str(tmp_path / "in"), "-f", "text", "--out-dir", str(out)),
-        *("--key-file", key, "--resume", "-q"),
+        "sanitize",
+        str(tmp_path / "in"),
+        "-f",
+        "text",
+        "--out-dir",
+        str(out),
+        "--key-file",
+        key,
+        "--resume",
+        "-q",
     )
     assert here(*run, "--topics", "released").code == 0
     before = {path.name: path.read_bytes() for path in out.glob("*.jsonl")}

@@ -193,7 +193,8 @@ def test_a_field_in_no_record(
     target = output if output == "-" else str(tmp_path / output)
     run = (
         "sanitize",
-        *("-f", "text"),
+        "-f",
+        "text",
         str(source),
         *options,
         "--missing",

@@ -20,7 +20,7 @@ TEXTS = [
 ]
 
 
-@pytest.fixture(params=registry.names("views"))
+@pytest.fixture(scope="module", params=registry.names("views"))
 def view(request: pytest.FixtureRequest) -> View:
     """Make each view ready."""
     settings: JsonObject = {"name": request.param}

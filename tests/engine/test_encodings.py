@@ -83,7 +83,12 @@ def test_what_an_encoding_lacks_is_said(options: tuple[str, ...]) -> None:
 def test_no_encoding_of_what_is_no_text(options: tuple[str, ...]) -> None:
     """A format of its own encoding refuses the option."""
     ran = here(
-        *("sanitize", "--format", "parquet", *options, "--encoding", "cp1252"),
+        "sanitize",
+        "--format",
+        "parquet",
+        *options,
+        "--encoding",
+        "cp1252",
         given=b"PAR1",
     )
     assert (ran.code, "--encoding" in ran.err) == (2, True)

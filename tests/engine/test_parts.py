@@ -56,7 +56,14 @@ class Upper(Worker):
         records = task.records
         texts = [tuple(text.upper() for text in record.texts) for record in records]
         self._seen += [(each.ordinal, each.texts) for each in records if each.texts]
-        return TaskResult(cast(Any, None), texts, [], b"", Counter(), [])
+        return TaskResult(
+            cast(Any, None),
+            texts=texts,
+            replaced=[],
+            data=b"",
+            present=Counter(),
+            faults=[],
+        )
 
 
 class Outcome:
@@ -186,17 +193,26 @@ def test_bytes_and_reports_are_those_of_one_process(
     for jobs in ("1", "2"):
         target, report = tmp_path / f"{jobs}.{suffix}", tmp_path / f"{jobs}.json"
         ran = here(
-            *(
-                "sanitize",
-                *("-f", "text"),
-                str(source_file),
-                "-o",
-                str(target),
-                "--report",
-                str(report),
-            ),
-            *("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--set"),
-            *("mechanism.k=8", "--seed", "4", "-q", "--no-bayes-risk", "-j", jobs),
+            "sanitize",
+            "-f",
+            "text",
+            str(source_file),
+            "-o",
+            str(target),
+            "--report",
+            str(report),
+            "--lexicon",
+            lexicon(tmp_path),
+            "--epsilon",
+            "3",
+            "--set",
+            "mechanism.k=8",
+            "--seed",
+            "4",
+            "-q",
+            "--no-bayes-risk",
+            "-j",
+            jobs,
         )
         assert not ran.code, ran.err
         outputs.append(target.read_bytes())

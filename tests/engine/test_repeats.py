@@ -81,9 +81,20 @@ def test_equal_records_of_two_files_are_drawn_apart(tmp_path: Path, jobs: str) -
     ):
         out = tmp_path / f"out{len(more)}"
         ran = here(
-            *("sanitize", str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")),
-            *("-f", "text", "--id", "who", "--out-dir", str(out), "-j", jobs, "-q"),
-            *(*more, *small(tmp_path)),
+            "sanitize",
+            str(tmp_path / "a.jsonl"),
+            str(tmp_path / "b.jsonl"),
+            "-f",
+            "text",
+            "--id",
+            "who",
+            "--out-dir",
+            str(out),
+            "-j",
+            jobs,
+            "-q",
+            *more,
+            *small(tmp_path),
         )
         assert ran.code == 0, ran.err
         one, two = (

@@ -112,6 +112,8 @@ def test_what_is_observed_goes_on_where_it_ended(
         words = TOKENIZER.words(LEXICON.words[:2])
         joined = Joined([], words.ids, np.array(LEXICON.words[:2], object))
         eps = np.ones(len(words.ids))
-        tally.count(Privatized([()], words, words.ids, joined, eps))
+        tally.count(
+            Privatized([()], words=words, drawn=words.ids, joined=joined, eps=eps)
+        )
     assert tally.texts == 6
     assert tally.meters.results(tally.counted)["CS"]["texts"] == 3

@@ -45,8 +45,16 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
     original = written(tmp_path / "original.jsonl", rows(PRIVATE, 2))
     private = tmp_path / "private.jsonl"
     ran = here(
-        *("sanitize", str(original), "-f", "text", "-o", str(private), "-q"),
-        *(*small(tmp_path), "--decode", "none"),
+        "sanitize",
+        str(original),
+        "-f",
+        "text",
+        "-o",
+        str(private),
+        "-q",
+        *small(tmp_path),
+        "--decode",
+        "none",
     )
     assert ran.code == 0, ran.err
     return public, original, private
@@ -56,9 +64,18 @@ def evaluated(files: tuple[Path, Path, Path], *more: str) -> tuple[Any, str]:
     """Evaluate with the public text; return the figures, and what was said."""
     public, original, private = files
     ran = here(
-        *("evaluate", str(original), str(private), "--profile", "balanced"),
-        *(*small(public.parent), "--decode", "none", "--json"),
-        *("--public-text", str(public), *more),
+        "evaluate",
+        str(original),
+        str(private),
+        "--profile",
+        "balanced",
+        *small(public.parent),
+        "--decode",
+        "none",
+        "--json",
+        "--public-text",
+        str(public),
+        *more,
     )
     assert ran.code == 0, ran.err
     return json.loads(ran.out), ran.err
@@ -103,7 +120,10 @@ def test_a_text_is_known_whatever_its_capitals_and_spaces(tmp_path: Path) -> Non
     known = attackers.PublicText.from_file(str(path), None).hashes()
     asked = ["the router crashed. ", "The router crashed", "", "YES"]
     assert [attackers.text_hash(text) in known for text in asked] == [
-        *(True, False, False, True)
+        True,
+        False,
+        False,
+        True,
     ]
 
 
@@ -114,7 +134,10 @@ def test_records_of_several_fields_are_known(tmp_path: Path) -> None:
     known = attackers.PublicText.from_file(str(path), ["a", "b"]).hashes()
     asked = ["the film", "was good", "the film\nwas good", "was good\nthe film"]
     assert [attackers.text_hash(text) in known for text in asked] == [
-        *(True, True, True, False)
+        True,
+        True,
+        True,
+        False,
     ]
 
 
@@ -179,8 +202,14 @@ def test_what_cannot_be_read_is_one_line(
     if "cmp" in more:
         more = (*more, "--epsilon", "3")
     ran = here(
-        *("evaluate", str(original), str(private), "--public-text", str(public)),
-        *(*usual, *more, "--json"),
+        "evaluate",
+        str(original),
+        str(private),
+        "--public-text",
+        str(public),
+        *usual,
+        *more,
+        "--json",
     )
     assert (ran.code, ran.out) == (code, b"")
     assert ran.err.count("\n") == 1
@@ -193,8 +222,17 @@ def test_compare_has_a_column_of_it(files: tuple[Path, Path, Path]) -> None:
     table = public.parent / "table.csv"
     arguments = ("--risk", "40%", "--lexicon", lexicon(public.parent), "-j", "1")
     ran = here(
-        *("compare", str(original), "-m", "rank:k=8", "-m", "laplace", *arguments),
-        *("--public-text", str(public), "--csv", str(table)),
+        "compare",
+        str(original),
+        "-m",
+        "rank:k=8",
+        "-m",
+        "laplace",
+        *arguments,
+        "--public-text",
+        str(public),
+        "--csv",
+        str(table),
     )
     assert ran.code == 0, ran.err
     shown = " ".join(ran.out.decode().split())

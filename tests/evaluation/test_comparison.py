@@ -159,17 +159,32 @@ def test_the_command(folder: Path) -> None:
     """Table, CSV, page and kept rows; a second run reads them."""
     page, table, kept = (folder / name for name in ("p.html", "t.csv", "rows"))
     arguments = (
-        *(
-            "compare",
-            str(folder / "in.jsonl"),
-            "--label",
-            "label",
-            "--attribute",
-            "who",
-        ),
-        *("-m", "rank:k=5", "-m", "gumbel", "--epsilon", "2", "--splits", "1"),
-        *("--lexicon", running.lexicon(folder), "--sample", "60", "-q"),
-        *("--html", str(page), "--csv", str(table), "--resume", str(kept), "--json"),
+        "compare",
+        str(folder / "in.jsonl"),
+        "--label",
+        "label",
+        "--attribute",
+        "who",
+        "-m",
+        "rank:k=5",
+        "-m",
+        "gumbel",
+        "--epsilon",
+        "2",
+        "--splits",
+        "1",
+        "--lexicon",
+        running.lexicon(folder),
+        "--sample",
+        "60",
+        "-q",
+        "--html",
+        str(page),
+        "--csv",
+        str(table),
+        "--resume",
+        str(kept),
+        "--json",
     )
     ran = here(*arguments)
     assert (ran.code, ran.err) == (0, "")

@@ -248,7 +248,13 @@ def test_an_evaluation_has_them(tmp_path: Path) -> None:
     path.write_text("Zqxj\n")
     rows = [pair("Zqxj w1", "w2 w1"), pair("Zqxj w1", "Zqxj w1")]
     counted = IdentityMeter.from_file(IdentityFile(str(path)), lexicon)
-    result = evaluate(rows, lexicon, EvaluationSettings(), None, counted)
+    result = evaluate(
+        rows,
+        lexicon=lexicon,
+        settings=EvaluationSettings(),
+        writer=None,
+        identities=counted,
+    )
     assert result.identities is not None
     assert dataclasses.replace(result.identities, sha256="").file == "names.txt"
     assert (result.identities.whole.count, result.identities.occurrences) == (1, 2)

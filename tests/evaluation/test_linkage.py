@@ -107,12 +107,20 @@ def test_the_command_measures_it(tmp_path: Path) -> None:
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
     for options in (("--topics", "linked"), ("-p", "strict")):
         ran = here(
-            *("sanitize", str(source), "-f", "text", "-o", str(target), "-q"), *options
+            "sanitize", str(source), "-f", "text", "-o", str(target), "-q", *options
         )
         assert ran.code == 0, ran.err
         ran = here(
-            *("evaluate", str(source), str(target), "--field", "text", "--linkage"),
-            *("--profile", f"{target}.dptext.json", "--no-attackers", "--json"),
+            "evaluate",
+            str(source),
+            str(target),
+            "--field",
+            "text",
+            "--linkage",
+            "--profile",
+            f"{target}.dptext.json",
+            "--no-attackers",
+            "--json",
         )
         assert ran.code == 0, ran.err
         linked = json.loads(ran.out)["linkage"]

@@ -101,7 +101,13 @@ def read_policy(data: bytes) -> None:
 def read_report(data: bytes) -> None:
     """Judge an export by a report."""
     sha256 = settings.digest_of_bytes(b"{}\n")
-    export = Export("o.jsonl", sha256, 3, data, lambda: nullcontext(io.BytesIO()))
+    export = Export(
+        "o.jsonl",
+        sha256=sha256,
+        size=3,
+        report=data,
+        open=lambda: nullcontext(io.BytesIO()),
+    )
     assert verify.verdict(export, ExportPolicy(), Recomputer()).findings
 
 
@@ -172,14 +178,15 @@ def _report() -> bytes:
         source = Path(folder, "in.jsonl")
         source.write_text('{"text":"the film"}\n')
         ran = running.here(
-            *(
-                "sanitize",
-                *("-f", "text"),
-                str(source),
-                *running.small(Path(folder)),
-                "-q",
-            ),
-            *("-o", str(Path(folder, "o.jsonl")), "--no-bayes-risk"),
+            "sanitize",
+            "-f",
+            "text",
+            str(source),
+            *running.small(Path(folder)),
+            "-q",
+            "-o",
+            str(Path(folder, "o.jsonl")),
+            "--no-bayes-risk",
         )
         assert ran.code == 0
         return Path(folder, "o.jsonl.dptext.json").read_bytes()
@@ -250,7 +257,25 @@ def nearly(draw: st.DrawFn, right: bytes) -> bytes:
 
 
 _NASTY = (
-    *(b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\r\n", b'"', b"\\ud800", b"[" * 3000),
-    *(b"9" * 5000, b"NaN", b"-1", b"1e999", b"*a", b"&a ", b"<<: ", b"{" * 3000),
-    *("\u2028".encode(), "\u202e".encode(), b"\x1b[31m", b"null", b"~", b"!!python/x "),
+    b"\0",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"\r\n",
+    b'"',
+    b"\\ud800",
+    b"[" * 3000,
+    b"9" * 5000,
+    b"NaN",
+    b"-1",
+    b"1e999",
+    b"*a",
+    b"&a ",
+    b"<<: ",
+    b"{" * 3000,
+    "\u2028".encode(),
+    "\u202e".encode(),
+    b"\x1b[31m",
+    b"null",
+    b"~",
+    b"!!python/x ",
 )

@@ -118,8 +118,12 @@ class Trial:
         (folder / "in.jsonl").write_text("".join(json.dumps(r) + "\n" for r in ROWS))
         source = str(folder / "in.jsonl")
         self._options = (
-            *(source, *running.small(folder), "-q", "--no-bayes-risk"),
-            *("--batch-size", "2"),
+            source,
+            *running.small(folder),
+            "-q",
+            "--no-bayes-risk",
+            "--batch-size",
+            "2",
             *(() if key is None else ("--key-file", key)),
         )
         self._ledger = ("--ledger", str(folder / "spent.db"), "--subject", "user")

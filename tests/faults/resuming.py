@@ -30,8 +30,13 @@ class Job:
             (folder / "in" / f"{name}.jsonl").write_text(lines)
         self._suffix = suffix
         self._options = (
-            *(*running.small(folder), "-q", "--no-bayes-risk", "--key-file", key),
-            *("--batch-size", "4"),
+            *running.small(folder),
+            "-q",
+            "--no-bayes-risk",
+            "--key-file",
+            key,
+            "--batch-size",
+            "4",
         )
         # Here, so that what is imported now is there in every fork.
         assert running.here(*self._arguments("warm", resume=False)).code == 0
@@ -54,8 +59,13 @@ class Job:
         inputs = ("in",) if name.endswith("/") else ("in/one.jsonl", "in/two.jsonl")
         where = ("--out-dir", name) if name.endswith("/") else ("-o", self.output(name))
         return (
-            *("sanitize", "-f", "text", *(str(self.folder / each) for each in inputs)),
-            *(*self._options, where[0], str(self.folder / where[1])),
+            "sanitize",
+            "-f",
+            "text",
+            *(str(self.folder / each) for each in inputs),
+            *self._options,
+            where[0],
+            str(self.folder / where[1]),
             *(("--resume",) if resume else ()),
         )
 

@@ -96,7 +96,11 @@ def test_records_beyond_all_limits_take_bounded_memory(
             *running.command(
                 "sanitize", "-f", "text", str(source), *running.small(tmp_path)
             ),
-            *("-q", "--on-error", "skip", "-o", str(output)),
+            "-q",
+            "--on-error",
+            "skip",
+            "-o",
+            str(output),
         ],
         capture_output=True,
         env=running.environment(),

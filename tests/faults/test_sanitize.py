@@ -158,8 +158,14 @@ def test_input_that_is_cut_off_gives_one_line_and_no_output(
     for part in (1, 3, 5, 7, 9):
         source.write_bytes(data[: len(data) * part // 10])
         ran = running.here(
-            *("sanitize", "-f", "text", str(source), *running.small(tmp_path), "-q"),
-            *("-o", str(output)),
+            "sanitize",
+            "-f",
+            "text",
+            str(source),
+            *running.small(tmp_path),
+            "-q",
+            "-o",
+            str(output),
         )
         assert ran.code in (2, 4), ran
         assert ran.err.count("\n") == 1

@@ -235,8 +235,9 @@ def test_size_is_that_of_the_values() -> None:
     rows = [["a", None], None, ["bcd"], []] * 3
     structs = [None if row is None else {"x": row, "n": 1} for row in rows]
     for kind in (
-        *(pa.list_(pa.string()), pa.large_list(pa.string_view())),
-        *(pa.list_(pa.dictionary(pa.int8(), pa.string())),),
+        pa.list_(pa.string()),
+        pa.large_list(pa.string_view()),
+        pa.list_(pa.dictionary(pa.int8(), pa.string())),
         pa.struct([pa.field("x", pa.list_(pa.large_binary())), ("n", pa.int8())]),
     ):
         if pa.types.is_list(kind) and pa.types.is_dictionary(kind.value_type):

@@ -280,7 +280,11 @@ def test_numbers_and_dates_of_a_private_column_become_text() -> None:
     """They are read as text, so that the mechanism may replace them."""
     rows: list[Any] = [[42], [DAY], [DAY.replace(hour=7)], [True], [LATE]]
     assert [text for (text,) in texts("xlsx", spelled(*rows, head=["text"]))] == [
-        *("42", "2026-03-01", "2026-03-01 07:00:00", "TRUE", "12:30:00")
+        "42",
+        "2026-03-01",
+        "2026-03-01 07:00:00",
+        "TRUE",
+        "12:30:00",
     ]
 
 

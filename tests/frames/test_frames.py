@@ -121,17 +121,26 @@ def test_the_texts_are_those_of_the_file(
     source, target = (tmp_path / name for name in ("in.pq", "out.pq"))
     pq.write_table(table(), source)
     ran = here(
-        *(
-            "sanitize",
-            str(source),
-            "-o",
-            str(target),
-            "--key-file",
-            key,
-            "-q",
-        ),
-        *("--lexicon", settings["lexicon"], "--epsilon", "3", "--missing", "pass"),
-        *("--field", "nested", "--field", "coded", "--id", "n", "--no-bayes-risk"),
+        "sanitize",
+        str(source),
+        "-o",
+        str(target),
+        "--key-file",
+        key,
+        "-q",
+        "--lexicon",
+        settings["lexicon"],
+        "--epsilon",
+        "3",
+        "--missing",
+        "pass",
+        "--field",
+        "nested",
+        "--field",
+        "coded",
+        "--id",
+        "n",
+        "--no-bayes-risk",
     )
     assert not ran.code, ran.err
     private = dptext.privatize(

@@ -35,8 +35,16 @@ Case = Callable[[], Entry]
 
 def _formats() -> Iterator[tuple[str, Case]]:
     for name in (
-        *("in.jsonl", "crlf.jsonl", "cut.jsonl", "spelled.jsonl", "in.jsonl.gz"),
-        *("in.csv", "crlf.csv", "in.tsv", "in.csv.zst", "in.json"),
+        "in.jsonl",
+        "crlf.jsonl",
+        "cut.jsonl",
+        "spelled.jsonl",
+        "in.jsonl.gz",
+        "in.csv",
+        "crlf.csv",
+        "in.tsv",
+        "in.csv.zst",
+        "in.json",
     ):
         yield f"format {name}", partial(words, name, *TEXT, *GOLD, *KEY)
     for name in ("in.jsonl", "in.csv", "text.txt"):
@@ -113,18 +121,43 @@ def quarantine() -> Entry:
 
 
 PROFILES = (
-    *("balanced", "cmp", "comparative-cmp", "comparative-gumbel"),
-    *("comparative-mahalanobis", "comparative-santext", "comparative-tem"),
-    *("comparative-vickrey", "custext", "diffractor", "gaussian", "mahalanobis"),
-    *("readable", "santext", "strict", "tem", "thesis-ball-laplace"),
-    *("thesis-clip-laplace", "thesis-gumbel", "thesis-interval-laplace"),
-    *("thesis-jl-laplace", "thesis-laplace", "thesis-observed-range-laplace"),
+    "balanced",
+    "cmp",
+    "comparative-cmp",
+    "comparative-gumbel",
+    "comparative-mahalanobis",
+    "comparative-santext",
+    "comparative-tem",
+    "comparative-vickrey",
+    "custext",
+    "diffractor",
+    "gaussian",
+    "mahalanobis",
+    "readable",
+    "santext",
+    "strict",
+    "tem",
+    "thesis-ball-laplace",
+    "thesis-clip-laplace",
+    "thesis-gumbel",
+    "thesis-interval-laplace",
+    "thesis-jl-laplace",
+    "thesis-laplace",
+    "thesis-observed-range-laplace",
     "thesis-unit-laplace",
 )
 # Those with exact output distributions: they are quick with the lexicon that ships.
 EXACT = (
-    *("balanced", "comparative-gumbel", "comparative-santext", "comparative-syntf"),
-    *("comparative-tem", "custext", "readable", "santext", "strict", "tem"),
+    "balanced",
+    "comparative-gumbel",
+    "comparative-santext",
+    "comparative-syntf",
+    "comparative-tem",
+    "custext",
+    "readable",
+    "santext",
+    "strict",
+    "tem",
     "thesis-gumbel",
 )
 
@@ -188,7 +221,11 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
 MAPPED = ("laplace", "mahalanobis", "gaussian", "discrete", "privemb")
 # Sampled risks are slow; those of others stand for these.
 UNMEASURED = (
-    *("laplace lexicon metric", "privemb", "mahalanobis", "gaussian", "vickrey"),
+    "laplace lexicon metric",
+    "privemb",
+    "mahalanobis",
+    "gaussian",
+    "vickrey",
     "discrete-gaussian",
 )
 SPACES = {
@@ -358,7 +395,12 @@ def imported(source: str, *options: str) -> Entry:
     """Import vectors, and use them by their name."""
     name = "taken-" + source.replace(".", "-")
     entry = reported(
-        *("lexicon", "import", IN + source, "--name", name, "--json"),
+        "lexicon",
+        "import",
+        IN + source,
+        "--name",
+        name,
+        "--json",
         *options,
         clear=("words", "dimensions", "listed", "geometry.median"),
         # Packed files have other bytes with another version of the packer.
@@ -396,7 +438,11 @@ def _figures() -> Iterator[tuple[str, Case]]:
             f"plan shipped {name}",
             partial(
                 reported,
-                *("sanitize", "--plan", "--json", "-p", name),
+                "sanitize",
+                "--plan",
+                "--json",
+                "-p",
+                name,
                 clear=PLANNED,
             ),
         )
@@ -428,7 +474,7 @@ def _figures() -> Iterator[tuple[str, Case]]:
     for name in ("rank", "santext", "tem", "custext", "vickrey", "laplace"):
         yield (
             f"audit {name}",
-            partial(reported, *("audit", name, *VECTORS, *quick), clear=AUDITED),
+            partial(reported, "audit", name, *VECTORS, *quick, clear=AUDITED),
         )
     for name, budget in BUDGETS.items():
         given = settings(f"budget={budget}")
@@ -447,8 +493,16 @@ def _figures() -> Iterator[tuple[str, Case]]:
         "compare",
         partial(
             drawn,
-            *("compare", f"{IN}in.jsonl", *TEXT, "--lexicon", "gold"),
-            *(*tried, "--json", "-j", "1", "-q"),
+            "compare",
+            f"{IN}in.jsonl",
+            *TEXT,
+            "--lexicon",
+            "gold",
+            *tried,
+            "--json",
+            "-j",
+            "1",
+            "-q",
             clear=COMPARED,
         ),
     )
@@ -601,8 +655,14 @@ def _rest() -> Iterator[tuple[str, Case]]:
 CASES: dict[str, Case] = {
     name: case
     for cases in (
-        *(_formats, _profiles, _mechanisms, _choices, _vectors, _lexicons),
-        *(_figures, _rest),
+        _formats,
+        _profiles,
+        _mechanisms,
+        _choices,
+        _vectors,
+        _lexicons,
+        _figures,
+        _rest,
     )
     for name, case in cases()
 }

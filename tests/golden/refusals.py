@@ -52,17 +52,31 @@ def refused() -> dict[str, tuple[str, ...]]:
         "embed without output": ("embed", f"{IN}two.jsonl", *TEXT, *VECTORS),
         "embed odd suffix": ("embed", f"{IN}two.jsonl", *TEXT, *VECTORS, "-o", "o.txt"),
         "embed rank": (
-            *("embed", f"{IN}two.jsonl", *TEXT, *VECTORS, "-o", "o.npy"),
-            *("--mechanism", "rank"),
+            "embed",
+            f"{IN}two.jsonl",
+            *TEXT,
+            *VECTORS,
+            "-o",
+            "o.npy",
+            "--mechanism",
+            "rank",
         ),
         "check nothing": ("check", "no.jsonl"),
         "check without report": ("check", f"{IN}two.jsonl"),
         "report of no report": ("report", f"{IN}two.jsonl"),
         "calibrate to nothing": (
-            *("calibrate", "--risk", "0.001%", "--lexicon", "gold"),
+            "calibrate",
+            "--risk",
+            "0.001%",
+            "--lexicon",
+            "gold",
         ),
         "calibrate total": (
-            *("calibrate", "--risk", "20%", "--lexicon", "gold"),
+            "calibrate",
+            "--risk",
+            "20%",
+            "--lexicon",
+            "gold",
             *settings("budget={name: per-text, epsilon: 9}"),
         ),
         "audit unknown": ("audit", "nothing"),
@@ -86,8 +100,13 @@ def refused() -> dict[str, tuple[str, ...]]:
     calls |= {
         f"set {given}": (*named, "--set", given, *out)
         for given in (
-            *("tokens.numbr=mask", "tokens.number=hide", "tokens", "=x", "colour=red"),
-            *("mechanism.k=0", "budget.name=nothing"),
+            "tokens.numbr=mask",
+            "tokens.number=hide",
+            "tokens",
+            "=x",
+            "colour=red",
+            "mechanism.k=0",
+            "budget.name=nothing",
         )
     }
     calls |= {
@@ -101,7 +120,10 @@ def refused() -> dict[str, tuple[str, ...]]:
     calls |= {
         f"record {name}": ("sanitize", IN + name, *TEXT, *GOLD, "-o", f"o.{name}")
         for name in (
-            *("broken.jsonl", "noutf.jsonl", "ragged.csv", "cut.jsonl.gz"),
+            "broken.jsonl",
+            "noutf.jsonl",
+            "ragged.csv",
+            "cut.jsonl.gz",
             "absent.jsonl",
         )
     }

@@ -26,22 +26,36 @@ Entry = dict[str, Any]
 # outputs an audit can test depends on the last bits of their probabilities.
 _PASSED_OVER = frozenset(
     {
-        *("version", "seconds", "words_per_second", "characters", "bytes"),
-        *("tests", "draws", "power"),
+        "version",
+        "seconds",
+        "words_per_second",
+        "characters",
+        "bytes",
+        "tests",
+        "draws",
+        "power",
     }
 )
 # Fields kept in clear, for readable differences.
 _CLEAR = (
-    *(
-        "guarantee.bound.notion",
-        "guarantee.bound.epsilon",
-        "guarantee.bound.worst_loss",
-    ),
-    *("guarantee.bound.delta", "risk.success", "risk.baseline", "deniability.n_w"),
-    *("deniability.s_w", "private.metrics.PP.share_changed"),
-    *("private.metrics.LOW.share_present", "private.metrics.CS.mean_cosine"),
-    *("private.epsilon_per_text.total", "private.records", "private.texts"),
-    *("private.share_copied", "measures.ruler.best", "run.step", "output.rows"),
+    "guarantee.bound.notion",
+    "guarantee.bound.epsilon",
+    "guarantee.bound.worst_loss",
+    "guarantee.bound.delta",
+    "risk.success",
+    "risk.baseline",
+    "deniability.n_w",
+    "deniability.s_w",
+    "private.metrics.PP.share_changed",
+    "private.metrics.LOW.share_present",
+    "private.metrics.CS.mean_cosine",
+    "private.epsilon_per_text.total",
+    "private.records",
+    "private.texts",
+    "private.share_copied",
+    "measures.ruler.best",
+    "run.step",
+    "output.rows",
 )
 
 

@@ -22,8 +22,19 @@ from dptext.types import NUMBER, Lexicon
 from tests import small
 
 KNOWN = (
-    *("film", "story", "house", "n't", "'s", "river", "McDonald", "the", "and", "of"),
-    *("a", "an", "oak"),  # these agree with each other
+    "film",
+    "story",
+    "house",
+    "n't",
+    "'s",
+    "river",
+    "McDonald",
+    "the",
+    "and",
+    "of",
+    "a",
+    "an",
+    "oak",  # these agree with each other
 )
 LEXICON: Lexicon = small.lexicon(
     np.random.default_rng(3).normal(size=(len(KNOWN) + 1, 3)), words=(*KNOWN, NUMBER)

@@ -103,7 +103,8 @@ def every() -> Iterator[Statement]:
         (5.0, 40.0),
     ):
         yield statement(
-            *(mechanism, spent("word", epsilon)),
+            mechanism,
+            spent("word", epsilon),
             strategy=strategy,
             key=key,
             tokens=tokens,
@@ -113,7 +114,8 @@ def every() -> Iterator[Statement]:
 def lines(said: Statement) -> tuple[str, ...]:
     """Return every line that people read."""
     return (
-        *(said.wording.sentence, said.wording.text_level),
+        said.wording.sentence,
+        said.wording.text_level,
         *(said.scope.conditions + said.scope.not_covered),
     )
 

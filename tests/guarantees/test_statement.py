@@ -117,7 +117,16 @@ def cases() -> Iterator[Case]:
     )
     for which, policy, level, key, identified, given, fields in product:
         usable = (e for e in epsilons if which > 1 or e <= 500)  # rank's largest
-        yield Case(which, policy, level, next(usable), key, identified, given, fields)
+        yield Case(
+            which,
+            policy=policy,
+            level=level,
+            epsilon=next(usable),
+            key=key,
+            identified=identified,
+            lexicon_is_custom=given,
+            fields=fields,
+        )
 
 
 def _words(parts: tuple[str, ...]) -> str:
@@ -232,7 +241,16 @@ def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def _plain(which: int, level: str, epsilon: float) -> Statement:
-    case = Case(which, POLICIES[0], level, epsilon, "system", False, False, None)
+    case = Case(
+        which,
+        policy=POLICIES[0],
+        level=level,
+        epsilon=epsilon,
+        key="system",
+        identified=False,
+        lexicon_is_custom=False,
+        fields=None,
+    )
     return statement(case)
 
 
@@ -295,7 +313,16 @@ def test_largest_distance_covers_unknown_words() -> None:
 def test_seeded_run_says_so_whatever_else_holds() -> None:
     """A seeded run has no guarantee, and its sentence says why."""
     for which in range(len(MECHANISMS)):
-        case = Case(which, POLICIES[0], "word", 1.0, "seed", False, False, ("text",))
+        case = Case(
+            which,
+            policy=POLICIES[0],
+            level="word",
+            epsilon=1.0,
+            key="seed",
+            identified=False,
+            lexicon_is_custom=False,
+            fields=("text",),
+        )
         said = statement(case)
         assert said.bound.notion == "none"
         assert "seeded" in said.wording.sentence

@@ -92,7 +92,9 @@ def base() -> Lexicon:
         np.asarray(whole.counts[rows], np.float64),
     )
     settings = importing.Settings(outputs=600, listed=10, language="en")
-    return importing.from_vectors(raw, "small", settings, {}, "words")
+    return importing.from_vectors(
+        raw, name="small", settings=settings, source={}, location="words"
+    )
 
 
 def test_frequencies_of_an_adapted_lexicon_are_those_of_the_text() -> None:

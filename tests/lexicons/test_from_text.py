@@ -41,7 +41,9 @@ def english() -> Lexicon:
         np.asarray(base.counts[rows], np.float64),
     )
     settings = importing.Settings(outputs=2000, listed=30, language="en")
-    return importing.from_vectors(raw, "small", settings, {}, "words")
+    return importing.from_vectors(
+        raw, name="small", settings=settings, source={}, location="words"
+    )
 
 
 def adapted(base: Lexicon) -> Lexicon:
@@ -122,7 +124,9 @@ def test_words_in_like_places_are_near() -> None:
             for each in (other, "hammer" if one == "cat" else "horse")
         )
         assert near > far + 0.5
-    lexicon = importing.from_vectors(raw, "t", importing.Settings(), {}, "texts")
+    lexicon = importing.from_vectors(
+        raw, name="t", settings=importing.Settings(), source={}, location="texts"
+    )
     assert {"cat", "saw"} <= set(lexicon.words)
 
 
@@ -240,8 +244,15 @@ def test_a_language_from_manuals_alone(
     corpus = tmp_path / "manuals.txt"
     corpus.write_text("\n".join(lines), encoding="utf-8")
     ran = here(
-        *("lexicon", "adapt", str(corpus), "--from-text", "--language", language),
-        *("--name", "manuals", "--json"),
+        "lexicon",
+        "adapt",
+        str(corpus),
+        "--from-text",
+        "--language",
+        language,
+        "--name",
+        "manuals",
+        "--json",
     )
     assert ran.code == 0, ran.err
     gained = json.loads(ran.out)
@@ -253,8 +264,14 @@ def test_a_language_from_manuals_alone(
     outputs = [tmp_path / "one.txt", tmp_path / "two.txt"]
     for output in outputs:
         ran = here(
-            *("sanitize", str(private), "--lexicon", "manuals", "-o", str(output)),
-            *("--key-file", key),
+            "sanitize",
+            str(private),
+            "--lexicon",
+            "manuals",
+            "-o",
+            str(output),
+            "--key-file",
+            key,
         )
         assert ran.code == 0, ran.err
     assert outputs[0].read_bytes() == outputs[1].read_bytes()

@@ -177,7 +177,9 @@ def test_orders_by_cosine_are_those_of_the_rule() -> None:
     scores[:, barred] = -np.inf
     scores[np.arange(outputs), np.arange(outputs)] = -np.inf
     expected = np.argsort(-scores, axis=1, kind="stable")
-    ids = orders.orders_by_cosine(vectors, counts, outputs, listed, barred)
+    ids = orders.orders_by_cosine(
+        vectors, counts=counts, outputs=outputs, listed=listed, barred=barred
+    )
     assert (ids[:size, 0] == np.arange(size)).all()
     assert (ids[:size, 1:] == expected[:size, : listed - 1]).mean() > 0.999
     assert ids[size].tolist() == expected[size, :listed].tolist()

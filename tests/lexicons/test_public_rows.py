@@ -128,8 +128,15 @@ def test_every_way_in_refuses_the_public_text(tmp_path: Path) -> None:
     target = tmp_path / "out.jsonl"
     for more in ((), ("--jobs", "2")):
         ran = here(
-            *("sanitize", str(source), "-f", "text", "--topics", "rows"),
-            *("-o", str(target), *more),
+            "sanitize",
+            str(source),
+            "-f",
+            "text",
+            "--topics",
+            "rows",
+            "-o",
+            str(target),
+            *more,
         )
         assert ran.code == 2
         assert not target.exists()

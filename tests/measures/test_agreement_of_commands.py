@@ -23,7 +23,17 @@ from tests.cli.running import here
 KEY = bytes(range(32))
 # The figures follow from the mechanism: sentences of any words will do.
 OTHERS = (
-    *("zq", "Qzx", "42", "7", "1999", "3.5", "12:30", "0171", "the", "a", "don't"),
+    "zq",
+    "Qzx",
+    "42",
+    "7",
+    "1999",
+    "3.5",
+    "12:30",
+    "0171",
+    "the",
+    "a",
+    "don't",
 )
 
 
@@ -90,15 +100,16 @@ def sanitized(folder: Path, rows: list[dict[str, str]], *options: str) -> Any:
     lines = [json.dumps(row) + "\n" for row in rows]
     (folder / "in.jsonl").write_text("".join(lines))
     ran = here(
-        *(
-            "sanitize",
-            *(f"--field={name}" for name in rows[0]),
-            str(folder / "in.jsonl"),
-            "-o",
-            str(folder / "out.jsonl"),
-            "-q",
-        ),
-        *("--key-file", str(folder / "key"), "--report", str(folder / "report.json")),
+        "sanitize",
+        *(f"--field={name}" for name in rows[0]),
+        str(folder / "in.jsonl"),
+        "-o",
+        str(folder / "out.jsonl"),
+        "-q",
+        "--key-file",
+        str(folder / "key"),
+        "--report",
+        str(folder / "report.json"),
         *options,
     )
     assert ran.code == 0, ran.err

@@ -164,7 +164,11 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
         assert bayes_risk.prior_of_replaced(lexicon, policy)[number] == 0.0
     listed = Policy(keep=WordList(words=("CAT",)), mask=WordList(patterns=("(?i)dog",)))
     assert (bayes_risk.prior_of_replaced(lexicon, listed) == 0).tolist() == [
-        *(True, False, True, False, False)
+        True,
+        False,
+        True,
+        False,
+        False,
     ]
     # A pattern that names one spelling only leaves the word possible.
     listed = Policy(keep=WordList(patterns=("cat",)))

@@ -199,7 +199,7 @@ def test_intervals_hold_where_texts_differ(spread: bool, tmp_path: Path) -> None
 
 def reading(success: float) -> Reading:
     """Return what a made-up attacker finds."""
-    every = Success("all words", 100, success, success, success)
+    every = Success("all words", words=100, success=success, low=success, high=success)
     return Reading("made up", "", 1, (every,))
 
 

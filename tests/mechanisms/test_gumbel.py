@@ -101,7 +101,7 @@ def test_probabilities_are_the_sum_over_candidates(b: float) -> None:
         row[order] = np.exp(
             gumbel.truncated_log_probs(distances[order], b, 4.0, shares)
         )
-        expected = by_hand(points, x, b, 4.0, shares)
+        expected = by_hand(points, x=x, b=b, widest=4.0, shares=shares)
         np.testing.assert_allclose(row, expected, rtol=1e-8, atol=1e-13)
 
 

@@ -280,7 +280,9 @@ def test_every_sequence_has_one_mask_and_fits(
         np.arange(100, 100 + starts[-1]), starts, np.array([0]), np.array([length])
     )
     one, two = np.array([[1], [1]]), np.array([[2], [2]])
-    frame = mlm.ModelFrame(one, two if pair else None, two, 5, 6)
+    frame = mlm.ModelFrame(
+        one, between=two if pair else None, after=two, first=5, second=6
+    )
     (tokens, types), where = mlm.sequence(
         batch, 0, position, mask=9, frame=frame, longest=longest
     )

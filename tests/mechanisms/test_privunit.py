@@ -69,6 +69,18 @@ def test_any_two_inputs_lose_epsilon_at_most(epsilon: float) -> None:
     assert ((logs > logs.min(axis=1, keepdims=True)).sum(axis=1) <= favoured).all()
 
 
+def test_repeated_directions_are_drawn_as_alone() -> None:
+    """Hundreds of directions, each twice, give the points of small batches."""
+    mechanism = ready(points=64, dimensions=3)
+    once = sphere(5, 600, 3)
+    directions = np.concatenate((once, once[::-1]))
+    bits = distributions.bits(1200)
+    together = mechanism.release(directions, 3.0, bits)
+    for part in np.split(np.arange(1200), 12):
+        alone = mechanism.release(directions[part], 3.0, bits.take(part))
+        np.testing.assert_array_equal(alone, together[part])
+
+
 def test_the_mean_of_released_vectors_is_about_the_direction() -> None:
     """So that sums over many texts tell of their directions."""
     mechanism = ready(dimensions=4)

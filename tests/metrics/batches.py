@@ -18,4 +18,6 @@ def batch(
     """Return a batch whose words are written as the lexicon spells them."""
     spelled = np.array([lexicon.words[row] for row in written.tolist()], object)
     known = np.ones(len(written)) if eps is None else eps
-    return Batch(words, written, spelled, known, first_text)
+    return Batch(
+        words, written=written, spelled=spelled, eps=known, first_text=first_text
+    )

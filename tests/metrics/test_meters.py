@@ -67,7 +67,7 @@ def test_what_has_no_row_of_its_own_is_compared_by_its_letters() -> None:
     words = words_of("42 7 zq Qz")
     spelled = np.array([" 42", "8", "xy", " qz"], object)
     counted = perturbation.Meter(LEXICON).observe(
-        Batch(words, written, spelled, np.ones(4), 0)
+        Batch(words, written=written, spelled=spelled, eps=np.ones(4), first_text=0)
     )
     assert (counted.words, counted.same) == (4, 2)
 
@@ -207,12 +207,14 @@ def test_equal_texts_keep_all_meaning_and_those_of_other_rows_none() -> None:
     ids = rng.integers(0, 400, 2000).astype(np.int32)
     texts = np.repeat(np.arange(200), 10)
     flags, positions = np.empty(0, np.uint8), np.empty(0, np.int64)
-    words = Words([], flags, np.arange(200), positions, texts, ids)
+    words = Words(
+        [], flags=flags, ends=np.arange(200), positions=positions, texts=texts, ids=ids
+    )
     meter = similarity.Meter(lexicon)
     spelled, eps = np.empty(2000, object), np.ones(2000)
 
     def kept(written: Ids) -> float:
-        batch = Batch(words, written, spelled, eps, 0)
+        batch = Batch(words, written=written, spelled=spelled, eps=eps, first_text=0)
         share = meter.result(meter.observe(batch))["share_kept"]
         assert isinstance(share, float)
         return share

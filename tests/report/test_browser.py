@@ -82,9 +82,15 @@ def run(folder: Path, *options: str) -> bytes:
     assert path is not None
     done = subprocess.run(
         [
-            *(path, "--headless", "--no-sandbox", "--disable-gpu"),
-            *("--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run"),
-            *(f"--user-data-dir={folder / 'profile'}", "--window-size=1600,1000"),
+            path,
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--no-first-run",
+            f"--user-data-dir={folder / 'profile'}",
+            "--window-size=1600,1000",
             *options,
         ],
         capture_output=True,

@@ -21,9 +21,9 @@ TEXTS = (
 def reading(name: str, **words: tuple[int, float]) -> Reading:
     """Return a reading of all words and of some categories, by their numbers."""
     labels = {"any": context_risk.SPECIAL_WORDS, **context_risk.CATEGORIES}
-    classes = [Success(context_risk.ALL, 900, 0.4, 0.3, 0.5)]
+    classes = [Success(context_risk.ALL, words=900, success=0.4, low=0.3, high=0.5)]
     classes += [
-        Success(labels[each], count, share, 0.0, 1.0)
+        Success(labels[each], words=count, success=share, low=0.0, high=1.0)
         for each, (count, share) in words.items()
     ]
     return Reading(name, "", 10, tuple(classes))

@@ -95,11 +95,13 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         ({"loss": even(31.0)}, "bad", "No meaningful protection"),
         (
             {"loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "strong protection from each other; very different words and"),
+            "fair",
+            "strong protection from each other; very different words and",
         ),
         (
             {"loss": {"nearest": 12.0, "median": 20.0, "farthest": 31.0}},
-            *("fair", "Similar words: weak protection from each other; very"),
+            "fair",
+            "Similar words: weak protection from each other; very",
         ),
         ({"text_loss__each": 5e-324}, "fair", "limited protection; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
@@ -109,7 +111,8 @@ def of_text(total: float, word: float) -> dict[str, Any]:
         (of_text(60.0, 31.0), "bad", "No meaningful protection"),
         (
             {**of_text(40.0, 40.0), "equal_parts": True},
-            *("fair", "Whole texts: not protected; one of n words loses at most 40"),
+            "fair",
+            "Whole texts: not protected; one of n words loses at most 40",
         ),
     ],
 )
@@ -156,15 +159,20 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "verdict", "whom"),
     [
-        ("risk", {}, "Fit at most for programs of a partner", "People of whom"),
-        ("rank", {}, "Not fit to leave your hands: most words can", "Nobody."),
-        ("risk", {"run__key": "seed"}, "Not fit to leave your hands: the s", "Nobody."),
-        ("risk", {"guarantee__bound__notion": "none"}, "Not fit to leave", "Nobody."),
-        ("risk", {"guarantee__bound__loss": even(31.0)}, "Not fit to leave", "Nobody."),
+        ("risk", {}, "Hand it to a partner's programs", "People of whom"),
+        ("rank", {}, "Do not hand it on: most words can", "Nobody."),
+        ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
+        ("risk", {"guarantee__bound__notion": "none"}, "Do not hand it on", "Nobody."),
+        (
+            "risk",
+            {"guarantee__bound__loss": even(31.0)},
+            "Do not hand it on",
+            "Nobody.",
+        ),
         (
             "risk",
             {"guarantee__scope__unprotected": ["common-words"]},
-            "Fit at most for people under contract",
+            "Hand it to people under contract at most",
             "People of whom",
         ),
         (
@@ -173,7 +181,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
                 "guarantee__bound__text_loss": {"total": 9.0},
                 "guarantee__bound__level": "text",
             },
-            "Fit at most for programs that learn from texts",
+            "Hand it to programs that learn from texts at most",
             "People whose text",
         ),
     ],

@@ -139,7 +139,9 @@ def every_block(text: str) -> list[Any]:
     points = (Point(1, 1, text), Point(2, 2, text))
     return [
         Heading(text),
-        *(Paragraph(text), Paragraph(text, "note"), Bullets([text])),
+        Paragraph(text),
+        Paragraph(text, "note"),
+        Bullets([text]),
         Figures([(text, text), (Code(text), Code(text))]),
         Table(columns, [(text, Code(text), 0.5)], title=text),
         Table([*columns, Column(text)], [(text, text, 0.5, Mark(text, text))]),
@@ -240,7 +242,11 @@ def test_bars_are_in_proportion() -> None:
     """A bar of half the value is half as long; figures stand in its cell."""
     column = Column("x", short, full=2.0)
     assert [column.bar(value) for value in (2.0, 1.0, -1.0, 5, None)] == [
-        *(1.0, 0.5, 0.0, 1.0, None)
+        1.0,
+        0.5,
+        0.0,
+        1.0,
+        None,
     ]
     table = Table([Column("name"), column], [("a", 1.0), ("b", None)])
     page = closed(html.render(Page("t", [Section("s", [table])])))
@@ -272,8 +278,15 @@ def test_sanitize_writes_the_page(options: tuple[str, ...], tmp_path: Path) -> N
     """--html writes the internal report; the page of its JSON is the same."""
     page, report = tmp_path / "r.html", tmp_path / "r.json"
     ran = running.here(
-        *("sanitize", "--format", "text", *options, "-q"),
-        *("--html", str(page), "--report", str(report)),
+        "sanitize",
+        "--format",
+        "text",
+        *options,
+        "-q",
+        "--html",
+        str(page),
+        "--report",
+        str(report),
         given=b"the film was very good\n",
     )
     assert ran.code == 0, ran.err

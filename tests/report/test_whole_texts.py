@@ -29,7 +29,14 @@ def ran(folder: Path, *more: str) -> Ran:
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
     target = str(folder / "out.jsonl")
     done = here(
-        *("sanitize", str(source), "-f", "text", "--topics", "said", "-o", target),
+        "sanitize",
+        str(source),
+        "-f",
+        "text",
+        "--topics",
+        "said",
+        "-o",
+        target,
         *more,
     )
     assert done.code == 0, done.err
@@ -77,8 +84,16 @@ def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
     source.write_text("".join(json.dumps({"text": text}) + "\n" for text in TEXTS))
     target = str(tmp_path / "out.jsonl")
     done = here(
-        *("sanitize", str(source), "-f", "text", "--topics", "said/8", "-o", target),
-        *(*more, "--json"),
+        "sanitize",
+        str(source),
+        "-f",
+        "text",
+        "--topics",
+        "said/8",
+        "-o",
+        target,
+        *more,
+        "--json",
     )
     assert done.code == 0, done.err
     answer = json.loads(done.err)

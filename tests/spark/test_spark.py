@@ -69,17 +69,22 @@ def folder(key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def sanitized(folder: Path, name: str, *more: str, code: int = 0) -> Any:
     """Sanitize the folder into one of a name; return the report without times."""
     ran = here(
-        *(
-            "sanitize",
-            *("-f", "text"),
-            "in",
-            "--out-dir",
-            name,
-            *small(folder),
-            "--key-file",
-            "key",
-        ),
-        *("--on-error", "skip", "-q", "--no-bayes-risk", "--report", "r.json", *more),
+        "sanitize",
+        "-f",
+        "text",
+        "in",
+        "--out-dir",
+        name,
+        *small(folder),
+        "--key-file",
+        "key",
+        "--on-error",
+        "skip",
+        "-q",
+        "--no-bayes-risk",
+        "--report",
+        "r.json",
+        *more,
     )
     assert ran.code == code, ran.err
     if code:
@@ -112,8 +117,16 @@ def test_topics_are_those_of_one_machine(
         lines = "".join(json.dumps(row) + "\n" for row in part)
         (tmp_path / "in" / f"{name}.jsonl").write_text(lines)
     run = (
-        *("sanitize", str(tmp_path / "in"), "-f", "text", "--topics", "clustered/8"),
-        *("--key-file", key, "-q", *more),
+        "sanitize",
+        str(tmp_path / "in"),
+        "-f",
+        "text",
+        "--topics",
+        "clustered/8",
+        "--key-file",
+        key,
+        "-q",
+        *more,
     )
     for engine in ("local", "spark"):
         ran = here(*run, "--engine", engine, "--out-dir", str(tmp_path / engine))
@@ -233,8 +246,8 @@ def test_data_frames_are_those_of_one_machine(spark: Any, tmp_path: Path) -> Non
     for each in encoded:
         del each["private"]["seconds"], each["private"]["words"]["words_per_second"]
     assert encoded[0] == encoded[1]
-    named = privatized(frame, **{**settings, "report": False}, id="n")
-    table = dptext.privatize(table, **{**settings, "report": False}, id="n")
+    named = privatized(frame, **settings, report=False, id="n")
+    table = dptext.privatize(table, **settings, report=False, id="n")
     assert sorted(named.collect()) == sorted(map(tuple_of, table.to_pylist()))
 
 

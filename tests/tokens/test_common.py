@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from itertools import product
 from typing import NamedTuple
 
@@ -91,19 +92,20 @@ def test_words_of_special_categories_are_never_copied(builtin: Lexicon) -> None:
     special = sorted(language_data.special_words("en"))
     assert len(special) > 3000
     policy = Policy(common=10**6)
+    texts = []
     for word in special:
         spelled = {word, word.capitalize(), word.title(), word.upper()}
         if "'" not in word:
             spelled.add(f"{word}'s")
-        for text in (*spelled, *(f"a {each}" for each in spelled)):
-            words = Tokenizer(builtin, policy).words([text])
-            kept = [
-                piece
-                for piece, flag in zip(words.pieces, words.flags.tolist(), strict=True)
-                if flag & kinds.KIND == kinds.COMMON
-            ]
-            rest = {each.strip() for each in kept} - {"a", "A", "'s", "'S"}
-            assert not rest & {*re.split("['-]", text.removeprefix("a "))}, text
+        texts += [*spelled, *(f"a {each}" for each in spelled)]
+    for text, read in zip(texts, divided(builtin, texts, policy), strict=True):
+        kept = {
+            piece.strip()
+            for piece, kind in zip(read.pieces, read.kinds, strict=True)
+            if kind == kinds.COMMON
+        }
+        rest = kept - {"a", "A", "'s", "'S"}
+        assert not rest & {*re.split("['-]", text.removeprefix("a "))}, text
 
 
 # Words that are replaced wherever they stand, and where no sentence begins.
@@ -147,14 +149,16 @@ def divided(
     """Divide each text, all in one batch."""
     words = Tokenizer(lexicon, policy).words(texts)
     kind = (words.flags & kinds.KIND).tolist()
-    out, begin = [], 0
-    formed = sorted(words.formed.items())
-    for end in words.ends.tolist():
-        here = {at - begin: layout for at, layout in formed if begin <= at < end}
-        formed = formed[len(here) :]
-        out.append(Divided(words.pieces[begin:end], kind[begin:end], here))
-        begin = end
-    return out
+    ends = words.ends.tolist()
+    begins = [0, *ends][: len(ends)]
+    formed: list[dict[int, tuple[str, str]]] = [{} for _ in texts]
+    for at, layout in words.formed.items():
+        text = bisect_right(ends, at)
+        formed[text][at - begins[text]] = layout
+    return [
+        Divided(words.pieces[begin:end], kind[begin:end], layouts)
+        for begin, end, layouts in zip(begins, ends, formed, strict=True)
+    ]
 
 
 def check_swaps(
@@ -208,9 +212,9 @@ def test_no_replaced_word_decides_what_is_copied(builtin: Lexicon) -> None:
 def test_nor_is_any_class_decided_by_another_word(
     builtin: Lexicon, policy: Policy
 ) -> None:
-    """All texts of up to three pieces beside forms and words of all classes."""
-    # Finding forms takes long: a part of these texts.
-    texts = small_texts(BESIDE)[:: 7 if policy.forms else 1]
+    """Texts of up to three pieces beside forms and words of all classes."""
+    # A part of these texts, with every piece in every place; finding forms takes long.
+    texts = small_texts(BESIDE)[:: 7 if policy.forms else 3]
     assert check_swaps(builtin, texts, [*SHOWN], policy) > 8_000
 
 

@@ -72,8 +72,8 @@ def put(folder: Path) -> Sources:
     (folder / "words").write_text("dog\ncat\nrun\nAcme\nLondon\n", encoding="utf-8")
     return Sources(
         wordnet,
-        folder / "glove.txt",
-        folder / "model.bin",
-        folder / "counts.txt",
-        folder / "words",
+        glove=folder / "glove.txt",
+        sphinx=folder / "model.bin",
+        symspell=folder / "counts.txt",
+        scowl=folder / "words",
     )

@@ -83,7 +83,14 @@ def test_frequencies_are_those_of_the_sources(tmp_path: Path) -> None:
     known = ["dog", "cat", "rex"]
     logs = np.log([0.5, 0.25, 0.25])
     none = np.empty(0, np.int64)
-    model = sphinx.Trie(["dog", "cat", "rex's"], logs, logs, none, none, logs)
+    model = sphinx.Trie(
+        ["dog", "cat", "rex's"],
+        alone=logs,
+        backoff=logs,
+        ends=none,
+        following=none,
+        log_probs=logs,
+    )
     mixed = frequencies.blended(model, counts, known)
     model_part, counts_part, order_part = frequencies.WEIGHTS
     # Of the model's 1.25 parts, "rex's" is one of "rex" and one of "'s".
