@@ -125,7 +125,7 @@ def test_wrong_noise_is_refuted(name: str, fault: Fault) -> None:
 @pytest.mark.parametrize("width", [1, 2, 50])
 def test_honest_noise_passes(name: str, width: int) -> None:
     """In one dimension or many; false alarms in at most one audit of a thousand."""
-    result = audited(wide(name, width), runs=1000, number=40_000)
+    result = audited(wide(name, width), **FEW)
     assert result.program is not None
     assert result.program.tested
     assert not result.failed, result.program.deviation
@@ -180,7 +180,7 @@ def test_a_black_box_that_copies_is_refuted() -> None:
 def test_real_vectors_are_no_obstacle(fault: Fault) -> None:
     """Half a claim is refuted in the built-in lexicon of 100 dimensions."""
     sanitizer = built(lexicons.find("builtin"), "laplace", 50.0)
-    effort = {"runs": 500, "number": 20_000}
+    effort = {"runs": 500, "number": 10_000}
     assert audited(planted(sanitizer, fault), **effort).failed
     assert audited(planted(sanitizer, fault, **BARE), **effort).failed
 

@@ -43,9 +43,11 @@ def sentences(count: int, seed: int = 5) -> list[str]:
     rng = np.random.default_rng(seed)
     plain = np.array([word.isalpha() for word in lexicon.words])
     prior = np.where(plain, lexicon.prior, 0.0)
+    prior /= prior.sum()
+    known = np.array(lexicon.words)
     out = []
     for _ in range(count):
-        words = rng.choice(lexicon.words, rng.integers(1, 14), p=prior / prior.sum())
+        words = rng.choice(known, rng.integers(1, 14), p=prior)
         mixed = np.where(
             rng.random(len(words)) < 0.15, rng.choice(OTHERS, len(words)), words
         )

@@ -47,12 +47,12 @@ def test_words_are_chosen_evenly(model: str) -> None:
 
 
 def test_long_texts_are_cut_around_the_mask(model: str) -> None:
-    """Every word of a long text is asked for, its mask in sight."""
+    """Words anywhere in a long text are asked for, the mask in sight."""
     pieces = ["a", *[" a"] * 299]
-    words = [(pieces, position, "house") for position in range(300)]
+    words = [(pieces, position, "house") for position in (*range(0, 300, 6), 299)]
     guessed = run.guess_masked(model, words)
     assert guessed is not None
-    assert (guessed.first, guessed.words) == (1.0, 300)
+    assert (guessed.first, guessed.words) == (1.0, 51)
 
 
 def test_no_model(tmp_path: Path) -> None:
