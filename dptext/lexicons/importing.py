@@ -288,22 +288,32 @@ def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> 
     """
     source = sources.sha256(path)
     folder = cached_folder() / cache.key_of("lexicon", source, settings.key())
+    if (kept := _open_kept(folder, source)) is None:
+        lexicon = make(path, path.name, settings, digest=source)
+        # Another process may have imported the file in the meantime.
+        kept = _open_kept(folder, source)
+    try:
+        if kept is None:
+            # The folder cannot be used, or it would have been opened.
+            shutil.rmtree(folder, ignore_errors=True)
+            store.save(lexicon, folder)
+            cache.close(folder)
+            kept = store.load(folder, verify=False)
+    except (OSError, OutputError, LexiconError) as error:
+        warn(f"{error}; the lexicon is not kept and will be imported again next time")
+        return replace(lexicon, digest=store.digest_in_memory(lexicon))
     # The name is that of the file asked for: the cached content may have another.
+    return replace(kept, name=path.name)
+
+
+def _open_kept(folder: Path, source: str) -> Lexicon | None:
+    """Return the lexicon of a folder of the cache; None unless it is of the source."""
     if cache.is_private_folder(folder):
         with contextlib.suppress(LexiconError):
             lexicon = store.load(folder)
             if lexicon.meta.get("sha256") == source:
-                return replace(lexicon, name=path.name)
-    lexicon = make(path, path.name, settings, digest=source)
-    # What lies there is no good, or it would have been used.
-    shutil.rmtree(folder, ignore_errors=True)
-    try:
-        store.save(lexicon, folder)
-        cache.close(folder)
-        return replace(store.load(folder, verify=False), name=path.name)
-    except (OSError, OutputError) as error:
-        warn(f"{error}; the lexicon is not kept and will be imported again next time")
-        return replace(lexicon, digest=store.digest_in_memory(lexicon))
+                return lexicon
+    return None
 
 
 def make(

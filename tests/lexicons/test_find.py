@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from dptext.lexicons.store import (
     packaged_folder,
     user_folder,
 )
+from dptext.types import Lexicon
 from tests.lexicons import files
 
 pytestmark = pytest.mark.usefixtures("empty_folders")
@@ -184,3 +186,22 @@ def test_cached_lexicons_heal(damage: str, source: Path) -> None:
     assert lexicons.find(str(source)).digest == first.digest
     if damage == "open to all":
         assert (folder / "vectors.npy").stat().st_mode & 0o022 == 0
+
+
+def test_a_run_that_imports_the_same_file_at_once(
+    source: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The folder that it has just written stays, and both have the lexicon."""
+    kept: list[int] = []
+
+    def make_after_another(*given: Any, **named: Any) -> Lexicon:
+        monkeypatch.setattr(importing, "make", make)
+        lexicons.find(str(source))
+        (folder,) = cached_folder().iterdir()
+        kept.append(folder.stat().st_ctime_ns)
+        return make(*given, **named)
+
+    monkeypatch.setattr(importing, "make", make_after_another)
+    lexicons.find(str(source))
+    (folder,) = cached_folder().iterdir()
+    assert kept == [folder.stat().st_ctime_ns]
