@@ -261,7 +261,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the user's topics for the lexicon with a digest, None without any."""
+    """Open the user's topics by the digest of their lexicon, None without any."""
     for name in installed():
         try:
             document = read(name)
