@@ -189,7 +189,7 @@ def privatize(
 
     >>> texts = ["Call me at noon.", "The room was clean."]
     >>> private, report = dptext.privatize(texts, "balanced", risk="10%", report=True)
-    >>> len(private), str(report.guarantee.notion)
+    >>> len(private), str(report.guarantee.bound.notion)
     (2, 'LDP')
 
     One text gives one text; any other iterable of texts, a generator for one, a list of
@@ -431,7 +431,7 @@ def embed(
     Randomness, errors and progress are those of `privatize`.
 
     >>> vectors = dptext.embed(["Call me at noon.", "The room was clean."], epsilon=8)
-    >>> len(vectors.values), str(vectors.report.guarantee.notion)
+    >>> len(vectors.values), str(vectors.report.guarantee.bound.notion)
     (2, 'LDP')
     """
     run_key = open_key(key)

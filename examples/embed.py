@@ -28,7 +28,7 @@ urgent = [record["priority"] <= 2 for record in records]
 private = dptext.embed(texts, pool="mean", epsilon=8)
 assert isinstance(private.values, np.ndarray)
 print(private.values.shape, private.values.dtype)
-print(private.report.guarantee.sentence)
+print(private.report.guarantee.wording.sentence)
 
 # Parquet: as `dptext embed tickets.jsonl -f text --id id -o tickets.parquet` writes.
 with tempfile.TemporaryDirectory() as folder:

@@ -156,7 +156,7 @@ def test_the_report_is_a_second_result(settings: dict[str, Any]) -> None:
     texts, report = dptext.privatize([TEXT, TEXT], report=True, **settings)
     assert len(texts) == 2
     assert report.run.settings["tokens"]["number"] == "mask"
-    assert report.guarantee.epsilon == 3
+    assert report.guarantee.bound.epsilon == 3
     assert report.words is not None
     assert report.words.risk is not None
     assert report.output is None
@@ -195,7 +195,7 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
         "reveal_type(dptext.privatize(x for x in 'x'))\n"
         "text, report = dptext.privatize('x', report=True)\n"
         "reveal_type(text)\n"
-        "reveal_type(report.guarantee.sentence)\n"
+        "reveal_type(report.guarantee.wording.sentence)\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", str(program)],
@@ -288,7 +288,7 @@ def test_the_guide_for_programs_shows_what_works(
             exec(program, names)
     assert isinstance(names["text"], str)
     assert len(names["texts"]) == 2
-    assert names["report"].guarantee.notion == "LDP"
+    assert names["report"].guarantee.bound.notion == "LDP"
     (written,) = names["result"].paths
     assert json.loads(written.read_text()).keys() == {"body"}
     assert "dptext report tickets.private.jsonl" in capsys.readouterr().out
@@ -324,7 +324,7 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     """The short answer as HTML, guarantee, risk, and JSON that reads back."""
     _, report = dptext.privatize("the film was good", report=True)
     assert report.risk == pytest.approx(0.2, abs=0.001)
-    assert report.guarantee.epsilon > 0
+    assert report.guarantee.bound.epsilon > 0
     again = document.decode(report.to_json().encode(), "report")
     assert again.to_json() == report.to_json()
     shown = report._repr_html_()

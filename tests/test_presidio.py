@@ -51,12 +51,14 @@ def test_only_what_was_found_changes(tmp_path: Path) -> None:
     assert report.private.texts == report.private.records == 2
     assert report.run.layout.fields is None
     said = report.guarantee
-    assert "the same choice of spans by Presidio" in said.sentence
-    assert said.adjacency[-1] == "the same choice of spans by Presidio"
-    (span,) = (line for line in said.not_covered if "a span that Presidio" in line)
+    assert "the same choice of spans by Presidio" in said.wording.sentence
+    assert said.scope.adjacency[-1] == "the same choice of spans by Presidio"
+    (span,) = (
+        line for line in said.scope.not_covered if "a span that Presidio" in line
+    )
     assert span.startswith("A text here is a span that Presidio chose")
     assert "does not cover the rest of the document" in span
-    assert "what it misses is not replaced" in " ".join(said.not_covered)
+    assert "what it misses is not replaced" in " ".join(said.scope.not_covered)
 
 
 def test_a_run_is_asked_for() -> None:

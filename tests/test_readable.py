@@ -21,7 +21,7 @@ def test_a_table_keeps_common_words_and_says_so(key: str) -> None:
     assert private["note"][0].startswith("Great thanks to ")
     assert private["note"][1].startswith("She has ")
     assert "2021" not in private["note"][1] or "May 5" not in private["note"][1]
-    assert report.guarantee.not_covered[0].startswith("This does not anonymise.")
+    assert report.guarantee.scope.not_covered[0].startswith("This does not anonymise.")
     assert report.private is not None
     assert report.private.words is not None
     assert report.private.words.tokens["person"] == 2
@@ -41,6 +41,6 @@ def test_spans_of_presidio_say_that_common_words_stay() -> None:
     assert operator.operate("the", {"run": run}) == "the"
     assert operator.operate("Qwertz", {"run": run}) != "Qwertz"
     promise = run.report().guarantee
-    assert "common-words" in promise.unprotected
-    assert "the same unchanged common words" in promise.sentence
-    assert "the same choice of spans by Presidio" in promise.sentence
+    assert "common-words" in promise.scope.unprotected
+    assert "the same unchanged common words" in promise.wording.sentence
+    assert "the same choice of spans by Presidio" in promise.wording.sentence

@@ -145,14 +145,16 @@ def stated(ready: Pipeline) -> Statement:
 def test_what_a_strategy_shows_is_said(strategy: str) -> None:
     """The statement compares equal patterns only and counts distinct words."""
     said = stated(built(strategy))
-    assert said.strategy == strategy
-    assert any("pattern of equal words" in line for line in said.adjacency)
-    assert "pattern of equal words" in said.sentence
-    assert "distinct" in said.sentence
-    assert "distinct" in said.text_level
-    assert not any("drawn anew each time" in line for line in said.not_covered)
+    assert said.scope.strategy == strategy
+    assert any("pattern of equal words" in line for line in said.scope.adjacency)
+    assert "pattern of equal words" in said.wording.sentence
+    assert "distinct" in said.wording.sentence
+    assert "distinct" in said.wording.text_level
+    assert not any("drawn anew each time" in line for line in said.scope.not_covered)
     shared = "count as one data set"
-    assert any(shared in line for line in said.conditions) == (strategy == "data-set")
+    assert any(shared in line for line in said.scope.conditions) == (
+        strategy == "data-set"
+    )
 
 
 @pytest.mark.parametrize("agreement", ["inflect", "articles", "none"])
@@ -162,7 +164,7 @@ def test_forms_are_spoken_of_where_they_may_change(
 ) -> None:
     """One replacement may be written in several forms, but not without agreement."""
     said = stated(built(strategy, tokens={"agreement": agreement}))
-    lines = (*said.not_covered, *said.conditions)
+    lines = (*said.scope.not_covered, *said.scope.conditions)
     shown = " ".join(lines)
     assert ("its form follows the words beside it" in shown) == (agreement == "inflect")
     assert ('"a" and "an" follow the word' in shown) == (agreement == "articles")

@@ -47,7 +47,9 @@ def test_every_claim_names_a_test_or_that_it_is_none() -> None:
 def test_every_statement_says_that_time_is_not_hidden() -> None:
     """The statement says so for all settings."""
     for each in every():
-        lines = [line for line in each.not_covered if "how long the run takes" in line]
+        lines = [
+            line for line in each.scope.not_covered if "how long the run takes" in line
+        ]
         assert lines == [render("always.records")]
 
 

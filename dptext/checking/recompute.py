@@ -35,18 +35,20 @@ _PARTS = ("guarantee", "words", "vectors", "run")
 _WORDED = frozenset(
     f"{part}.{name}"
     for part, names in {
-        "guarantee": (
-            "sentence",
-            "text_level",
-            "conditions",
-            "not_covered",
+        "guarantee.scope": (
             "adjacency",
             "covered",
-            "translation",
-            "source",
-            "distance",
-            "decoding",
+            "not_covered",
+            "conditions",
             "subjects",
+        ),
+        "guarantee.wording": (
+            "sentence",
+            "text_level",
+            "distance",
+            "translation",
+            "decoding",
+            "source",
         ),
         "words": ("risk_note", "risk.method"),
     }.items()
@@ -247,7 +249,7 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
 def _differs(path: str, value: object) -> str:
     """Describe a difference; the value is the recomputed one, never the report's."""
     line = f"{path} does not follow from the settings"
-    named = path in ("guarantee.notion", "guarantee.level")
+    named = path in ("guarantee.bound.notion", "guarantee.bound.level")
     if value is None or named or isinstance(value, bool | int | float):
         line += f": they give {'nothing' if value is None else value}"
     return line

@@ -333,11 +333,11 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 
 def _contradictions(report: Document) -> Iterator[str]:
     """Yield contradictions inside a report, in case it cannot be recomputed."""
-    promise = report.guarantee
-    figures = promise.notion, promise.level, promise.loss, promise.text_loss
-    if claims.judge(*figures) != promise.strength:
+    promise, bound = report.guarantee, report.guarantee.bound
+    strength = claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss)
+    if strength != promise.strength:
         yield "its report was changed: its strength does not follow from its figures"
-    if _unprotected(report) != promise.unprotected:
+    if _unprotected(report) != promise.scope.unprotected:
         yield "its report was changed: unprotected does not follow from the settings"
     if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
         yield "its report was changed: dptext writes no such profile or lexicon name"
@@ -394,22 +394,22 @@ def _has_twice(data: bytes) -> bool:
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
     """Yield violations of a policy by guarantee, risk, lexicon or third party."""
-    promise, section = report.guarantee, report.vectors
-    if promise.notion not in policy.notion:
+    bound, section = report.guarantee.bound, report.vectors
+    if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
-        yield f"guarantee is {promise.notion}, the policy asks for {wanted}"
-    bounded = promise.notion is Notion.LDP and promise.level is not Level.WORDS
-    epsilon = promise.epsilon if bounded else promise.worst_loss
+        yield f"guarantee is {bound.notion}, the policy asks for {wanted}"
+    bounded = bound.notion is Notion.LDP and bound.level is not Level.WORDS
+    epsilon = bound.epsilon if bounded else bound.worst_loss
     for name, nats, limit in (
         ("epsilon between any two words", epsilon, policy.max_epsilon),
-        ("worst loss", promise.worst_loss, policy.max_loss),
+        ("worst loss", bound.worst_loss, policy.max_loss),
     ):
         if limit is not None and (nats is None or nats > limit):
             shown = "not bounded" if nats is None else f"{format_up(nats)} nats"
             yield f"{name} is {shown}, the policy allows {limit:g}"
     limit = policy.max_delta
-    if limit is not None and promise.delta > limit:
-        yield f"delta is {promise.delta:g}, the policy allows {limit:g}"
+    if limit is not None and bound.delta > limit:
+        yield f"delta is {bound.delta:g}, the policy allows {limit:g}"
     if policy.max_risk is not None and (risk is None or risk > policy.max_risk):
         shown = "not measured" if risk is None else f"{risk:.2%}"
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
@@ -439,7 +439,7 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
-    for name in promise.unprotected:
+    for name in promise.scope.unprotected:
         if name in policy.allow:
             continue
         if name in _SHOWN:

@@ -44,19 +44,20 @@ class Account:
         guarantee, UsageError for settings with losses that no subject can be charged.
         """
         promise = documents.promised(pipeline, key.origin)
-        if promise.notion is Notion.NONE:
+        bound = promise.bound
+        if bound.notion is Notion.NONE:
             raise RefusedError(
                 "these settings have no guarantee, so a ledger cannot count losses; "
                 "choose others, or leave --ledger out"
             )
-        if promise.strategy is Strategy.DATA_SET:
+        if promise.scope.strategy is Strategy.DATA_SET:
             raise UsageError(
                 "strategy data-set: one draw stands for words of several subjects, so "
                 "a ledger cannot tell them apart; use token or record"
             )
-        if promise.delta and not self.limit.delta:
+        if bound.delta and not self.limit.delta:
             raise UsageError(
-                f"the settings have a delta of {promise.delta:g} for each word, which "
+                f"the settings have a delta of {bound.delta:g} for each word, which "
                 "adds up, too: give --limit-delta, as in 1e-6"
             )
         # Draws sent to a third party have left, even if the output is discarded.
@@ -72,8 +73,8 @@ class Account:
             yield Charging(
                 entry=entry,
                 subject=self.subject,
-                bound=promise.text_loss,
-                delta=promise.delta,
+                bound=bound.text_loss,
+                delta=bound.delta,
                 randomness=pipeline.randomness(key) if repeatable else None,
             )
 

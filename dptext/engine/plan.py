@@ -245,8 +245,8 @@ def view(result: Plan) -> Page:
         attackers_risk=result.attackers_risk,
         language=result.language,
         measured_by=_MEASURED_BY,
-        common=Unprotected.COMMON_WORDS in result.guarantee.unprotected,
-        classes=Unprotected.CLASSES in result.guarantee.unprotected,
+        common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
+        classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
@@ -305,7 +305,7 @@ def _figures(
             "frequencies of the lexicon",
         )
     if result.changed is not None:
-        is_decoded = result.guarantee.decoder != "none"
+        is_decoded = result.guarantee.scope.decoder != "none"
         drawn = " as drawn, before decoding" if is_decoded else ""
         of = "words" if result.copied is None else "replaced words"
         of = of if result.topics is None else "texts get another topic"

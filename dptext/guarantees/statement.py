@@ -74,12 +74,9 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     return (key, settings, *rests, exact, *promise.gaps)
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
-    """The guarantee of a run.
-
-    At strategy "record" or "data-set" equal words are drawn once.
-    """
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bound:
+    """The guarantee in figures."""
 
     notion: Annotated[Notion, Meta(description="Kind of guarantee.")]
     level: Annotated[
@@ -91,6 +88,9 @@ class Statement:
             )
         ),
     ]
+    metric: Annotated[
+        Metric, Meta(description="The distance that epsilon multiplies.")
+    ] = ONE
     epsilon: Annotated[
         Nats,
         Meta(
@@ -101,6 +101,10 @@ class Statement:
             )
         ),
     ]
+    unit: Annotated[str, Meta(description="Unit of all losses.")] = "nats"
+    delta: Annotated[
+        float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
+    ] = 0.0
     loss: Annotated[
         claims.Loss,
         Meta(
@@ -111,44 +115,6 @@ class Statement:
             )
         ),
     ]
-    strength: Annotated[claims.Strengths, Meta(description="Meaning of these bounds.")]
-    strategy: Annotated[
-        Strategy,
-        Meta(
-            description=(
-                "How often a word is drawn: each time, once for a record, or "
-                "once for a data set."
-            )
-        ),
-    ]
-    unprotected: Annotated[
-        tuple[claims.Unprotected, ...],
-        Meta(description="Classes of token that the settings do not protect."),
-    ]
-    numerical_slack: Annotated[
-        Nats | None,
-        Meta(description="Nats that finite random bits may add; null: not bounded."),
-    ]
-    sentence: Annotated[str, Meta(description="The guarantee in words.")]
-    text_level: Annotated[
-        str, Meta(description="What holds for whole texts, in words.")
-    ]
-    not_covered: Annotated[
-        tuple[str, ...],
-        Meta(description="What the guarantee does not cover, in words."),
-    ]
-    conditions: Annotated[
-        tuple[str, ...],
-        Meta(description="What must hold for the guarantee to be true, in words."),
-    ] = ()
-    metric: Annotated[
-        Metric, Meta(description="The distance that epsilon multiplies.")
-    ] = ONE
-    distance: Annotated[str, Meta(description="The same in words.")] = ONE.name
-    unit: Annotated[str, Meta(description="Unit of all losses.")] = "nats"
-    delta: Annotated[
-        float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
-    ] = 0.0
     worst_loss: Annotated[
         Nats | None,
         Meta(
@@ -166,15 +132,24 @@ class Statement:
         bool,
         Meta(description="Whether the n words of a text share epsilon in equal parts."),
     ] = False
-    translation: Annotated[
-        str,
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """Coverage, exceptions and conditions of the guarantee.
+
+    At strategy "record" or "data-set" equal words are drawn once.
+    """
+
+    strategy: Annotated[
+        Strategy,
         Meta(
             description=(
-                "Meaning of epsilon in the lexicon's own distance, where the metric "
-                "is another."
+                "How often a word is drawn: each time, once for a record, or "
+                "once for a data set."
             )
         ),
-    ] = ""
+    ]
     decoder: Annotated[
         str,
         Meta(
@@ -184,7 +159,6 @@ class Statement:
             )
         ),
     ] = "none"
-    decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
     adjacency: Annotated[
         tuple[str, ...],
         Meta(
@@ -195,16 +169,67 @@ class Statement:
         tuple[str, ...],
         Meta(description="Classes of token that the mechanism replaces, in words."),
     ] = ()
+    unprotected: Annotated[
+        tuple[claims.Unprotected, ...],
+        Meta(description="Classes of token that the settings do not protect."),
+    ]
+    not_covered: Annotated[
+        tuple[str, ...],
+        Meta(description="What the guarantee does not cover, in words."),
+    ]
+    conditions: Annotated[
+        tuple[str, ...],
+        Meta(description="What must hold for the guarantee to be true, in words."),
+    ] = ()
+    numerical_slack: Annotated[
+        Nats | None,
+        Meta(description="Nats that finite random bits may add; null: not bounded."),
+    ]
+    subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wording:
+    """The guarantee and its background in sentences; no program decides by them."""
+
+    sentence: Annotated[str, Meta(description="The guarantee in words.")]
+    text_level: Annotated[
+        str, Meta(description="What holds for whole texts, in words.")
+    ]
+    distance: Annotated[str, Meta(description="The metric in words.")] = ONE.name
+    translation: Annotated[
+        str,
+        Meta(
+            description=(
+                "Meaning of epsilon in the lexicon's own distance, where the metric "
+                "is another."
+            )
+        ),
+    ] = ""
+    decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
     source: Annotated[
         str, Meta(description="Source of the mechanism and of its proof.")
     ] = ""
-    subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
     #: What the layout of each declared form shows; a public report leaves it out, since
     #: it follows from the settings.
     form_layouts: Annotated[
         tuple[str, ...],
         Meta(description="What the layout of each declared form shows."),
     ] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The guarantee of a run."""
+
+    strength: Annotated[claims.Strengths, Meta(description="Meaning of the bounds.")]
+    bound: Annotated[Bound, Meta(description="The guarantee in figures.")]
+    scope: Annotated[
+        Scope, Meta(description="Coverage, exceptions and conditions of the guarantee.")
+    ]
+    wording: Annotated[
+        Wording, Meta(description="The guarantee in sentences, for people.")
+    ]
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
@@ -224,39 +249,47 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(
-        notion=claim.notion,
-        level=claim.level,
-        metric=claim.metric,
-        distance=sentences.distance(claim, promise, terms),
-        epsilon=claim.epsilon,
-        unit=promise.unit,
-        delta=promise.delta,
-        loss=claim.loss,
-        worst_loss=None if nothing or math.isinf(claim.worst) else claim.worst,
-        text_loss=claim.text_loss,
-        equal_parts=claim.equal_parts,
         strength=claims.judge(claim.notion, claim.level, claim.loss, claim.text_loss),
-        strategy=terms.strategy,
-        unprotected=claims.unprotected(terms.policy, terms.strategy),
-        numerical_slack=terms.numerical_slack,
-        sentence=sentence,
-        text_level=text_level,
-        translation=terms.translation,
-        decoder=terms.decoder,
-        decoding=sentences.decoding(terms, nothing),
-        adjacency=() if terms.topics else sentences.adjacency(terms),
-        covered=("texts",) if terms.topics else sentences.covered(terms.policy),
-        conditions=() if nothing else conditions(promise, terms),
-        not_covered=(
-            *(() if terms.topics else sentences.shown(terms.policy)),
-            render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
-            if terms.topics
-            else sentences.original_row(claim.text_loss.total),
-            *sentences.uncovered(promise.notion if nothing else claim.notion, terms),
+        bound=Bound(
+            notion=claim.notion,
+            level=claim.level,
+            metric=claim.metric,
+            epsilon=claim.epsilon,
+            unit=promise.unit,
+            delta=promise.delta,
+            loss=claim.loss,
+            worst_loss=None if nothing or math.isinf(claim.worst) else claim.worst,
+            text_loss=claim.text_loss,
+            equal_parts=claim.equal_parts,
         ),
-        source=promise.source,
-        subjects=subjects,
-        form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
+        scope=Scope(
+            strategy=terms.strategy,
+            decoder=terms.decoder,
+            adjacency=() if terms.topics else sentences.adjacency(terms),
+            covered=("texts",) if terms.topics else sentences.covered(terms.policy),
+            unprotected=claims.unprotected(terms.policy, terms.strategy),
+            not_covered=(
+                *(() if terms.topics else sentences.shown(terms.policy)),
+                render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
+                if terms.topics
+                else sentences.original_row(claim.text_loss.total),
+                *sentences.uncovered(
+                    promise.notion if nothing else claim.notion, terms
+                ),
+            ),
+            conditions=() if nothing else conditions(promise, terms),
+            numerical_slack=terms.numerical_slack,
+            subjects=subjects,
+        ),
+        wording=Wording(
+            sentence=sentence,
+            text_level=text_level,
+            distance=sentences.distance(claim, promise, terms),
+            translation=terms.translation,
+            decoding=sentences.decoding(terms, nothing),
+            source=promise.source,
+            form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
+        ),
     )
 
 

@@ -170,9 +170,9 @@ def _attack_lines(document: Document) -> Iterator[Line]:
         if (delicate := delicate_sentence(known)) is not None:
             yield Line("delicate", *delicate, short="")
         yield from names(document.policy)
-        yield Line("original", original_row(document.guarantee.text_loss.total))
+        yield Line("original", original_row(document.guarantee.bound.text_loss.total))
         if private is not None:
-            common = Unprotected.COMMON_WORDS in document.guarantee.unprotected
+            common = Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected
             yield _meaning(private, common=common)
 
 
@@ -344,7 +344,7 @@ def _inside(document: Document) -> list[str]:
         seen = {"punctuation", *(name for name in counts if counts[name])}
     elif policy is not None:
         treated = treatment(policy)
-        listed = "keep-list" in document.guarantee.unprotected
+        listed = "keep-list" in document.guarantee.scope.unprotected
         listed = listed or Form.FIXED in policy.forms
         seen = treated.keys() - ({"kept"} if not listed else set())
         seen -= {"markup"} if Form.MARKUP not in policy.forms else set()
@@ -368,8 +368,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,
         rewritten=counts is not None and counts.describes == "rewritten texts",
-        common=Unprotected.COMMON_WORDS in document.guarantee.unprotected,
-        classes=Unprotected.CLASSES in document.guarantee.unprotected,
+        common=Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected,
+        classes=Unprotected.CLASSES in document.guarantee.scope.unprotected,
     )
 
 
@@ -447,7 +447,7 @@ def _sending(document: Document, released: RunOutputs) -> Line:
     parts = []
     if _unchanged_fields(document, released) != [] and layout.fields is not None:
         parts.append("the unchanged columns")
-    if Unprotected.COMMON_WORDS in document.guarantee.unprotected:
+    if Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected:
         parts.append("the common words")
     if layout.pseudonyms:
         parts.append("the pseudonyms")

@@ -108,7 +108,11 @@ def public(document: Document) -> Document:
     """
     words, promise = document.words, document.guarantee
     if words is not None:
-        promise = replace(promise, adjacency=(), covered=(), form_layouts=())
+        promise = replace(
+            promise,
+            scope=replace(promise.scope, adjacency=(), covered=()),
+            wording=replace(promise.wording, form_layouts=()),
+        )
         risk = None if words.risk is None else replace(words.risk, bands=())
         words = replace(
             words,

@@ -58,7 +58,7 @@ def fitness(document: Document) -> tuple[str, Tone]:
     "At most": nothing here knows whether enough is left for a purpose.
     """
     promise = document.guarantee
-    word, total = promise.strength.word, promise.text_loss.total
+    word, total = promise.strength.word, promise.bound.text_loss.total
     if document.run.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD
     if word is Strength.NONE:
@@ -69,7 +69,7 @@ def fitness(document: Document) -> tuple[str, Tone]:
         return "Do not hand it on: most words can be guessed.", Tone.BAD
     protects_texts = _is_within(total)
     limits = None if document.run.recorded is None else document.run.recorded.limits
-    if Unprotected.COMMON_WORDS in promise.unprotected:
+    if Unprotected.COMMON_WORDS in promise.scope.unprotected:
         sentence = "Hand it to people under contract at most; do not publish it."
         return sentence, Tone.FAIR
     if is_of_topics(document):
@@ -107,19 +107,20 @@ def is_mostly_guessed(document: Document) -> bool:
 
 def not_anonymous(promise: Statement) -> Iterator[Line]:
     """Warn first that unchanged common words can identify people."""
-    if Unprotected.COMMON_WORDS in promise.unprotected:
+    if Unprotected.COMMON_WORDS in promise.scope.unprotected:
         yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
 def badge(promise: Statement) -> Badge:
     """Rate a guarantee in a few words."""
-    word, text, loss = promise.strength.word, promise.strength.text, promise.text_loss
+    word, text = promise.strength.word, promise.strength.text
+    loss = promise.bound.text_loss
     if word is Strength.NONE:
         return Badge("No guarantee", Tone.BAD)
     if text in (Strength.STRONG, Strength.MODERATE):
         tone = Tone.GOOD if text is Strength.STRONG else Tone.FAIR
         return Badge(f"Whole texts: {_WORDS[text]}", tone)
-    if promise.equal_parts and loss.total is not None:
+    if promise.bound.equal_parts and loss.total is not None:
         each = f"one of n words loses at most {format_up(loss.total)} / n nats"
         return Badge(f"Whole texts: not protected; {each}", Tone.FAIR)
     if word is Strength.NOT_MEANINGFUL:
@@ -151,27 +152,27 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
     document: the report of a run; None for a plan.
     """
     of_text = document is not None and is_of_texts(document)
-    unit = "text" if of_text else "word"
+    unit, bound = "text" if of_text else "word", promise.bound
     figures: JsonObject = {
-        "notion": str(promise.notion),
-        "level": str(promise.level),
-        "epsilon": promise.epsilon,
-        "delta": promise.delta,
-        "loss": _finite(promise.loss.farthest),
+        "notion": str(bound.notion),
+        "level": str(bound.level),
+        "epsilon": bound.epsilon,
+        "delta": bound.delta,
+        "loss": _finite(bound.loss.farthest),
     }
-    if promise.notion is Notion.NONE:
+    if bound.notion is Notion.NONE:
         figures |= {"epsilon": None, "loss": None}
-        sentence = promise.sentence
+        sentence = promise.wording.sentence
         if document is not None and document.run.key == "seed":
             sentence = f"No guarantee: {_BY_SEED}."
         none = Line("people", "No guarantee.", _person_figures(promise))
         return [Line(f"{unit}s", sentence, figures), none]
-    per = " per unit of distance" if promise.notion is Notion.METRIC else ""
-    if promise.level is Level.TEXT and not of_text:
+    per = " per unit of distance" if bound.notion is Notion.METRIC else ""
+    if bound.level is Level.TEXT and not of_text:
         per += " for a text"
-    notion = _NOTIONS.get(promise.notion, str(promise.notion))
-    delta = f", delta {number(promise.delta)}" if promise.delta else ""
-    terms = f"{notion}, epsilon {format_up(promise.epsilon, 3)}{delta}{per}"
+    notion = _NOTIONS.get(bound.notion, str(bound.notion))
+    delta = f", delta {number(bound.delta)}" if bound.delta else ""
+    terms = f"{notion}, epsilon {format_up(bound.epsilon, 3)}{delta}{per}"
     worth = _worth(promise, document, unit)
     return [
         Line(f"{unit}s", f"{worth} ({terms}).", figures),
@@ -193,7 +194,7 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
         )
     if word is Strength.GROWS:
         return f"The longer its text, the less a {unit} is protected"
-    certain = "hardly ever" if promise.delta else "never"
+    certain = "hardly ever" if promise.bound.delta else "never"
     how, guess = _WORDS[word].capitalize(), "can guess"
     if (
         document is not None
@@ -202,15 +203,16 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
     ):
         how = "Hardly any protection"
         guess = f"can guess {whole(document.risk)} of words"
-    elif unit == "word" and _UNCHANGED & {*promise.unprotected}:
+    elif unit == "word" and _UNCHANGED & {*promise.scope.unprotected}:
         guess = "can guess a replaced word"
     return f"{how}. An attacker {guess}, but {certain} be certain"
 
 
 def _among_similar(promise: Statement) -> str:
     """Rate the protection of a word from its nearest one, at the median."""
-    near = Loss.even(promise.loss.nearest)
-    worth = judge(promise.notion, promise.level, near, promise.text_loss).word
+    bound = promise.bound
+    near = Loss.even(bound.loss.nearest)
+    worth = judge(bound.notion, bound.level, near, bound.text_loss).word
     return _WORDS.get(worth, "no meaningful protection")
 
 
@@ -223,7 +225,7 @@ def is_of_texts(document: Document) -> bool:
     """Tell whether a released vector, or a topic, is one of a whole text."""
     if is_of_topics(document):
         return True
-    return document.vectors is not None and document.guarantee.level is Level.TEXT
+    return document.vectors is not None and document.guarantee.bound.level is Level.TEXT
 
 
 def _finite(nats: float | None) -> float | None:
@@ -233,7 +235,7 @@ def _finite(nats: float | None) -> float | None:
 def _person_figures(promise: Statement) -> JsonObject:
     return {
         "protected_as_a_whole": False,
-        "loss_of_a_text": _finite(promise.text_loss.total),
+        "loss_of_a_text": _finite(promise.bound.text_loss.total),
         "limit": None,
     }
 
@@ -247,8 +249,8 @@ def _people(promise: Statement, document: Document | None) -> Line:
     """Return the guarantee for all words of a person."""
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
-    total, figures = promise.text_loss.total, _person_figures(promise)
-    rare = ", apart from rare exceptions" if promise.delta else ""
+    total, figures = promise.bound.text_loss.total, _person_figures(promise)
+    rare = ", apart from rare exceptions" if promise.bound.delta else ""
     if recorded is not None:
         limit = recorded.limits
         holds = _protects(limit)
@@ -280,7 +282,7 @@ def for_whom(document: Document) -> Line:
         sentence = "Nobody."
     elif recorded is not None and _protects(recorded.limits):
         sentence = "Each person, within the limit of the ledger."
-    elif _is_within(promise.text_loss.total):
+    elif _is_within(promise.bound.text_loss.total):
         sentence = (
             "People whose text an attacker has among others, unless unchanged parts "
             "or fields tell; people with several texts less."

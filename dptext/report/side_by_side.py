@@ -195,15 +195,16 @@ def _smaller(a: float, b: float) -> _Better:
 
 def _of_guarantees(first: Document, second: Document) -> tuple[_Better | None, str]:
     """Compare the bounds of one word, or of one text."""
-    a, b = first.guarantee, second.guarantee
-    none = [each.strength.word is Strength.NONE for each in (a, b)]
+    one, other = first.guarantee, second.guarantee
+    a, b = one.bound, other.bound
+    none = [each.strength.word is Strength.NONE for each in (one, other)]
     if all(none):
         return "equal", ""
     if any(none):
         return ("B" if none[0] else "A"), ""
     if is_of_texts(first) != is_of_texts(second):
         return None, "one is a guarantee of words, the other of whole texts"
-    if {*a.unprotected} & _WORDS != {*b.unprotected} & _WORDS:
+    if {*one.scope.unprotected} & _WORDS != {*other.scope.unprotected} & _WORDS:
         return None, "they replace different words"
     if a.level is not b.level:
         return None, "one epsilon is of a word, the other of a text"
@@ -218,7 +219,8 @@ def _of_guarantees(first: Document, second: Document) -> tuple[_Better | None, s
 def _of_people(first: Document, second: Document) -> tuple[_Better | None, str]:
     """Compare the bounds of all texts of a person that a ledger records, or of one."""
     bounds = [_bound_of_person(each) for each in (first, second)]
-    if first.guarantee.delta != second.guarantee.delta and max(bounds) < math.inf:
+    deltas = {each.guarantee.bound.delta for each in (first, second)}
+    if len(deltas) > 1 and max(bounds) < math.inf:
         return None, "they have different deltas"
     limited = [each.run.recorded is not None for each in (first, second)]
     if limited[0] != limited[1] and max(bounds) < math.inf:
@@ -237,9 +239,9 @@ def _bound_of_person(document: Document) -> float:
 
 def _bound_of_text(document: Document) -> float:
     """Return the bound of a text in nats; inf where it means nothing."""
-    promise = document.guarantee
-    total = promise.text_loss.total
-    if promise.notion is Notion.NONE or total is None:
+    bound = document.guarantee.bound
+    total = bound.text_loss.total
+    if bound.notion is Notion.NONE or total is None:
         return math.inf
     return total if total <= MAX_MEANINGFUL_TEXT_LOSS else math.inf
 
@@ -292,7 +294,7 @@ def _of_unchanged(
     for document, names in zip(documents, columns, strict=True):
         if names is None and document.run.layout.format != "text":
             return None, "the unchanged columns are not known"
-        parts = {("part", str(each)) for each in document.guarantee.unprotected}
+        parts = {("part", str(each)) for each in document.guarantee.scope.unprotected}
         sets.append(parts | {("column", each) for each in names or ()})
     a, b = sets
     if a == b:

@@ -62,7 +62,7 @@ def stronger(document: Document) -> Iterator[Line]:
     promise, words = document.guarantee, document.words
     if document.run.key == "seed":
         sentence = "Without --seed nobody can repeat the draws."
-    elif promise.notion is Notion.NONE:
+    elif promise.bound.notion is Notion.NONE:
         sentence = "--profile balanced has a guarantee; --topics protects whole texts."
     elif words is None:
         sentence = "A smaller --epsilon."

@@ -44,7 +44,7 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
 
 def use_lines(document: Document) -> Iterator[Line]:
     """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
-    run, loss = document.run, document.guarantee.text_loss.total
+    run, loss = document.run, document.guarantee.bound.text_loss.total
     found = worth(run.settings, run.lexicon_digest, loss)
     if found is not None:
         left = ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import Bound, Statement
 from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
@@ -108,7 +108,7 @@ def report(
             *sections,
             *_private(
                 document.private,
-                document.guarantee.delta,
+                document.guarantee.bound.delta,
                 topics=None if document.words is None else document.words.topics,
             ),
             _run(document),
@@ -135,41 +135,42 @@ def guarantee(
     of_texts: for vectors or topics of whole texts; layouts: sentences on forms, for a
     statement that leaves them out.
     """
+    scope, wording = promise.scope, promise.wording
     lines = paragraphs(
-        promise.text_level, promise.translation, promise.decoding, promise.subjects
+        wording.text_level, wording.translation, wording.decoding, scope.subjects
     )
     blocks = (
-        Paragraph(promise.sentence, "lead"),
+        Paragraph(wording.sentence, "lead"),
         *lines,
-        *_loss(promise, of_texts),
+        *_loss(promise.bound, of_texts),
     )
-    held = (Bullets(promise.conditions),) if promise.conditions else ()
-    title, shown = "Layouts of forms", promise.form_layouts
+    held = (Bullets(scope.conditions),) if scope.conditions else ()
+    title, shown = "Layouts of forms", wording.form_layouts
     if layouts and not shown:
         # Settings name forms; another version may have had others by these names.
         title, shown = f"{title}, as this version of dptext has them", tuple(layouts)
     return [
         Section("Guarantee", blocks, (protection.badge(promise),)),
-        Section("Not covered", (Bullets(promise.not_covered),)),
+        Section("Not covered", (Bullets(scope.not_covered),)),
         *([Section(title, (Bullets(shown),))] if shown else ()),
         *(Section("Holds if", (each,)) for each in held),
     ]
 
 
-def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
+def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
     """Yield loss bounds as factors; none without a guarantee."""
-    loss = promise.loss
-    if promise.notion is Notion.NONE:
+    loss = bound.loss
+    if bound.notion is Notion.NONE:
         return
     name = "one word differs"
-    if promise.level is Level.WORDS:
+    if bound.level is Level.WORDS:
         name = "each replaced word of a text"
-    elif promise.equal_parts:
+    elif bound.equal_parts:
         name = "one word differs, in a text of one word (in longer ones no more)"
     rows, largest = [("any two words", loss.farthest)], None
     if of_texts:
         name, rows = "one text differs", [("any two texts", loss.farthest)]
-    elif promise.notion is Notion.METRIC:
+    elif bound.notion is Notion.METRIC:
         rows = [
             ("half of the words, nearest other word", loss.nearest),
             ("half of all pairs of words, about", loss.median),
@@ -182,7 +183,7 @@ def _loss(promise: Statement, of_texts: bool) -> Iterator[Block]:
         Column("factor", figures.factor),
     ]
     yield Table(columns, [(words, nats, nats) for words, nats in rows])
-    limit = f" Delta is {number(promise.delta)}." if promise.delta else ""
+    limit = f" Delta is {number(bound.delta)}." if bound.delta else ""
     yield Paragraph(
         "A loss of x nats is a factor of e^x. The protection of a word is strong up to "
         f"1 nat, limited up to 10, weak up to {MAX_MEANINGFUL_LOSS:g}, and not "
@@ -459,7 +460,7 @@ def _vectors(section: VectorSection) -> Section:
 
 
 def _run(document: Document) -> Section:
-    run, promise, layout = document.run, document.guarantee, document.run.layout
+    run, layout, bound = document.run, document.run.layout, document.guarantee.bound
     words, vectors, output = document.words, document.vectors, document.output
     flat = dict(figures.flat(run.settings))
     head: Rows = [("dptext", run.dptext), ("Profile", run.profile)]
@@ -486,19 +487,19 @@ def _run(document: Document) -> Section:
     if layout.pseudonyms:
         head.append(("Pseudonyms (no guarantee)", ", ".join(layout.pseudonyms)))
     head.append(("Source of randomness", _KEYS[run.key]))
-    epsilon = f"{number(promise.epsilon)} {promise.unit}, level: {promise.level}"
+    epsilon = f"{number(bound.epsilon)} {bound.unit}, level: {bound.level}"
     metric: Rows = []
-    if promise.notion is Notion.METRIC:
-        metric = [("Metric", promise.distance)]
+    if bound.notion is Notion.METRIC:
+        metric = [("Metric", document.guarantee.wording.distance)]
     facts: Rows = [
         ("Algorithm", run.algorithm),
         ("Lexicon digest", Code(run.lexicon_digest)),
         *more,
         ("Settings digest", Code(run.settings_digest)),
-        ("Notion", str(promise.notion)),
+        ("Notion", str(bound.notion)),
         *metric,
         ("Epsilon", epsilon),
-        ("Source of the guarantee", promise.source),
+        ("Source of the guarantee", document.guarantee.wording.source),
     ]
     settings = [(Code(name), each) for name, each in flat.items()]
     details = More((Figures(facts), Heading("Settings"), Figures(settings)))

@@ -29,7 +29,7 @@ from dptext.guarantees.claims import (
     number,
 )
 from dptext.guarantees.sentences import render
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import Bound, Scope, Statement, Wording
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures
@@ -131,27 +131,33 @@ def build(
             release, claim, key, identified=identified, is_custom=lexicon_is_custom
         )
     return Statement(
-        notion=claim.notion,
-        level=level,
-        metric=promise.metric,
-        distance=distance,
-        epsilon=claim.epsilon,
-        unit=promise.unit,
-        delta=promise.delta,
-        loss=loss,
-        worst_loss=None if claim.none or math.isinf(far) else far,
-        text_loss=text_loss,
         strength=claims.judge(claim.notion, level, loss, text_loss),
-        strategy=Strategy.TOKEN,
-        unprotected=(),
-        numerical_slack=claim.slack,
-        sentence=_sentence(release, claim, key, distance),
-        text_level=_several(release, claim),
-        adjacency=(render("vectors.adjacency"),) if is_word else (),
-        covered=sentences.covered(tokens) if is_word else ("texts",),
-        conditions=conditions,
-        not_covered=_not_covered(release, identified),
-        source=promise.source,
+        bound=Bound(
+            notion=claim.notion,
+            level=level,
+            metric=promise.metric,
+            epsilon=claim.epsilon,
+            unit=promise.unit,
+            delta=promise.delta,
+            loss=loss,
+            worst_loss=None if claim.none or math.isinf(far) else far,
+            text_loss=text_loss,
+        ),
+        scope=Scope(
+            strategy=Strategy.TOKEN,
+            adjacency=(render("vectors.adjacency"),) if is_word else (),
+            covered=sentences.covered(tokens) if is_word else ("texts",),
+            unprotected=(),
+            not_covered=_not_covered(release, identified),
+            conditions=conditions,
+            numerical_slack=claim.slack,
+        ),
+        wording=Wording(
+            sentence=_sentence(release, claim, key, distance),
+            text_level=_several(release, claim),
+            distance=distance,
+            source=promise.source,
+        ),
     )
 
 

@@ -102,17 +102,17 @@ def no_digest(report: dict[str, Any]) -> None:
 
 def smaller_loss(report: dict[str, Any]) -> None:
     """Claim less loss."""
-    report["guarantee"]["worst_loss"] = 1.0
+    report["guarantee"]["bound"]["worst_loss"] = 1.0
 
 
 def no_loss(report: dict[str, Any]) -> None:
     """Withhold the loss."""
-    del report["guarantee"]["worst_loss"]
+    del report["guarantee"]["bound"]["worst_loss"]
 
 
 def other_metric(report: dict[str, Any]) -> None:
     """Put a figure into the name of the metric."""
-    report["guarantee"]["metric"] = {"name": "epsilon=1", "scale": 1.0}
+    report["guarantee"]["bound"]["metric"] = {"name": "epsilon=1", "scale": 1.0}
 
 
 def other_algorithm(report: dict[str, Any]) -> None:
@@ -127,19 +127,19 @@ def other_settings(report: dict[str, Any]) -> None:
 
 def smaller_figure(report: dict[str, Any]) -> None:
     """Write another figure into a sentence."""
-    promise = report["guarantee"]
-    before = promise["sentence"]
-    promise["sentence"] = before.replace(before[before.index("9") :][:1], "1", 1)
-    assert promise["sentence"] != before
+    wording = report["guarantee"]["wording"]
+    before = wording["sentence"]
+    wording["sentence"] = before.replace(before[before.index("9") :][:1], "1", 1)
+    assert wording["sentence"] != before
 
 
 def other_words(report: dict[str, Any]) -> None:
     """Say the same in other words."""
-    report["guarantee"]["not_covered"] = [
+    report["guarantee"]["scope"]["not_covered"] = [
         line.replace("are unchanged", "are the original's")
-        for line in report["guarantee"]["not_covered"]
+        for line in report["guarantee"]["scope"]["not_covered"]
     ]
-    report["guarantee"]["conditions"].pop(1)
+    report["guarantee"]["scope"]["conditions"].pop(1)
 
 
 @pytest.mark.parametrize(
@@ -176,7 +176,7 @@ def test_measured_anew_is_not_verified(decoded: Path) -> None:
     assert f"is not recomputed: {ADVICE}, which wrote another words.attackers" in said
     assert "accept" not in said
     said = checked(decoded, no_loss).out.decode()
-    assert "guarantee.worst_loss does not follow from the settings" in said
+    assert "guarantee.bound.worst_loss does not follow from the settings" in said
 
 
 def test_samples_of_another_version_are_not_verified(drawn: Path) -> None:

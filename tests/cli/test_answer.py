@@ -261,7 +261,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     fits(ran.err)
-    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7_000
+    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7_100
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]
@@ -276,7 +276,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     written = [each["success"] for each in report["words"]["written"]]
     assert plain["same_word"]["found"] == [min(written), max(written)]
     assert parts["original"] == "Anyone who has an original text can find its row."
-    assert plain["words"]["epsilon"] == report["guarantee"]["epsilon"]
+    assert plain["words"]["epsilon"] == report["guarantee"]["bound"]["epsilon"]
     assert parts["words"].endswith("but never be certain (LDP, epsilon 9.5).")
     assert parts["people"].startswith("Not protected. ")
     assert plain["meaning"]["sentence"].endswith(

@@ -140,7 +140,7 @@ def test_internal_report_beside_an_export(
 
 
 def _put(path: str, value: Any) -> Change:
-    """Return what sets one field of a report: "guarantee.epsilon"."""
+    """Return what sets one field of a report: "guarantee.bound.epsilon"."""
 
     def change(data: dict[str, Any]) -> None:
         *outer, last = path.split(".")
@@ -162,12 +162,12 @@ def _put(path: str, value: Any) -> Change:
         ("output.file", MARKER, "another name"),
         ("note", MARKER, "keys that dptext does not write"),
         ("guarantee.note", MARKER, "keys that dptext does not write"),
-        ("guarantee.worst_loss", None, "keys that dptext does not write"),
-        ("guarantee.adjacency", [], "keys that dptext does not write"),
-        ("guarantee.conditions", [], "keys that dptext does not write"),
+        ("guarantee.bound.worst_loss", None, "keys that dptext does not write"),
+        ("guarantee.scope.adjacency", [], "keys that dptext does not write"),
+        ("guarantee.scope.conditions", [], "keys that dptext does not write"),
         ("words.risk.bands", [], "keys that dptext does not write"),
         ("words.deniability", None, "keys that dptext does not write"),
-        ("guarantee.form_layouts", [], "keys that dptext does not write"),
+        ("guarantee.wording.form_layouts", [], "keys that dptext does not write"),
         ("run.key", MARKER, "$.run.key"),
         ("version", 5, "a dptext report of version 5, and this dptext reads version 1"),
         ("version", "3", "$.version"),
@@ -176,11 +176,11 @@ def _put(path: str, value: Any) -> Change:
         ("words.risk.success", -1.0, "$.words.risk.success"),
         ("words.risk.success", 1.5, "$.words.risk.success"),
         ("words.risk.low", "0.1", "$.words.risk.low"),
-        ("guarantee.epsilon", -3.0, "$.guarantee.epsilon"),
-        ("guarantee.epsilon", True, "$.guarantee.epsilon"),
-        ("guarantee.worst_loss", -1, "$.guarantee.worst_loss"),
-        ("guarantee.notion", MARKER, "$.guarantee.notion"),
-        ("guarantee.delta", 2.0, "$.guarantee.delta"),
+        ("guarantee.bound.epsilon", -3.0, "$.guarantee.bound.epsilon"),
+        ("guarantee.bound.epsilon", True, "$.guarantee.bound.epsilon"),
+        ("guarantee.bound.worst_loss", -1, "$.guarantee.bound.worst_loss"),
+        ("guarantee.bound.notion", MARKER, "$.guarantee.bound.notion"),
+        ("guarantee.bound.delta", 2.0, "$.guarantee.bound.delta"),
         ("run.layout.format", "text", "format does not fit its fields"),
         ("run.layout.fields", None, "does not follow from the settings"),
         ("run.layout.format", None, "format does not fit its fields"),
@@ -199,27 +199,27 @@ def test_report_that_cannot_be_of_this_file(
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        ("guarantee.notion", "none"),
-        ("guarantee.notion", "metric-DP"),
-        ("guarantee.epsilon", 1.0),
-        ("guarantee.epsilon", 2.9999),
-        ("guarantee.delta", 0.1),
-        ("guarantee.level", "text"),
-        ("guarantee.sentence", MARKER),
-        ("guarantee.loss.median", 1.0),
-        ("guarantee.worst_loss", 1.0),
-        ("guarantee.covered", ["all words"]),
-        ("guarantee.text_level", ""),
-        ("guarantee.not_covered", []),
-        ("guarantee.not_covered", [MARKER]),
-        ("guarantee.source", MARKER),
-        ("guarantee.numerical_slack", None),
-        ("guarantee.strategy", "record"),
+        ("guarantee.bound.notion", "none"),
+        ("guarantee.bound.notion", "metric-DP"),
+        ("guarantee.bound.epsilon", 1.0),
+        ("guarantee.bound.epsilon", 2.9999),
+        ("guarantee.bound.delta", 0.1),
+        ("guarantee.bound.level", "text"),
+        ("guarantee.wording.sentence", MARKER),
+        ("guarantee.bound.loss.median", 1.0),
+        ("guarantee.bound.worst_loss", 1.0),
+        ("guarantee.scope.covered", ["all words"]),
+        ("guarantee.wording.text_level", ""),
+        ("guarantee.scope.not_covered", []),
+        ("guarantee.scope.not_covered", [MARKER]),
+        ("guarantee.wording.source", MARKER),
+        ("guarantee.scope.numerical_slack", None),
+        ("guarantee.scope.strategy", "record"),
         ("words.risk.success", 0.01),
         ("words.risk.baseline", 0.01),
         ("words.risk", None),
         ("words.risk_note", MARKER),
-        ("guarantee.form_layouts", [MARKER]),
+        ("guarantee.wording.form_layouts", [MARKER]),
         ("run.key", "seed"),
         ("run.key", "key-file"),
         ("run.algorithm", MARKER),
@@ -243,8 +243,8 @@ def test_notion_of_a_mechanism_that_has_none(
     """A mechanism that promises nothing cannot be given a guarantee by hand."""
     export = _export(options[:4], "--mechanism", "vickrey")
     _fails(here("check", str(export)), "guarantee is none")
-    _change(export, _put("guarantee.notion", "LDP"))
-    _fails(here("check", str(export)), "guarantee.notion", "they give none")
+    _change(export, _put("guarantee.bound.notion", "LDP"))
+    _fails(here("check", str(export)), "guarantee.bound.notion", "they give none")
 
 
 def test_risk_that_was_asked_for(options: tuple[str, ...], folder: Path) -> None:
@@ -430,13 +430,13 @@ def test_report_of_another_version(export: Path) -> None:
     """Other words or figures are those of that version, which can verify them."""
     _change(export, _put("run.dptext", "0.0.9"))
     _passes(here("check", str(export)))
-    _change(export, _put("guarantee.sentence", "Said otherwise."))
-    said = ("check with dptext==0.0.9", "guarantee.sentence")
+    _change(export, _put("guarantee.wording.sentence", "Said otherwise."))
+    said = ("check with dptext==0.0.9", "guarantee.wording.sentence")
     _fails(here("check", str(export)), *said)
     assert here("check", str(export), "--set", "unverified=version").code == 1
-    _change(export, _put("guarantee.epsilon", 1.0))
+    _change(export, _put("guarantee.bound.epsilon", 1.0))
     ran = here("check", str(export), "--set", "unverified=version")
-    _fails(ran, "guarantee.epsilon does not follow")
+    _fails(ran, "guarantee.bound.epsilon does not follow")
 
 
 def test_component_that_is_not_installed(export: Path) -> None:

@@ -64,7 +64,7 @@ def test_what_is_dropped_does_not_leave_and_tokens_are_stable(
     report = json.loads(Path("out.jsonl.dptext.json").read_text())
     layout = report["run"]["layout"]
     assert (layout["dropped"], layout["pseudonyms"]) == (["meta.plan"], ["email"])
-    lines = " ".join(report["guarantee"]["not_covered"])
+    lines = " ".join(report["guarantee"]["scope"]["not_covered"])
     fields = '"body", "meta.plan" and "email"'
     assert f"All fields other than {fields} are unchanged" in lines
     assert "no differential privacy" in lines

@@ -65,7 +65,7 @@ def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None
     assert first.strip().startswith("anonymous")
     assert "No. Common words and the facts that they tell can show who" in first
     sidecar = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
-    said = sidecar["guarantee"]["not_covered"][0]
+    said = sidecar["guarantee"]["scope"]["not_covered"][0]
     assert said.startswith("This does not anonymise. Common words are unchanged")
     assert "not protected at all" in said
     assert "anyone who has an original text recognises its row" in said
@@ -137,23 +137,26 @@ def tokens_of(change: Callable[[Any], object]) -> Callable[[Any], None]:
     return edit
 
 
+def scope_of(change: Callable[[Any], object]) -> Callable[[Any], object]:
+    """Return an edit of the scope of a guarantee."""
+    return lambda report: change(report["guarantee"]["scope"])
+
+
 EDITS: dict[str, Callable[[Any], object]] = {
     "fewer common words": tokens_of(lambda tokens: tokens.update(common=500)),
     "none": tokens_of(lambda tokens: tokens.pop("common")),
     "fewer classes": tokens_of(lambda tokens: tokens["classes"].pop()),
     "no classes": tokens_of(lambda tokens: tokens.pop("classes")),
-    "the first sentence": lambda report: report["guarantee"]["not_covered"].pop(0),
-    "its words": lambda report: report["guarantee"]["not_covered"].__setitem__(
-        0, report["guarantee"]["not_covered"][0].replace(COUNT, "300")
+    "the first sentence": scope_of(lambda scope: scope["not_covered"].pop(0)),
+    "its words": scope_of(
+        lambda scope: scope["not_covered"].__setitem__(
+            0, scope["not_covered"][0].replace(COUNT, "300")
+        )
     ),
-    "unprotected": lambda report: report["guarantee"]["unprotected"].remove(
-        "common-words"
-    ),
-    "shown classes": lambda report: report["guarantee"]["unprotected"].remove(
-        "classes"
-    ),
+    "unprotected": scope_of(lambda scope: scope["unprotected"].remove("common-words")),
+    "shown classes": scope_of(lambda scope: scope["unprotected"].remove("classes")),
     "the risk": lambda report: report["words"]["risk"].update(success=0.001),
-    "made anonymous": lambda report: report["guarantee"].update(
+    "made anonymous": lambda report: report["guarantee"]["wording"].update(
         sentence="This text is anonymous."
     ),
 }

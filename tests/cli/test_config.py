@@ -115,7 +115,7 @@ def test_settings_of_a_run_are_in_its_report(
     Path("in.jsonl").write_text(RECORD)
     assert here("sanitize", "in.jsonl", "-q", "-o", "out.jsonl").code == 0
     report = json.loads(Path("out.jsonl.dptext.json").read_bytes())
-    assert report["guarantee"]["epsilon"] == 12
+    assert report["guarantee"]["bound"]["epsilon"] == 12
     assert report["guarantee"]["strength"]["word"] != "strong"
     assert report["run"]["profile"] != "balanced"
     assert b"the policy allows 10" in here("check", "out.jsonl").out

@@ -277,8 +277,8 @@ def test_reports_say_what_the_ledger_limits(
     report = json.loads(sidecar.read_text())
     recorded = report["run"]["recorded"]
     assert recorded["entry"] == shown()["entries"][0]["entry"]
-    assert 'the field "user"' in report["guarantee"]["subjects"]
-    assert "at most 20 nats" in report["guarantee"]["subjects"]
+    assert 'the field "user"' in report["guarantee"]["scope"]["subjects"]
+    assert "at most 20 nats" in report["guarantee"]["scope"]["subjects"]
     assert MARKER not in sidecar.read_text()
     assert here("ledger", "verify", "spent.db", "out.jsonl").code == 0
     recorded["limits"]["nats"] = 2.0

@@ -36,9 +36,9 @@ def test_lists_and_forms_write_what_the_report_says(options: tuple[str, ...]) ->
     assert words[-1].endswith(".example")
     report = json.loads(Path("out.jsonl.dptext.json").read_bytes())
     assert set(report["words"]["list_files"]) == {"keep.txt", "mask.txt"}
-    shown = report["guarantee"]["unprotected"]
+    shown = report["guarantee"]["scope"]["unprotected"]
     assert shown == ["punctuation", "keep-list", "mask-list", "forms"]
-    said = " ".join(report["guarantee"]["not_covered"])
+    said = " ".join(report["guarantee"]["scope"]["not_covered"])
     for part in (
         "keep list names (1 word or phrase)",
         "[masked]",

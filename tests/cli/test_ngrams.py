@@ -68,16 +68,22 @@ def test_a_run_decodes_the_same_bytes(mode: str, corpus: Path, tmp_path: Path) -
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] == outputs[2]
     written = json.loads(report.read_text())
-    assert written["guarantee"]["decoder"] == "ngram"
-    assert "decoding changes no guarantee" in written["guarantee"]["decoding"]
+    assert written["guarantee"]["scope"]["decoder"] == "ngram"
+    assert (
+        "decoding changes no guarantee" in written["guarantee"]["wording"]["decoding"]
+    )
     assert any(
-        "model by which words" in line for line in written["guarantee"]["conditions"]
+        "model by which words" in line
+        for line in written["guarantee"]["scope"]["conditions"]
     )
     assert len(written["words"]["decoder_files"]["model"]) == 64
     assert written["private"]["words"]["describes"] == "decoded words"
     sidecar = f"{target}.dptext.json"
     assert here("check", str(target), "--lexicon", lexicon(tmp_path)).code in (0, 1)
-    assert json.loads(Path(sidecar).read_text())["guarantee"]["decoder"] == "ngram"
+    assert (
+        json.loads(Path(sidecar).read_text())["guarantee"]["scope"]["decoder"]
+        == "ngram"
+    )
 
 
 @pytest.mark.parametrize("damage", ["nope", "cut", "edited", "empty", "header"])

@@ -412,7 +412,7 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
             "sha256": digest,
         }
         foreign = 'All fields other than "text"' in " ".join(
-            side["guarantee"]["not_covered"]
+            side["guarantee"]["scope"]["not_covered"]
         )
         assert foreign == (name != "c.txt")
 

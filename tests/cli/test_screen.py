@@ -75,8 +75,8 @@ def test_reports_of_others(options: tuple[str, ...], tmp_path: Path) -> None:
     report = json.loads(path.read_text())
     report["run"]["profile"] = HOSTILE
     report["run"]["lexicon"] = f"[red]{HOSTILE}"
-    report["guarantee"]["sentence"] = HOSTILE
-    report["guarantee"]["not_covered"] = [HOSTILE]
+    report["guarantee"]["wording"]["sentence"] = HOSTILE
+    report["guarantee"]["scope"]["not_covered"] = [HOSTILE]
     path.write_text(json.dumps(report))
     for more in ((), ("--html", "-")):
         ran = here("report", str(path), *more)

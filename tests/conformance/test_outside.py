@@ -33,7 +33,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     out = run("sanitize", *options, given=b'{"text": "good film"}\n')
     assert json.loads(out)["text"]
     written = json.loads(Path(report).read_text())
-    assert written["guarantee"]["notion"] == "LDP"
+    assert written["guarantee"]["bound"]["notion"] == "LDP"
     assert written["words"]["risk"]["success"] > written["words"]["risk"]["baseline"]
     assert "Strong protection" in run("report", report)
     planned = json.loads(run("sanitize", "--plan", *where, "--json"))

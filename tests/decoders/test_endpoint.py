@@ -693,9 +693,9 @@ def test_a_model_of_pairs_is_a_condition_beside_a_server() -> None:
     with serving() as server:
         for model, holds in ((PAIRS, True), ("", False), (ngrams.ENGLISH, False)):
             promise = documents.promised(ready(server.url, ngrams=model))
-            assert any(told in line for line in promise.conditions) is holds
+            assert any(told in line for line in promise.scope.conditions) is holds
             assert any(
-                "except what dptext sends" in each for each in promise.conditions
+                "except what dptext sends" in each for each in promise.scope.conditions
             )
 
 
@@ -754,9 +754,9 @@ def test_the_statement_names_the_third_party(key: str, tmp_path: Path) -> None:
             assert "may answer otherwise another time" in " ".join(ran.err.split())
             report = json.loads((tmp_path / "r.json").read_text())
             promise = report["guarantee"]
-            assert f"{server.url[7:-3]} (model tiny)" in promise["decoding"]
-            assert "not repeatable" in promise["decoding"]
-            conditions = " ".join(promise["conditions"])
+            assert f"{server.url[7:-3]} (model tiny)" in promise["wording"]["decoding"]
+            assert "not repeatable" in promise["wording"]["decoding"]
+            conditions = " ".join(promise["scope"]["conditions"])
             assert "get the same output" not in conditions
             assert "give the same output" not in conditions
             assert "nothing of the private text except what dptext sends" in conditions

@@ -102,4 +102,4 @@ def test_equal_records_of_two_files_are_drawn_apart(tmp_path: Path, jobs: str) -
         )
         assert (one["text"] == two["text"]) == bool(more)
         report = json.loads((out / "a.jsonl.dptext.json").read_text())
-        assert said in " ".join(report["guarantee"]["conditions"])
+        assert said in " ".join(report["guarantee"]["scope"]["conditions"])

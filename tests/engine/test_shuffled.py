@@ -53,7 +53,7 @@ def test_every_format_keeps_its_records_in_another_order(
     assert here("check", str(target)).code in (0, 1)
     report = json.loads(Path(f"{target}.dptext.json").read_text())
     assert report["run"]["layout"]["shuffled"] is True
-    lines = " ".join(report["guarantee"]["not_covered"])
+    lines = " ".join(report["guarantee"]["scope"]["not_covered"])
     assert "The order of records is random" in lines
     assert "number and order of records" not in lines
 

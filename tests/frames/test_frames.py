@@ -107,7 +107,9 @@ def test_each_kind_comes_back_as_it_was(
     assert report.private is not None
     assert report.private.records == 5
     assert report.private.texts == 20
-    assert '"nested", "deep.note" and "coded"' in " ".join(report.guarantee.not_covered)
+    assert '"nested", "deep.note" and "coded"' in " ".join(
+        report.guarantee.scope.not_covered
+    )
     # The given table is unchanged.
     assert values(given, "a.b") == TEXTS
 

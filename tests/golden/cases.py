@@ -422,7 +422,7 @@ def _lexicons() -> Iterator[tuple[str, Case]]:
         )
 
 
-PLANNED = ("epsilon", "guarantee.worst_loss", "risk.success", "changed")
+PLANNED = ("epsilon", "guarantee.bound.worst_loss", "risk.success", "changed")
 COMPARED = tuple(
     f"rows.{row}.{name}"
     for row in (0, 1)
@@ -511,7 +511,11 @@ def _figures() -> Iterator[tuple[str, Case]]:
 def _explained(name: str, *options: str) -> Case:
     command = ("explain", *SPREAD, "--json", *options)
     if name in ("class-first", "released-past"):  # these depend on draws
-        said = ("guarantee.notion", "guarantee.epsilon", "guarantee.worst_loss")
+        said = (
+            "guarantee.bound.notion",
+            "guarantee.bound.epsilon",
+            "guarantee.bound.worst_loss",
+        )
         return partial(drawn, *command, clear=said)
     return partial(reported, *command)
 
@@ -570,12 +574,13 @@ def _called() -> Entry:
     over = {"tokens": {"number": "mask"}}
     other = dptext.privatize(texts, "strict", over, lexicon="gold", key=key)
     vectors = dptext.embed(texts, epsilon=8.0, lexicon="gold", key=key)
+    bound = report.guarantee.bound
     return {
         "many": digest(repr(many).encode()),
         "one": digest(repr(one).encode()),
         "strict": digest(repr(other).encode()),
         "vectors": digest(np.asarray(vectors.values).tobytes()),
-        "clear": f"epsilon={report.guarantee.epsilon} {report.guarantee.notion}",
+        "clear": f"epsilon={bound.epsilon} {bound.notion}",
     }
 
 
@@ -629,9 +634,10 @@ def _topics() -> Entry:
             key=bytes(range(7, 7 + 64)),
             report=True,
         )
+    bound = report.guarantee.bound
     return {
         "texts": digest(repr(private).encode()),
-        "clear": f"epsilon={report.guarantee.epsilon} {report.guarantee.notion}",
+        "clear": f"epsilon={bound.epsilon} {bound.notion}",
     }
 
 

@@ -38,10 +38,10 @@ _PASSED_OVER = frozenset(
 )
 # Fields kept in clear, for readable differences.
 _CLEAR = (
-    "guarantee.notion",
-    "guarantee.epsilon",
-    "guarantee.worst_loss",
-    "guarantee.delta",
+    "guarantee.bound.notion",
+    "guarantee.bound.epsilon",
+    "guarantee.bound.worst_loss",
+    "guarantee.bound.delta",
     "risk.success",
     "risk.baseline",
     "deniability.n_w",

@@ -303,10 +303,10 @@ def test_no_text_loses_more_than_is_printed(mechanism: str, budget: str) -> None
     """Worst loss, the losses by distance, the whole text's and the sentences hold."""
     said = configured(mechanism, budget).said
     if not promises(mechanism, budget):
-        assert said.notion == "none"
-        assert said.worst_loss is None
+        assert said.bound.notion == "none"
+        assert said.bound.worst_loss is None
         return
-    assert said.notion in ("LDP", "metric-DP")
+    assert said.bound.notion in ("LDP", "metric-DP")
     hold(said, mechanism, budget)
 
 
@@ -321,7 +321,7 @@ def hold(said: Statement, mechanism: str, budget: str) -> None:
         if len(changed) != 1:
             continue
         assert pair.loss <= one_word + SLACK
-        if said.level == "words" or budget in FREE:
+        if said.bound.level == "words" or budget in FREE:
             continue
         gap = float(apart[changed[0]])
         for limit, bound in by_distance(said, apart).items():
@@ -335,21 +335,21 @@ def by_distance(said: Statement, apart: NDArray[np.float64]) -> dict[float, floa
     among = apart[:size, :size] + np.where(np.eye(size, dtype=bool), np.inf, 0.0)
     upper = apart[:size, :size][np.triu_indices(size, 1)]
     return {
-        float(np.median(among.min(axis=1))): said.loss.nearest,
-        float(np.median(upper)): said.loss.median,
-        math.inf: said.loss.farthest,
+        float(np.median(among.min(axis=1))): said.bound.loss.nearest,
+        float(np.median(upper)): said.bound.loss.median,
+        math.inf: said.bound.loss.farthest,
     }
 
 
 def whole_text(said: Statement) -> float:
     """Return what two words may lose together: the fields', and the sentence's."""
-    total, each = said.text_loss.total, said.text_loss.each
+    total, each = said.bound.text_loss.total, said.bound.text_loss.each
     assert total is not None or each is not None
-    if said.level == "text":
-        assert said.worst_loss == total
+    if said.bound.level == "text":
+        assert said.bound.worst_loss == total
         assert total is not None
-        assert claims.format_up(total) in said.text_level or (
-            claims.number(total) in said.text_level
+        assert claims.format_up(total) in said.wording.text_level or (
+            claims.number(total) in said.wording.text_level
         )
     return min(
         math.inf if total is None else total, math.inf if each is None else 2 * each
@@ -361,24 +361,24 @@ def one_word_bound(said: Statement) -> float:
     match = re.search(
         r"loses at most ([\d.e+-]+) \+ \(n - 1\) times ([\d.e+-]+) nats, which is less "
         r"for n = (\d+)(?: to (\d+)| and more|)\.",
-        said.text_level,
+        said.wording.text_level,
     )
     if match:
         assert not match[4] or int(match[3]) < int(match[4])
         changed, moved = float(match[1]), float(match[2])
         for n in (int(match[3]), int(match[4] or match[3])):
-            total, each = said.text_loss.total, said.text_loss.each
+            total, each = said.bound.text_loss.total, said.bound.text_loss.each
             assert changed + (n - 1) * moved < min(
                 total or math.inf, n * (each or math.inf)
             )
         return changed + moved
-    if said.level == "words":
-        return 2 * said.epsilon
-    if said.equal_parts:
-        assert said.worst_loss is not None
-        nats = re.search(r"and ([\d.]+) nats(?: at|\.|: )", said.text_level)
-        return min(said.worst_loss / 2, float(nats[1]) if nats else math.inf)
-    return said.loss.farthest
+    if said.bound.level == "words":
+        return 2 * said.bound.epsilon
+    if said.bound.equal_parts:
+        assert said.bound.worst_loss is not None
+        nats = re.search(r"and ([\d.]+) nats(?: at|\.|: )", said.wording.text_level)
+        return min(said.bound.worst_loss / 2, float(nats[1]) if nats else math.inf)
+    return said.bound.loss.farthest
 
 
 NUMBER = r"[\d.e+]+?"
@@ -391,40 +391,43 @@ def in_the_sentence(said: Statement, mechanism: str, budget: str, pair: Pair) ->
     """
     at = [(a, b) for a, b in zip(pair.one, pair.other, strict=True)]
     apart = [float(distances(mechanism)[each]) for each in at]
-    read = _factor(said.sentence)
-    if said.level == "words":
-        match = re.search(rf"more than e\^\(n times ({NUMBER})\) times", said.sentence)
+    read = _factor(said.wording.sentence)
+    if said.bound.level == "words":
+        match = re.search(
+            rf"more than e\^\(n times ({NUMBER})\) times", said.wording.sentence
+        )
         assert match
         return 2 * float(match[1])
     if read is not None:
-        return read if said.level == "text" else read * sum(a != b for a, b in at)
+        return read if said.bound.level == "text" else read * sum(a != b for a, b in at)
     if budget == "position":
         first: float = BUDGETS[budget]["epsilons"][0]
         rest: float = BUDGETS[budget]["rest"]
         eps = (first, rest)
-        if "e^epsilon times" in said.sentence:
+        if "e^epsilon times" in said.wording.sentence:
             return sum(e for e, (a, b) in zip(eps, at, strict=True) if a != b)
-        assert "e^(epsilon d) times" in said.sentence
+        assert "e^(epsilon d) times" in said.wording.sentence
         return sum(
-            e * _cut(said.sentence, d, e) for e, d in zip(eps, apart, strict=True)
+            e * _cut(said.wording.sentence, d, e)
+            for e, d in zip(eps, apart, strict=True)
         )
-    match = re.search(rf"e\^\(\(({NUMBER}) / n\) S\) times", said.sentence)
+    match = re.search(rf"e\^\(\(({NUMBER}) / n\) S\) times", said.wording.sentence)
     if match:
         part = float(match[1]) / 2
-        return part * sum(_cut(said.sentence, d, part) for d in apart)
-    match = re.search(rf"e\^\(({NUMBER}) d\) times", said.sentence)
+        return part * sum(_cut(said.wording.sentence, d, part) for d in apart)
+    match = re.search(rf"e\^\(({NUMBER}) d\) times", said.wording.sentence)
     assert match
     epsilon = float(match[1])
-    if said.level == "text":
+    if said.bound.level == "text":
         most = re.search(
-            rf"nor more than e\^\(n times ({NUMBER})\) times", said.sentence
+            rf"nor more than e\^\(n times ({NUMBER})\) times", said.wording.sentence
         )
-        assert ("min(D, " in said.sentence) == ("gamma" in mechanism)
-        bound = epsilon * max(_cut(said.sentence, d, math.nan) for d in apart)
+        assert ("min(D, " in said.wording.sentence) == ("gamma" in mechanism)
+        bound = epsilon * max(_cut(said.wording.sentence, d, math.nan) for d in apart)
         return min(bound, 2 * float(most[1]) if most else math.inf)
-    nats = [epsilon * _cut(said.sentence, d, math.nan) for d in apart]
+    nats = [epsilon * _cut(said.wording.sentence, d, math.nan) for d in apart]
     other = re.search(
-        rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.sentence
+        rf"and e\^\({NUMBER} d \+ ({NUMBER})\) times where", said.wording.sentence
     )
     if other:
         classes = configured(mechanism, budget).budget.classes.rows
@@ -478,7 +481,7 @@ def test_no_bound_is_needlessly_large(mechanism: str, budget: str) -> None:
         for least in range(1, changed + 1):
             worst[least] = max(worst[least], pair.loss)
     assert one_word_bound(said) <= NEEDLESS.get(budget, _NEAR) * worst[1]
-    if said.level == "text":
+    if said.bound.level == "text":
         assert whole_text(said) <= NEEDLESS.get(budget, _NEAR) * worst[2]
 
 
@@ -492,17 +495,23 @@ def test_a_claim_that_is_too_small_is_caught(
     """With a quarter of the figures, in the fields or the sentence, no test holds."""
     said = configured(mechanism, budget).said
     if part == "sentence":
-        false = dataclasses.replace(said, sentence=_shrunk(said, 0.25))
+        wording = dataclasses.replace(said.wording, sentence=_shrunk(said, 0.25))
+        false = dataclasses.replace(said, wording=wording)
     else:
+        loss, text_level = said.bound.text_loss, said.wording.text_level
+        quarter = loss.total and 0.25 * loss.total
         false = dataclasses.replace(
             said,
-            text_loss=dataclasses.replace(
-                said.text_loss,
-                total=said.text_loss.total and 0.25 * said.text_loss.total,
-                each=said.text_loss.each and 0.25 * said.text_loss.each,
+            bound=dataclasses.replace(
+                said.bound,
+                text_loss=dataclasses.replace(
+                    loss, total=quarter, each=loss.each and 0.25 * loss.each
+                ),
+                worst_loss=quarter,
             ),
-            worst_loss=said.text_loss.total and 0.25 * said.text_loss.total,
-            text_level=f"{0.25 * (said.text_loss.total or 0.0):.6g} {said.text_level}",
+            wording=dataclasses.replace(
+                said.wording, text_level=f"{quarter or 0.0:.6g} {text_level}"
+            ),
         )
     with pytest.raises(AssertionError):
         hold(false, mechanism, budget)
@@ -514,14 +523,16 @@ def _shrunk(said: Statement, times: float) -> str:
     def smaller(match: re.Match[str]) -> str:
         return f"{match[1]}{times * float(match[2]):.6g}{match[3]}"
 
-    nats = _factor(said.sentence)
+    nats = _factor(said.wording.sentence)
     if nats is not None:
         return re.sub(
             r"more than (e\^[\d.]+|[\d.,]+) times as likely",
             f"more than {claims.factor(times * nats)} times as likely",
-            said.sentence,
+            said.wording.sentence,
         )
-    sentence = re.sub(rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.sentence)
+    sentence = re.sub(
+        rf"(e\^\(+)({NUMBER})( d| / n\) S)", smaller, said.wording.sentence
+    )
     sentence = re.sub(rf"(e\^\(n times )({NUMBER})(\) times)", smaller, sentence)
     sentence = sentence.replace("e^epsilon times", "e^(0.25 d) times")
     return sentence.replace("e^(epsilon d) times", "e^(0.25 d) times")
@@ -536,16 +547,16 @@ def test_a_word_that_is_drawn_once_costs_its_loss_once(
     said = configured(mechanism, "uniform", strategy).said
     apart, size = distances(mechanism), ready_mechanism(mechanism).space.size
     epsilon = BUDGETS["uniform"]["epsilon"]
-    assert said.text_loss.each is not None
+    assert said.bound.text_loss.each is not None
     for a, b in itertools.product(range(-1, size), repeat=2):
         # "aa" and "bb": the same draw stands in both places of each.
         gap = np.abs(law(mechanism, a, epsilon) - law(mechanism, b, epsilon)).max()
-        assert gap <= said.text_loss.each + SLACK
+        assert gap <= said.bound.text_loss.each + SLACK
         allowed = in_the_sentence(said, mechanism, "uniform", Pair((a, 0), (b, 0), 0.0))
         assert gap <= allowed + SLACK
-        assert gap <= said.loss.farthest + SLACK
-        if "times the sum of the distances" in said.text_level:
-            cut = _cut(said.sentence, float(apart[a, b]), epsilon)
+        assert gap <= said.bound.loss.farthest + SLACK
+        if "times the sum of the distances" in said.wording.text_level:
+            cut = _cut(said.wording.sentence, float(apart[a, b]), epsilon)
             assert gap <= epsilon * cut + SLACK
 
 
@@ -564,16 +575,16 @@ def test_gaussian_noise_keeps_epsilon_and_delta(budget: str) -> None:
         space=dataclasses.replace(each.mechanism.space, transformed=lambda: clipped),
     )
     laws = {word: _on_a_line(ready, word, stats.norm(scale=sigma)) for word in words}
-    assert said.notion == "eps-delta"
+    assert said.bound.notion == "eps-delta"
     for a, b in itertools.permutations(words, 2):
         beyond = np.maximum(laws[a] - math.exp(epsilon) * laws[b], 0.0).sum()
-        assert beyond <= said.delta + 1e-9
+        assert beyond <= said.bound.delta + 1e-9
         for c, d in itertools.product(words, repeat=2):
             one, two = np.outer(laws[a], laws[c]), np.outer(laws[b], laws[d])
             beyond = np.maximum(one - math.exp(2 * epsilon) * two, 0.0).sum()
-            assert beyond <= 2 * said.delta + 1e-9
+            assert beyond <= 2 * said.bound.delta + 1e-9
     for name in ("position", "declared", "class-first", "released-past", *FREE):
-        assert configured("gaussian", name).said.notion == "none"
+        assert configured("gaussian", name).said.bound.notion == "none"
 
 
 @pytest.mark.parametrize("mechanism", ["tem-beta", "diffractor-beta"])
@@ -595,7 +606,7 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
         RunTerms(),
     )
     gap = float(distances(mechanism)[one, other])
-    assert 4 * lost <= 20.0 * _cut(said.sentence, gap, 20.0) + SLACK
-    assert said.worst_loss is not None
-    assert 4 * lost <= said.worst_loss
-    assert said.loss.farthest == most
+    assert 4 * lost <= 20.0 * _cut(said.wording.sentence, gap, 20.0) + SLACK
+    assert said.bound.worst_loss is not None
+    assert 4 * lost <= said.bound.worst_loss
+    assert said.bound.loss.farthest == most

@@ -114,9 +114,9 @@ def every() -> Iterator[Statement]:
 def lines(said: Statement) -> tuple[str, ...]:
     """Return every line that people read."""
     return (
-        said.sentence,
-        said.text_level,
-        *(said.conditions + said.not_covered),
+        said.wording.sentence,
+        said.wording.text_level,
+        *(said.scope.conditions + said.scope.not_covered),
     )
 
 
@@ -134,18 +134,18 @@ def test_every_line_is_a_whole_sentence() -> None:
 def test_no_statement_contradicts_itself() -> None:
     """For one changed word a statement gives a bound or says that it has none."""
     for said in every():
-        sentence = f"{said.sentence} {said.text_level}"
+        sentence = f"{said.wording.sentence} {said.wording.text_level}"
         assert not ("(n - 1) times" in sentence and "has no better bound" in sentence)
-        weak = said.sentence.startswith("No meaningful protection.")
+        weak = said.wording.sentence.startswith("No meaningful protection.")
         assert weak == (said.strength.word is Strength.NOT_MEANINGFUL) or (
-            said.equal_parts or said.notion == "metric-DP"
+            said.bound.equal_parts or said.bound.notion == "metric-DP"
         )
-        if said.equal_parts:
+        if said.bound.equal_parts:
             assert not weak
         verdict = protection.badge(said)
         tone, label = verdict.tone, verdict.text
         assert (tone == "good") == (label == "Whole texts: strong protection")
-        if weak and said.level != "text":
+        if weak and said.bound.level != "text":
             assert label == "No meaningful protection"
 
 
@@ -154,7 +154,11 @@ def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
     """Without a metric no sentence tells near words from far ones."""
     for kind, epsilon in itertools.product(KINDS, (5.0, 90.0)):
         said = statement(mechanism, spent(kind, epsilon))
-        for line in (said.sentence, said.text_level, protection.badge(said).text):
+        for line in (
+            said.wording.sentence,
+            said.wording.text_level,
+            protection.badge(said).text,
+        ):
             assert "farthest" not in line
             assert "nearest" not in line
             assert "distance" not in line
@@ -164,24 +168,24 @@ def test_no_distance_is_spoken_of_where_there_is_none(mechanism: str) -> None:
 def test_a_total_for_a_text_is_judged_as_a_text(total: float) -> None:
     """Its limit is 10 nats, with the share of one word of n beside it."""
     said = statement("rank", spent("text", total))
-    assert said.notion == ("LDP" if total < 60 else "none")
+    assert said.bound.notion == ("LDP" if total < 60 else "none")
     if total == 60.0:
         return  # one word may have all of it, and that cannot be drawn
     large = "no meaningful protection of a text as a whole"
-    assert (large in said.text_level) == (total > 10)
+    assert (large in said.wording.text_level) == (total > 10)
     assert (said.strength.text is Strength.NOT_MEANINGFUL) == (total > 10)
-    assert not said.sentence.startswith("No meaningful")
-    assert f"{total:g} / n nats" in said.text_level
-    assert "above 30" not in said.sentence + said.text_level
+    assert not said.wording.sentence.startswith("No meaningful")
+    assert f"{total:g} / n nats" in said.wording.text_level
+    assert "above 30" not in said.wording.sentence + said.wording.text_level
 
 
 def test_how_many_words_are_too_many_for_a_text() -> None:
     """Bounds for single words say from where on whole texts are not protected."""
-    text_level = statement("rank", spent("word", 4.0)).text_level
+    text_level = statement("rank", spent("word", 4.0)).wording.text_level
     assert "differ in 3 words or more may lose more than 10 nats" in text_level
-    text_level = statement("rank", spent("word", 12.0)).text_level
+    text_level = statement("rank", spent("word", 12.0)).wording.text_level
     assert "differ in a single word may lose more than 10 nats" in text_level
-    text_level = statement("rank", spent("rate", 4.0)).text_level
+    text_level = statement("rank", spent("rate", 4.0)).wording.text_level
     assert "From n = 3 on that is above 10 nats" in text_level
     assert "from n = 8 on a change of one word may lose more than 30" in text_level
 
@@ -189,10 +193,10 @@ def test_how_many_words_are_too_many_for_a_text() -> None:
 def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
     """A total of 30 is claimed, with what two texts lose of it."""
     said = statement("rank", BudgetDescription(BudgetKind.FREE, 0.1, 30.0, total=30.0))
-    assert said.notion == "LDP"
-    assert said.worst_loss == 60.0
+    assert said.bound.notion == "LDP"
+    assert said.bound.worst_loss == 60.0
     assert "in sum at most 30 for a text (two texts may lose 2 times that)" in (
-        said.text_level
+        said.wording.text_level
     )
 
 
@@ -200,7 +204,7 @@ def test_a_total_that_is_shared_by_the_text_is_resolved_by_the_word() -> None:
 def test_a_data_set_says_what_its_files_share(key: str) -> None:
     """Outputs of one run can be linked, and numbers are written anew each time."""
     said = statement("rank", spent("word", 5.0), strategy="data-set", key=key)
-    not_covered = " ".join(said.not_covered)
+    not_covered = " ".join(said.scope.not_covered)
     assert "in the outputs of all its input files" in not_covered
     assert "linked with each other" in not_covered
     assert ("this key file" in not_covered) == (key == "key-file")

@@ -151,7 +151,7 @@ COVERED = {"unknown": "words outside it", "number": "numbers"}
 
 
 def _check_tokens(case: Case, said: Statement) -> None:
-    alike, not_covered = _words(said.adjacency), _words(said.not_covered)
+    alike, not_covered = _words(said.scope.adjacency), _words(said.scope.not_covered)
     for (name, value), (in_alike, in_not_covered) in SHOWN.items():
         if case.policy[name] == value:
             assert in_alike in alike
@@ -159,28 +159,30 @@ def _check_tokens(case: Case, said: Statement) -> None:
         elif name != "unknown":
             assert in_not_covered not in not_covered
     for name, words in COVERED.items():
-        assert (words in said.covered) == (case.policy[name] == "perturb")
-    assert ("identifiers" in said.covered) == (case.policy["unknown"] == "perturb")
+        assert (words in said.scope.covered) == (case.policy[name] == "perturb")
+    assert ("identifiers" in said.scope.covered) == (
+        case.policy["unknown"] == "perturb"
+    )
     without = "words of the vocabulary other than stop words"
-    assert (without in said.covered) == (case.policy["stop_word"] != "perturb")
-    assert said.not_covered[0].startswith(
+    assert (without in said.scope.covered) == (case.policy["stop_word"] != "perturb")
+    assert said.scope.not_covered[0].startswith(
         "Texts with different numbers of tokens may be told apart"
     ) or ("Texts with different numbers of tokens may be told apart" in not_covered)
 
 
 def _check_notion(case: Case, said: Statement) -> None:
-    if said.notion == "none":
-        assert said.sentence.startswith("No guarantee")
-        assert said.text_level == "No guarantee for texts."
-        assert said.conditions == ()
-        assert said.worst_loss is None
-        assert case.key == "seed" or "exact probability" in said.sentence
+    if said.bound.notion == "none":
+        assert said.wording.sentence.startswith("No guarantee")
+        assert said.wording.text_level == "No guarantee for texts."
+        assert said.scope.conditions == ()
+        assert said.bound.worst_loss is None
+        assert case.key == "seed" or "exact probability" in said.wording.sentence
         return
     assert case.key != "seed"
-    assert said.notion == ("LDP" if case.mechanism < 2 else "metric-DP")
-    for shown in (*said.covered, *said.adjacency):
-        assert shown in said.sentence
-    conditions = _words(said.conditions)
+    assert said.bound.notion == ("LDP" if case.mechanism < 2 else "metric-DP")
+    for shown in (*said.scope.covered, *said.scope.adjacency):
+        assert shown in said.wording.sentence
+    conditions = _words(said.scope.conditions)
     assert ("key file" in conditions) == (case.key == "key-file")
     assert ("lexicon is public" in conditions) == case.lexicon_is_custom
     assert "without looking at the private text" in conditions
@@ -188,25 +190,31 @@ def _check_notion(case: Case, said: Statement) -> None:
 
 
 def _check_numbers(case: Case, said: Statement) -> None:
-    assert said.epsilon == case.epsilon
-    if said.notion == "none":
+    assert said.bound.epsilon == case.epsilon
+    if said.bound.notion == "none":
         return
-    assert said.worst_loss is not None
-    assert said.loss.nearest <= said.loss.median <= said.loss.farthest
-    assert said.loss.farthest <= said.worst_loss * (1 + 1e-12)
-    assert said.equal_parts == (case.level == "text")
-    poor = said.sentence.startswith("No meaningful protection.")
-    assert poor == (said.loss.nearest > 30 and case.level == "word")
-    if case.level == "word" and said.loss.nearest <= 30 < said.loss.farthest:
-        assert "Factors beyond e^30 are no meaningful" in said.sentence
-    large = "no meaningful protection of a text as a whole" in said.text_level
-    total = said.text_loss.total
-    assert large == (not said.worst_loss > 30 if total is None else total > 10)
+    assert said.bound.worst_loss is not None
+    assert said.bound.loss.nearest <= said.bound.loss.median <= said.bound.loss.farthest
+    assert said.bound.loss.farthest <= said.bound.worst_loss * (1 + 1e-12)
+    assert said.bound.equal_parts == (case.level == "text")
+    poor = said.wording.sentence.startswith("No meaningful protection.")
+    assert poor == (said.bound.loss.nearest > 30 and case.level == "word")
+    if (
+        case.level == "word"
+        and said.bound.loss.nearest <= 30 < said.bound.loss.farthest
+    ):
+        assert "Factors beyond e^30 are no meaningful" in said.wording.sentence
+    large = "no meaningful protection of a text as a whole" in said.wording.text_level
+    total = said.bound.text_loss.total
+    assert large == (not said.bound.worst_loss > 30 if total is None else total > 10)
     if case.level == "text":
-        assert number(said.epsilon) in said.text_level or "epsilon" in said.text_level
-        assert "whatever its length" in said.text_level
+        assert (
+            number(said.bound.epsilon) in said.wording.text_level
+            or "epsilon" in said.wording.text_level
+        )
+        assert "whatever its length" in said.wording.text_level
     else:
-        assert number(said.epsilon) in said.text_level
+        assert number(said.bound.epsilon) in said.wording.text_level
 
 
 @pytest.mark.slow
@@ -223,7 +231,7 @@ def test_every_combination_of_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         _check_tokens(case, said)
         _check_notion(case, said)
         _check_numbers(case, said)
-        not_covered = _words(said.not_covered)
+        not_covered = _words(said.scope.not_covered)
         assert ('All fields other than "text"' in not_covered) == (
             case.fields is not None
         )
@@ -260,8 +268,8 @@ def _losses(which: int, epsilon: float) -> np.ndarray:
 def test_exact_loss_is_within_the_claim(which: int, epsilon: float) -> None:
     """The exact law's largest loss over all inputs is at most the one claimed."""
     said = _plain(which, "word", epsilon)
-    assert said.worst_loss is not None
-    assert _losses(which, epsilon).max() <= said.worst_loss + 1e-9
+    assert said.bound.worst_loss is not None
+    assert _losses(which, epsilon).max() <= said.bound.worst_loss + 1e-9
 
 
 @pytest.mark.parametrize("which", range(5))
@@ -271,9 +279,12 @@ def test_exact_loss_of_whole_texts_is_within_the_claim(
 ) -> None:
     """At level text no length of text loses more than the total that is claimed."""
     said = _plain(which, "text", epsilon)
-    assert said.worst_loss is not None
+    assert said.bound.worst_loss is not None
     for words in (1, 2, 3, 10, 100):
-        assert words * _losses(which, epsilon / words).max() <= said.worst_loss + 1e-9
+        assert (
+            words * _losses(which, epsilon / words).max()
+            <= said.bound.worst_loss + 1e-9
+        )
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 2.0, 5.0])
@@ -281,11 +292,14 @@ def test_tem_per_text_claims_the_diameter(epsilon: float) -> None:
     """With gamma from beta, a text's words have larger gammas than its total has."""
     said = _plain(3, "text", epsilon)
     diameter = mechanism(3).space.geometry.diameter
-    assert said.worst_loss == pytest.approx(epsilon * diameter)
+    assert said.bound.worst_loss == pytest.approx(epsilon * diameter)
     promise = mechanism(3).guarantee(epsilon)
     most = min(epsilon * diameter, promise.max_loss)
-    assert said.loss.farthest == pytest.approx(most)
-    assert f"{number(promise.max_loss)} / ({number(epsilon)} / n))" in said.sentence
+    assert said.bound.loss.farthest == pytest.approx(most)
+    assert (
+        f"{number(promise.max_loss)} / ({number(epsilon)} / n))"
+        in said.wording.sentence
+    )
 
 
 def test_largest_distance_covers_unknown_words() -> None:
@@ -310,19 +324,19 @@ def test_seeded_run_says_so_whatever_else_holds() -> None:
             fields=("text",),
         )
         said = statement(case)
-        assert said.notion == "none"
-        assert "seeded" in said.sentence
+        assert said.bound.notion == "none"
+        assert "seeded" in said.wording.sentence
 
 
 def test_whole_texts_of_ldp_words_add_up() -> None:
     """Without a total, the words of a text add up to n times epsilon."""
-    assert "n times 2.5 nats" in _plain(0, "word", 2.5).text_level
-    assert "2.5 / n" in _plain(0, "text", 2.5).text_level
+    assert "n times 2.5 nats" in _plain(0, "word", 2.5).wording.text_level
+    assert "2.5 / n" in _plain(0, "text", 2.5).wording.text_level
 
 
 def test_tiny_differences_of_epsilon_are_not_rounded_away() -> None:
     """An epsilon that six digits would make smaller is printed in full."""
-    assert "7.1234321" in _plain(0, "word", 7.1234321).sentence
+    assert "7.1234321" in _plain(0, "word", 7.1234321).wording.sentence
 
 
 @pytest.mark.parametrize("digits", [2, 4, 6])

@@ -108,8 +108,8 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     said = statement_for(
         SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, total=total)
     )
-    assert said.notion == "LDP"
-    bound = said.epsilon if said.level == "text" else 2 * said.epsilon
+    assert said.bound.notion == "LDP"
+    bound = said.bound.epsilon if said.bound.level == "text" else 2 * said.bound.epsilon
     assert loss(first, second) <= bound + 1e-9
     # One word of two changed, epsilons moved: hi * word + (hi - lo) * drift.
     left = mechanism.guarantee(high).varying_epsilon
@@ -123,8 +123,8 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
     per_word = statement_for(
         SPLITTING[which], BudgetDescription(BudgetKind.FREE, low, high, rate=total / 2)
     )
-    assert per_word.level == "words"
-    assert loss(first, second) <= 2 * per_word.epsilon + 1e-9
+    assert per_word.bound.level == "words"
+    assert loss(first, second) <= 2 * per_word.bound.epsilon + 1e-9
 
 
 @pytest.mark.parametrize("which", range(len(SPLITTING)))
@@ -137,12 +137,12 @@ def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> No
     said = statement_for(
         SPLITTING[which], BudgetDescription(BudgetKind.TYPE, low, high)
     )
-    assert said.level == "word"
-    assert said.metric == ONE
+    assert said.bound.level == "word"
+    assert said.bound.metric == ONE
     for x, other in itertools.product(range(-1, 5), repeat=2):
         for e, e_other in ((low, high), (high, high), (high, low)):
             lost = loss(law(mechanism, x, e), law(mechanism, other, e_other))
-            assert lost <= said.epsilon + 1e-9
+            assert lost <= said.bound.epsilon + 1e-9
 
 
 @pytest.mark.parametrize("which", range(len(SPLITTING)))
@@ -164,9 +164,9 @@ def test_class_first(which: int, first: float) -> None:
         return np.asarray(np.log(weights @ np.array(laws)))
 
     said = statement_for(SPLITTING[which], budget.description)
-    assert said.worst_loss is not None
+    assert said.bound.worst_loss is not None
     for x, other in itertools.product(range(-1, 5), repeat=2):
-        assert loss(mixed(x), mixed(other)) <= said.worst_loss + 1e-9
+        assert loss(mixed(x), mixed(other)) <= said.bound.worst_loss + 1e-9
 
 
 def test_the_class_is_drawn_by_randomised_response() -> None:
@@ -204,11 +204,11 @@ def test_a_budget_of_the_released_past(which: int) -> None:
         return np.array(out).ravel()
 
     said = statement_for(SPLITTING[which], budget.description)
-    assert said.worst_loss is not None
+    assert said.bound.worst_loss is not None
     texts = list(itertools.product(range(-1, 5), range(-1, 5)))
     laws_ = [text(each) for each in texts]
     worst = max(loss(a, b) for a, b in itertools.combinations(laws_, 2))
-    assert worst <= said.worst_loss + 1e-9
+    assert worst <= said.bound.worst_loss + 1e-9
 
 
 def test_the_counterexample_of_two_words() -> None:
@@ -232,9 +232,9 @@ def test_the_counterexample_of_two_words() -> None:
         {"name": "rank", "weights": "staircase", "k": 1}, _free(total=4.0)
     )
     assert lost > 4.0  # the plain sum is no bound
-    assert said.worst_loss is not None
-    assert lost <= said.worst_loss
-    assert "computed from the whole text" in said.text_level
+    assert said.bound.worst_loss is not None
+    assert lost <= said.bound.worst_loss
+    assert "computed from the whole text" in said.wording.text_level
 
 
 def _free(total: float) -> BudgetDescription:
@@ -250,9 +250,9 @@ def test_noise_promises_nothing_when_epsilon_tells_words_apart(
     said = statement_for(
         {"name": name}, BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0)
     )
-    assert said.notion == "none"
-    assert said.worst_loss is None
-    assert "No guarantee" in said.sentence
+    assert said.bound.notion == "none"
+    assert said.bound.worst_loss is None
+    assert "No guarantee" in said.wording.sentence
 
 
 @pytest.mark.parametrize("kind", ["position", "past", "class"])
@@ -262,8 +262,8 @@ def test_noise_keeps_its_metric_when_epsilon_is_public(kind: str) -> None:
         {"name": "laplace"},
         BudgetDescription(BudgetKind(kind), 0.5, 2.0, total=4.0, first=0.3),
     )
-    assert said.notion == "metric-DP"
-    assert said.worst_loss is not None
+    assert said.bound.notion == "metric-DP"
+    assert said.bound.worst_loss is not None
 
 
 @pytest.mark.parametrize("kind", ["word", "text", "position", "type", "class", "free"])
@@ -287,7 +287,9 @@ def test_a_law_that_looks_at_the_text_promises_nothing_better_for_one_word(
         numerical_slack=1e-12,
     )
     said = statement.build(promise, terms)
-    assert said.level == ("text" if total else "words")
-    assert said.epsilon == (6.0 if total else 2.0)
-    assert "One changed word has no better bound than a change" in said.text_level
-    assert "word" in said.sentence
+    assert said.bound.level == ("text" if total else "words")
+    assert said.bound.epsilon == (6.0 if total else 2.0)
+    assert (
+        "One changed word has no better bound than a change" in said.wording.text_level
+    )
+    assert "word" in said.wording.sentence

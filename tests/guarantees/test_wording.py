@@ -16,7 +16,7 @@ from dptext.checking.policy import ExportPolicy
 from dptext.checking.recompute import known_risk
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import Strengths, Unprotected
-from dptext.guarantees.statement import Statement
+from dptext.guarantees.statement import Statement, Wording
 from dptext.report import protection
 from dptext.report.blocks import Badge
 from dptext.report.document import Document
@@ -32,16 +32,29 @@ POLICIES = (
     ),
 )
 # All that people read and nothing decides by.
-PROSE = ("sentence", "text_level", "translation", "distance", "unit", "source")
-LISTS = ("adjacency", "covered", "conditions", "not_covered", "form_layouts")
-SHOWN = {*PROSE[:3], *LISTS, "risk_note", "reason"}
+LISTS = ("adjacency", "covered", "conditions", "not_covered")
+SHOWN = {
+    "sentence",
+    "text_level",
+    "translation",
+    "form_layouts",
+    "risk_note",
+    "reason",
+    *LISTS,
+}
 
 
 def plain(said: Statement) -> Statement:
     """Return a statement without its prose."""
-    name = replace(said.metric, name="x")
-    changes: dict[str, Any] = {**dict.fromkeys(PROSE, "x"), **dict.fromkeys(LISTS, ())}
-    return replace(said, metric=name, **changes)
+    metric = replace(said.bound.metric, name="x")
+    without: dict[str, Any] = dict.fromkeys(LISTS, ())
+    wording = Wording(sentence="x", text_level="x", decoding=said.wording.decoding)
+    return replace(
+        said,
+        bound=replace(said.bound, metric=metric, unit="x"),
+        scope=replace(said.scope, **without),
+        wording=wording,
+    )
 
 
 def verdicts(said: Statement) -> tuple[Strengths, Badge]:
@@ -71,7 +84,7 @@ def test_rewording_changes_no_figure_and_no_verdict(
     before = [(plain(said), verdicts(said)) for said in test_sentences.every()]
     reword(monkeypatch)
     after = list(test_sentences.every())
-    assert {said.sentence for said in after} == {"x"}
+    assert {said.wording.sentence for said in after} == {"x"}
     assert [(plain(said), verdicts(said)) for said in after] == before
     assert len({str(judged) for _, judged in before}) > 10
 

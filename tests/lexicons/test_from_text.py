@@ -173,7 +173,9 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     ran = here("sanitize", str(private), "-o", str(output), "--lexicon", "mine")
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{output}.dptext.json").read_bytes())
-    (said,) = (c for c in report["guarantee"]["conditions"] if "The lexicon" in c)
+    (said,) = (
+        c for c in report["guarantee"]["scope"]["conditions"] if "The lexicon" in c
+    )
     assert f"the text tickets.txt (sha256 {digest[:12]})" in said
     assert "The public text itself has no guarantee" in said
     assert here("check", str(output)).code == 0
@@ -182,7 +184,7 @@ def test_an_adapted_lexicon_is_measured_and_stated(
     ran = here(*embed, "-o", str(vectors))
     assert ran.code == 0, ran.err
     report = json.loads(Path(f"{vectors}.dptext.json").read_bytes())
-    assert said in report["guarantee"]["conditions"]
+    assert said in report["guarantee"]["scope"]["conditions"]
     calibrate = (
         "calibrate",
         "--risk",

@@ -126,7 +126,7 @@ def test_all_commands_agree_to_the_last_digit(
     texts = [row["text"] for row in rows]
     assert len(texts) > 290
     report = sanitized(tmp_path, rows, "-p", "balanced")
-    private, promise = report["private"]["words"], report["guarantee"]
+    private, bound = report["private"]["words"], report["guarantee"]["bound"]
     words = report["words"]
     files = (str(tmp_path / "in.jsonl"), str(tmp_path / "out.jsonl"))
     shown = asked("evaluate", *files, "-p", "balanced", "--json")
@@ -144,11 +144,11 @@ def test_all_commands_agree_to_the_last_digit(
     # A report leaves out what is as usual.
     assert words["risk"].items() <= plan["risk"].items()
     assert plan["deniability"] == words["deniability"]
-    assert plan["epsilon"] == promise["epsilon"]
+    assert plan["epsilon"] == bound["epsilon"]
     explained = asked("explain", "A good film.", "-p", "balanced", "--json")
     for other in (plan["guarantee"], explained["guarantee"]):
-        assert other["epsilon"] == promise["epsilon"]
-        assert other["worst_loss"] == promise["worst_loss"]
+        assert other["bound"]["epsilon"] == bound["epsilon"]
+        assert other["bound"]["worst_loss"] == bound["worst_loss"]
 
     given, seeded = RunKey.from_bytes(KEY), RunKey.from_seed
     monkeypatch.setattr(
@@ -162,7 +162,7 @@ def test_all_commands_agree_to_the_last_digit(
     assert row.result is not None, row.reason
     assert msgspec.to_builtins(row.result.kept) == kept
     assert msgspec.to_builtins(row.result.deniability) == words["deniability"]
-    assert (row.epsilon, row.worst_loss) == (promise["epsilon"], promise["worst_loss"])
+    assert (row.epsilon, row.worst_loss) == (bound["epsilon"], bound["worst_loss"])
     assert row.risk == risk
 
 

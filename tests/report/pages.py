@@ -130,9 +130,9 @@ def changed(report: document.Document, **values: Any) -> document.Document:
             part = part.setdefault(key, {})
         part[last] = value
     other = document.decode(json.dumps(data).encode(), "changed")
-    promise = other.guarantee
-    strength = judge(promise.notion, promise.level, promise.loss, promise.text_loss)
-    return replace(other, guarantee=replace(promise, strength=strength))
+    bound = other.guarantee.bound
+    strength = judge(bound.notion, bound.level, bound.loss, bound.text_loss)
+    return replace(other, guarantee=replace(other.guarantee, strength=strength))
 
 
 RECIPES: dict[str, dict[str, Any]] = {

@@ -96,7 +96,9 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     assert report.output is None
     assert report.words is not None
     assert report.words.risk is None
-    assert 'All fields other than "text"' in " ".join(report.guarantee.not_covered)
+    assert 'All fields other than "text"' in " ".join(
+        report.guarantee.scope.not_covered
+    )
 
 
 @pytest.mark.parametrize(
@@ -137,8 +139,11 @@ def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
     internal = internal_report(name, tmp_path)
     terminal.show([views.report(internal)], console)
     shown = " ".join(console.export_text().split())
-    assert " ".join(internal.guarantee.sentence.split()) in shown
-    for line in (*internal.guarantee.not_covered, *internal.guarantee.conditions):
+    assert " ".join(internal.guarantee.wording.sentence.split()) in shown
+    for line in (
+        *internal.guarantee.scope.not_covered,
+        *internal.guarantee.scope.conditions,
+    ):
         assert " ".join(line.split()) in shown
     assert "drawn by the operating system for this run" in shown
     console.file.close()
@@ -163,7 +168,7 @@ def test_panel_takes_names_as_they_are(tmp_path: Path) -> None:
 def test_losses_of_a_seeded_run_are_not_shown_as_bounds(tmp_path: Path) -> None:
     """Where there is no guarantee the panel prints no finite loss."""
     odd = json.loads(document.encode(internal_report("rank", tmp_path)))
-    odd["guarantee"]["notion"] = "none"
+    odd["guarantee"]["bound"]["notion"] = "none"
     odd["guarantee"]["strength"] = dict.fromkeys(("word", "text"), "no guarantee")
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
     page = views.report(document.decode(json.dumps(odd).encode(), "odd"))

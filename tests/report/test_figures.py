@@ -120,7 +120,7 @@ def test_one_badge_says_what_is_protected(
     values: dict[str, Any], tone: str, words: str, tmp_path: Path
 ) -> None:
     """Of words and of texts, in words and in a colour, wherever a report is shown."""
-    named = {f"guarantee__{key}": value for key, value in values.items()}
+    named = {f"guarantee__bound__{key}": value for key, value in values.items()}
     document = changed(internal_report("rank", tmp_path), **named)
     shown = protection.badge(document.guarantee)
     assert shown.tone == tone
@@ -152,7 +152,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
     document = internal_report("risk", tmp_path)
     for nats, words in ((3.0, "Send only"), (31.0, "Do not, unless the original")):
-        other = changed(document, guarantee__loss=even(nats))
+        other = changed(document, guarantee__bound__loss=even(nats))
         assert words in closed(rendered(other)).text
 
 
@@ -162,17 +162,25 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
         ("risk", {}, "Hand it to a partner's programs", "People of whom"),
         ("rank", {}, "Do not hand it on: most words can", "Nobody."),
         ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
-        ("risk", {"guarantee__notion": "none"}, "Do not hand it on", "Nobody."),
-        ("risk", {"guarantee__loss": even(31.0)}, "Do not hand it on", "Nobody."),
+        ("risk", {"guarantee__bound__notion": "none"}, "Do not hand it on", "Nobody."),
         (
             "risk",
-            {"guarantee__unprotected": ["common-words"]},
+            {"guarantee__bound__loss": even(31.0)},
+            "Do not hand it on",
+            "Nobody.",
+        ),
+        (
+            "risk",
+            {"guarantee__scope__unprotected": ["common-words"]},
             "Hand it to people under contract at most",
             "People of whom",
         ),
         (
             "risk",
-            {"guarantee__text_loss": {"total": 9.0}, "guarantee__level": "text"},
+            {
+                "guarantee__bound__text_loss": {"total": 9.0},
+                "guarantee__bound__level": "text",
+            },
             "Hand it to programs that learn from texts at most",
             "People whose text",
         ),
@@ -198,5 +206,9 @@ def test_a_plan_is_a_page() -> None:
     ready = pipeline.build(profile.parse(recipe, "t.yaml"), small.cloud(20, 4))
     whole = plan.plan(ready, plan.Size(900, packed=300))
     page = closed(html.render(plan.view(whole))).text
-    for part in (whole.guarantee.sentence, "300 compressed bytes", plan.SENTENCES[0]):
+    for part in (
+        whole.guarantee.wording.sentence,
+        "300 compressed bytes",
+        plan.SENTENCES[0],
+    ):
         assert part in page

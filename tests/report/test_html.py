@@ -56,10 +56,10 @@ def test_page_says_what_the_document_says(name: str, text: str, tmp_path: Path) 
     page = closed(data)
     promise = report.guarantee
     for line in (
-        promise.sentence,
-        promise.text_level,
-        *promise.conditions,
-        *promise.not_covered,
+        promise.wording.sentence,
+        promise.wording.text_level,
+        *promise.scope.conditions,
+        *promise.scope.not_covered,
         report.words.risk_note,
         report.run.settings_digest,
         report.run.lexicon_digest,
@@ -116,10 +116,10 @@ def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
         run__lexicon=NASTY,
         words__prior=NASTY,
         run__settings={NASTY: {NASTY: [NASTY]}},
-        guarantee__not_covered=[NASTY],
-        guarantee__conditions=[NASTY],
-        guarantee__sentence=NASTY,
-        guarantee__source=NASTY,
+        guarantee__scope__not_covered=[NASTY],
+        guarantee__scope__conditions=[NASTY],
+        guarantee__wording__sentence=NASTY,
+        guarantee__wording__source=NASTY,
         words__risk_note=NASTY,
         output__file=NASTY,
         private__inputs=[NASTY],
@@ -171,7 +171,7 @@ def test_what_is_no_character_can_be_written() -> None:
 
 def test_no_finite_loss_is_shown_without_guarantee(tmp_path: Path) -> None:
     """A page of a run without guarantee gives no bound."""
-    report = changed(internal_report("rank", tmp_path), guarantee__notion="none")
+    report = changed(internal_report("rank", tmp_path), guarantee__bound__notion="none")
     text = closed(rendered(report)).text
     assert "loss in nats, at most" not in text
 

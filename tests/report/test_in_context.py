@@ -58,7 +58,9 @@ def test_whoever_has_the_text_finds_its_row(tmp_path: Path) -> None:
     said = "Anyone who has an original text"
     for name in ("rank", "laplace", "tem-text"):
         document = internal_report(name, tmp_path)
-        assert any(each.startswith(said) for each in document.guarantee.not_covered)
+        assert any(
+            each.startswith(said) for each in document.guarantee.scope.not_covered
+        )
         assert said in rendered(document).decode()
         lines = [line.sentence for line in answer.answer(document)]
         assert document.words is None or any(each.startswith(said) for each in lines)

@@ -39,12 +39,18 @@ GUARANTEE = "guarantee"
     ("values", "better"),
     [
         ({}, "equal"),
-        ({"guarantee__epsilon": 2.0}, "B"),
-        ({"guarantee__epsilon": 4.0}, "A"),
-        ({"guarantee__notion": "none"}, "A"),
-        ({"guarantee__level": "text"}, None),
-        ({"guarantee__notion": "metric-DP"}, None),
-        ({"guarantee__unprotected": ["common-words"], "guarantee__epsilon": 1.0}, None),
+        ({"guarantee__bound__epsilon": 2.0}, "B"),
+        ({"guarantee__bound__epsilon": 4.0}, "A"),
+        ({"guarantee__bound__notion": "none"}, "A"),
+        ({"guarantee__bound__level": "text"}, None),
+        ({"guarantee__bound__notion": "metric-DP"}, None),
+        (
+            {
+                "guarantee__scope__unprotected": ["common-words"],
+                "guarantee__bound__epsilon": 1.0,
+            },
+            None,
+        ),
     ],
 )
 def test_guarantees_are_compared_only_if_they_are_alike(
@@ -58,7 +64,9 @@ def test_guarantees_are_compared_only_if_they_are_alike(
 
 def test_the_comparison_does_not_depend_on_the_order(report: Document) -> None:
     """With the files exchanged, A becomes B."""
-    other = changed(report, guarantee__epsilon=2.0, guarantee__unprotected=["case"])
+    other = changed(
+        report, guarantee__bound__epsilon=2.0, guarantee__scope__unprotected=["case"]
+    )
     turned = {"A": "B", "B": "A", "equal": "equal", None: None}
     for name, found in aspects(report, other).items():
         assert aspects(other, report)[name].better == turned[found.better]
@@ -66,8 +74,8 @@ def test_the_comparison_does_not_depend_on_the_order(report: Document) -> None:
 
 def test_a_text_that_is_protected_protects_people_more(report: Document) -> None:
     """Bounds above 10 nats protect nobody, however far above."""
-    whole = changed(report, guarantee__text_loss={"total": 2.0})
-    weaker = changed(report, guarantee__text_loss={"total": 12.0})
+    whole = changed(report, guarantee__bound__text_loss={"total": 2.0})
+    weaker = changed(report, guarantee__bound__text_loss={"total": 12.0})
     for name in ("people", "original texts"):
         assert aspects(report, whole)[name].better == "B"
         assert aspects(report, weaker)[name].better == "equal"
@@ -90,18 +98,22 @@ def test_unchanged_columns_are_compared_as_sets(report: Document) -> None:
 
 def test_the_verdict_names_each_side(report: Document) -> None:
     """It says where which one protects more, and where that cannot be said."""
-    stronger = changed(report, guarantee__epsilon=2.0)
+    stronger = changed(report, guarantee__bound__epsilon=2.0)
     said = compared(report, stronger).verdict
     assert said.startswith(f"B is stronger in {GUARANTEE}.")
     assert "It cannot be said for attackers" in said
-    mixed = changed(stronger, guarantee__unprotected=["case", "grammar", "classes"])
+    mixed = changed(
+        stronger, guarantee__scope__unprotected=["case", "grammar", "classes"]
+    )
     assert "B" not in compared(report, report).verdict.split()[:1]
     assert compared(report, mixed).verdict != said
 
 
 def test_the_page_has_both_answers(report: Document) -> None:
     """Sentences are those of the answers, and settings are those that differ."""
-    other = changed(report, guarantee__epsilon=2.0, run__settings__budget__epsilon=2.0)
+    other = changed(
+        report, guarantee__bound__epsilon=2.0, run__settings__budget__epsilon=2.0
+    )
     both = compared(report, other)
     assert [name for name, _, _ in both.settings] == ["budget.epsilon"]
     page = closed(html.render(side_by_side.view(both)))

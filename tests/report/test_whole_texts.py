@@ -103,7 +103,7 @@ def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
     picked = 8 * math.e / (3 * math.e + 5) / 1000
     assert answer["original"]["picked"] == pytest.approx(picked)
     report = json.loads((tmp_path / "out.jsonl.dptext.json").read_text())
-    assert "a set of 3 of 8 public topics" in report["guarantee"]["sentence"]
+    assert "a set of 3 of 8 public topics" in report["guarantee"]["wording"]["sentence"]
     assert report["words"]["no_risk"] == "context"
     phrases = set(topics.open_lexicon("said", 8).words)
     for line in (tmp_path / "out.jsonl").read_text().splitlines():

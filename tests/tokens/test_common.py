@@ -371,4 +371,7 @@ def test_names_that_are_read_alike_are_said_to_count_as_equal(builtin: Lexicon) 
     words = ready.tokenizer.words(["Berlin Florida, Sarah Qwertz"])
     assert len({*words.inputs.tolist()}) == 2
     said = documents.promised(ready)
-    assert "all names of a kind that the vocabulary takes for one word" in said.sentence
+    assert (
+        "all names of a kind that the vocabulary takes for one word"
+        in said.wording.sentence
+    )

@@ -120,11 +120,13 @@ def claimed(ready: VectorRelease, promise: Statement) -> Wide:
     """Return what the statement says of each pair of texts."""
     name = ready.mechanism.name
     metric = ready.settings.recipe.mechanism.params
-    if promise.notion is Notion.APPROXIMATE:
-        delta = promise.delta
-        return np.full(math.comb(len(TEXTS), 2), largest_mu(promise.epsilon, delta))
-    if promise.notion is Notion.LDP:
-        return np.full(math.comb(len(TEXTS), 2), promise.epsilon)
+    if promise.bound.notion is Notion.APPROXIMATE:
+        delta = promise.bound.delta
+        return np.full(
+            math.comb(len(TEXTS), 2), largest_mu(promise.bound.epsilon, delta)
+        )
+    if promise.bound.notion is Notion.LDP:
+        return np.full(math.comb(len(TEXTS), 2), promise.bound.epsilon)
     space = ready.mechanism.space
     rows: NDArray[np.floating] = space.vectors
     if name == "privemb":
@@ -132,7 +134,7 @@ def claimed(ready: VectorRelease, promise: Statement) -> Wide:
     elif getattr(metric, "metric", "") == "lexicon":
         rows = np.asarray(ready.lexicon.vectors, np.float32)
     centres = means(rows, ready.lexicon)
-    times = re.search(r"([\d.]+) times the", promise.metric.name)
+    times = re.search(r"([\d.]+) times the", promise.bound.metric.name)
     if name == "mahalanobis":
         assert times is not None
         lam = metric.lam  # type: ignore[attr-defined]
@@ -144,10 +146,10 @@ def claimed(ready: VectorRelease, promise: Statement) -> Wide:
         if not spread.any():
             mixed = np.eye(width)
         exact = pdist(centres, "mahalanobis", VI=np.linalg.inv(mixed))
-        longest = promise.epsilon * float(times[1]) * pdist(centres)
-        return np.asarray(np.minimum(promise.epsilon * exact, longest))
+        longest = promise.bound.epsilon * float(times[1]) * pdist(centres)
+        return np.asarray(np.minimum(promise.bound.epsilon * exact, longest))
     factor = float(times[1]) if times else 1.0
-    return np.asarray(promise.epsilon * factor * pdist(centres))
+    return np.asarray(promise.bound.epsilon * factor * pdist(centres))
 
 
 @pytest.mark.parametrize("space", registry.names("spaces"))
@@ -187,10 +189,13 @@ def test_no_two_texts_lose_more_than_is_said(
         positions = np.asarray(before(slice(None)), np.float64)
         loss, bound = lost(ready, positions), claimed(ready, promise)
         slack = 1e-9 if mechanism["name"].startswith("discrete") else 1e-6
-        case = (pool, mechanism, promise.distance)
+        case = (pool, mechanism, promise.wording.distance)
         assert (loss <= bound * (1.0 + slack) + 1e-12).all(), case
-        if promise.worst_loss is not None and promise.notion is Notion.METRIC:
-            assert loss.max() <= promise.worst_loss * (1.0 + 1e-9), case
+        if (
+            promise.bound.worst_loss is not None
+            and promise.bound.notion is Notion.METRIC
+        ):
+            assert loss.max() <= promise.bound.worst_loss * (1.0 + 1e-9), case
     pools = ("mean",) if lexicon is LINE else ("mean", "sif")
     wanted = [] if space == "identity" else [(pool, VARIANTS[1]) for pool in pools]
     assert refused == wanted
@@ -355,12 +360,12 @@ def test_check_refuses_what_claims_too_much(version: str, tmp_path: Path) -> Non
     assert "it claims too much" in said
     report = embedded("--mechanism", "mahalanobis", "--set", "mechanism.lam=0.7")
     assert checked(report)[0] == 0
-    name = report["guarantee"]["metric"]["name"]
+    name = report["guarantee"]["bound"]["metric"]["name"]
     factor = re.search(r"at most ([\d.]+) times", name)
     assert factor is not None
     lower = name.replace(factor[1], f"{float(factor[1]) - 0.1:.4f}")
     stronger = json.loads(json.dumps(report).replace(name, lower))
     assert checked(stronger)[0] == 1
     for loss in ("nearest", "median", "farthest"):
-        report["guarantee"]["loss"][loss] *= 0.9
+        report["guarantee"]["bound"]["loss"][loss] *= 0.9
     assert checked(report)[0] == 1

@@ -23,10 +23,10 @@ def test_every_statement_is_whole(mechanism: str, pool: str, tmp_path: Path) -> 
     ready = ready_release(tmp_path, mechanism, pool)
     promise = said(ready)
     lines = (
-        promise.sentence,
-        promise.text_level,
-        *promise.conditions,
-        *promise.not_covered,
+        promise.wording.sentence,
+        promise.wording.text_level,
+        *promise.scope.conditions,
+        *promise.scope.not_covered,
     )
     for line in lines:
         assert line[0].isupper() or line[0].isdigit()
@@ -35,12 +35,14 @@ def test_every_statement_is_whole(mechanism: str, pool: str, tmp_path: Path) -> 
     pure = mechanism in ("discrete-laplace", "privunit")
     notion = "LDP" if pure else "metric-DP"
     notion = "eps-delta" if "gaussian" in mechanism else notion
-    assert promise.notion == notion
-    assert promise.level == ("word" if pool == "word" else "text")
-    exact = "one of the program" in " ".join(promise.conditions)
+    assert promise.bound.notion == notion
+    assert promise.bound.level == ("word" if pool == "word" else "text")
+    exact = "one of the program" in " ".join(promise.scope.conditions)
     assert exact == (pure or mechanism.startswith("discrete"))
-    assert (promise.numerical_slack is not None) == exact
-    assert any("No amplification by sampling" in line for line in promise.not_covered)
+    assert (promise.scope.numerical_slack is not None) == exact
+    assert any(
+        "No amplification by sampling" in line for line in promise.scope.not_covered
+    )
 
 
 @pytest.mark.parametrize("mechanism", ["laplace", "mahalanobis", "privemb"])
@@ -52,9 +54,9 @@ def test_the_farthest_texts_lose_what_is_said(mechanism: str, tmp_path: Path) ->
         rows = rows @ ready.mechanism.inverse  # type: ignore[attr-defined]
     exact = 2.0 * pdist(rows).max()
     promise = said(ready)
-    assert promise.worst_loss is not None
-    assert exact <= promise.worst_loss <= exact * (1 + 1e-5)
-    assert promise.text_loss.total == promise.worst_loss
+    assert promise.bound.worst_loss is not None
+    assert exact <= promise.bound.worst_loss <= exact * (1 + 1e-5)
+    assert promise.bound.text_loss.total == promise.bound.worst_loss
 
 
 def test_privemb_with_the_published_scale_says_what_epsilon_counts(
@@ -66,7 +68,7 @@ def test_privemb_with_the_published_scale_says_what_epsilon_counts(
     matrix = ready.mechanism.matrix  # type: ignore[attr-defined]
     times = np.linalg.norm(matrix, 2) / 1.05
     assert times > 1.0
-    assert f"{np.ceil(times * 1e4) / 1e4:.4f} times the" in said(ready).sentence
+    assert f"{np.ceil(times * 1e4) / 1e4:.4f} times the" in said(ready).wording.sentence
     promise = ready.mechanism.guarantee_over(Inputs.MEANS, 1.0)
     before = ready.mechanism.measured.geometry.diameter  # type: ignore[attr-defined]
     assert promise.max_distance == pytest.approx(times * before, rel=1e-8)
@@ -77,7 +79,7 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
     ready = ready_release(tmp_path, "discrete-gaussian", "word", epsilon=1.0)
     promise = said(ready)
     mu = ready.mechanism.guarantee(ready.epsilon).mu
-    pairs = re.findall(r"(\d+): ([0-9.]+)", promise.text_level)
+    pairs = re.findall(r"(\d+): ([0-9.]+)", promise.wording.text_level)
     assert [int(count) for count, _ in pairs] == list(statement._SEVERAL)
     for count, epsilon in pairs:
         together = mu * np.sqrt(int(count))
@@ -87,19 +89,21 @@ def test_several_vectors_compose_by_mu(tmp_path: Path) -> None:
         ready_release(tmp_path, "gaussian", epsilon=1.0, subject="who", most=9)
     )
     assert 'All vectors of one value of "who", at most 9, are together (1' in (
-        shared.text_level
+        shared.wording.text_level
     )
 
 
 def test_nothing_is_claimed_with_a_seed_or_beyond_what_is_drawn(tmp_path: Path) -> None:
     """A seed is public; so large an epsilon that rounding decides is no guarantee."""
     promise = said(ready_release(tmp_path), key="seed")
-    assert promise.notion == "none"
-    assert promise.worst_loss is None
-    assert promise.sentence.startswith("No guarantee: anyone who knows the seed")
-    assert not promise.conditions
+    assert promise.bound.notion == "none"
+    assert promise.bound.worst_loss is None
+    assert promise.wording.sentence.startswith(
+        "No guarantee: anyone who knows the seed"
+    )
+    assert not promise.scope.conditions
     weak = said(ready_release(tmp_path, "laplace", epsilon=400.0, pool="word"))
-    assert weak.sentence.startswith("No meaningful protection. ")
+    assert weak.wording.sentence.startswith("No meaningful protection. ")
 
 
 def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
@@ -112,12 +116,15 @@ def test_words_that_are_left_out_are_named(tmp_path: Path) -> None:
         pool: said(release.prepare(release.parse(over, {"pool": pool})))
         for pool in ("word", "mean")
     }
-    assert "Stop words have no vector" in " ".join(promises["word"].not_covered)
-    assert "Words outside the vocabulary" in " ".join(promises["word"].not_covered)
-    assert (
-        promises["word"].covered[0] == "words of the vocabulary other than stop words"
+    assert "Stop words have no vector" in " ".join(promises["word"].scope.not_covered)
+    assert "Words outside the vocabulary" in " ".join(
+        promises["word"].scope.not_covered
     )
-    assert "have no vector" not in " ".join(promises["mean"].not_covered)
+    assert (
+        promises["word"].scope.covered[0]
+        == "words of the vocabulary other than stop words"
+    )
+    assert "have no vector" not in " ".join(promises["mean"].scope.not_covered)
 
 
 def test_conditions_follow_the_settings(tmp_path: Path) -> None:
@@ -125,12 +132,12 @@ def test_conditions_follow_the_settings(tmp_path: Path) -> None:
     promise = said(
         ready_release(tmp_path), "key-file", identified=True, lexicon_is_custom=True
     )
-    text = " ".join(promise.conditions)
+    text = " ".join(promise.scope.conditions)
     assert "The key file is random and stays secret" in text
     assert "The lexicon is public" in text
     assert "with the same id" in text
     copied = "The id of each record is unchanged in the output, but not in a .npy file"
-    assert any(line.startswith(copied) for line in promise.not_covered)
+    assert any(line.startswith(copied) for line in promise.scope.not_covered)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
