@@ -58,7 +58,7 @@ _BATCH = 500
 
 
 class Written(NamedTuple):
-    """Texts as they are written, the decoded and the original words, and seconds."""
+    """Written texts, the decoded and the original words, and seconds."""
 
     texts: list[str]
     ids: Ids
@@ -229,7 +229,7 @@ def examples(ready: Pipeline, corpus: str, arguments: argparse.Namespace) -> Non
 
 
 def main() -> None:
-    """Print what is asked for, corpus by corpus."""
+    """Print the requested measurements, corpus by corpus."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--corpus", nargs="+", choices=CORPORA, default=["AG News"])
     parser.add_argument("--rows", type=int, default=200)

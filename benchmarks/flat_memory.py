@@ -1,7 +1,7 @@
 """Memory of `dptext sanitize` over a long stream: it must not grow with the input.
 
-JSONL of any size is generated as it is read, of public words by their frequencies, with
-numbers and unknown words that never come again, so that whatever is kept of texts
+JSONL of any size is generated during the run, of public words by their frequencies,
+with numbers and unknown words that never come again, so that anything kept of texts
 shows. It goes in by a pipe and out to nothing. Memory is the resident size of the
 process and of its workers, taken as often as a hundredth of the input is read.
 
@@ -24,7 +24,7 @@ import numpy as np
 import psutil
 
 STEPS = 100
-TEXTS = 5_000  # different ones, but for what is new in each
+TEXTS = 5_000  # different ones, apart from the new words in each
 WORDS = 60  # of a text
 
 
@@ -122,7 +122,7 @@ def main() -> None:
         samples.append(sample)
         if len(samples) % (STEPS // 10) == 1:
             print("{:7.0f} {:8.0f} {:12.0f}".format(*sample), file=sys.stderr)
-    # The first tenth fills what is of a fixed size.
+    # The first tenth fills memory of a fixed size.
     peaks = [
         max(each.resident for each in part)
         for part in (samples[STEPS // 10 : STEPS // 2], samples[STEPS // 2 :])

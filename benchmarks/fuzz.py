@@ -3,7 +3,7 @@
     python -m benchmarks fuzz --examples 20000 --seed 3
     python -m benchmarks fuzz --target report --atheris    # pip install atheris
 
-An exception that is none of dptext's ends it, with the bytes that it came from.
+An exception other than those of dptext ends it, with the bytes that it came from.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def looked_at(table: Iterable[Mapping[str, object]]) -> tuple[Contents, set[str]
 
 
 def main() -> None:
-    """Print what is found, and how much was looked at."""
+    """Print the findings, and how much was looked at."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("folders", nargs="+", type=Path)
     paths = [p for each in parser.parse_args().folders for p in sorted(each.rglob("*"))]

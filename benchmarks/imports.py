@@ -5,8 +5,8 @@
     python -m benchmarks imports reading [--words 20000] [--dimensions 300]
 
 `large` makes the file in FOLDER where it is not there yet (1 GB of text by default),
-then runs `dptext lexicon import` on it in a process of its own: wall time, CPU time,
-peak memory. The vectors have the structure of real ones: topics within topics, lengths
+then runs `dptext lexicon import` on it in a separate process: wall time, CPU time, peak
+memory. The vectors have the structure of real ones: topics within topics, lengths
 that fall with frequency, a direction that all words share (which makes hubs). Words are
 made of syllables.
 
@@ -107,7 +107,7 @@ def ours(content: bytes) -> Vectors:
 
 
 def seconds(read: Callable[[bytes], Vectors], content: bytes) -> tuple[float, Vectors]:
-    """Return the least of three times, and what was read."""
+    """Return the least of three times, and the vectors."""
     times = []
     for _ in range(3):
         start = time.perf_counter()

@@ -59,7 +59,7 @@ def ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def spearman(
     lexicon: Lexicon, scored: list[tuple[str, str, float]]
 ) -> tuple[float, int]:
-    """Return (rho, number of pairs whose words are both known)."""
+    """Return (rho, number of pairs of two known words)."""
     row_of = {word.lower(): row for row, word in enumerate(lexicon.words)}
     known = [(row_of[a], row_of[b], s) for a, b, s in scored if {a, b} <= row_of.keys()]
     left, right, scores = (np.array(column) for column in zip(*known, strict=True))

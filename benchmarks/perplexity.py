@@ -7,10 +7,10 @@ reviews and news, of the same texts with their words mixed, and of random words.
 
 The bigram model. The counts are those of the package `wordsegment` (MIT; pip install
 wordsegment): 333,213 words of the web and their 258,437 commonest pairs (Google's web
-corpus, as cut by P. Norvig). A pair that is listed has its relative frequency; what is
-left over after a word goes to all other words by their own frequency (Katz's back-off,
-no discount but what the list leaves out, at least a twentieth). The rules, the same for
-every text:
+corpus, as cut by P. Norvig). A pair that is listed has its relative frequency; the rest
+after a word goes to all other words by their own frequency (Katz's back-off, no
+discount but the share that the list leaves out, at least a twentieth). The rules, the
+same for every text:
 
 - words are those of dptext's splitter, lower-cased, cut at hyphens, without apostrophes
   ("don't" counts as "dont", as in the counts);
@@ -98,7 +98,7 @@ def model() -> Model:
             first.append(ids[parts[0]])
             second.append(ids[parts[1]])
             often.append(float(count))
-    # Capitalised and plain pairs stand in lines of their own.
+    # Capitalised and plain pairs stand in separate lines.
     keys, which = np.unique(
         np.array(first) * len(counts) + np.array(second), return_inverse=True
     )

@@ -1,4 +1,4 @@
-"""What an output shows that embarrasses whoever hands it on, counted.
+"""Faults of outputs that embarrass the people who hand them on, counted.
 
     python -m benchmarks presentable [--tickets 600] [--reviews 200] [--profile ...]
     python -m benchmarks presentable --check
@@ -220,7 +220,7 @@ def lists() -> Lists:
 
 
 class Version(NamedTuple):
-    """Texts as they are written, with the words that were replaced: before, after."""
+    """Written texts, with the words that were replaced: before, after."""
 
     texts: list[str]
     before: list[list[str]]
@@ -255,7 +255,7 @@ def version(ready: Pipeline, texts: Sequence[str], seed: int) -> Version:
 
 
 def figures(done: Version, texts: Sequence[str]) -> dict[str, float]:
-    """Count what was written in the place of what: shares and rates, by name."""
+    """Count the faults of replacements: shares and rates, by name."""
     known, counts = lists(), Counter[str]()
     counts["negations"] = sum(done.denied)
     for text, new, before, after in zip(

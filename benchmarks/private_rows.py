@@ -43,7 +43,7 @@ def privatized(
 ) -> Words:
     """Return private texts, and the drawn words with the text that each stands in.
 
-    written: the words as they are written instead, decoded and in agreement.
+    With `written` the words are instead the written ones, decoded and in agreement.
     """
     ids: list[Ids] = []
     positions: list[NDArray[np.int64]] = []
@@ -62,7 +62,7 @@ def privatized(
 
 
 def untouched(sanitizer: Pipeline, texts: list[str], seed: int = 0) -> Words:
-    """Return the texts as they are, in the same shape."""
+    """Return the unchanged texts, in the same shape."""
     words = sanitizer.tokenizer.words(texts)
     return texts, words.ids, words.texts
 

@@ -39,7 +39,7 @@ MECHANISMS = (
     "discrete-laplace",
     "privunit",
 )
-# Losses between any two texts, in nats; what is found at one holds for smaller ones.
+# Losses between any two texts, in nats; findings at one hold for smaller ones.
 LOSSES = (8.0, 20.0)
 # privunit keeps something at each of these.
 LOSSES_OF_DIRECTIONS = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0)
@@ -77,7 +77,7 @@ def drawn(ready: release.VectorRelease, seed: int, directions: Wide) -> Wide:
 
 
 def prepared(pool: str, mechanism: str, loss: float) -> release.VectorRelease:
-    """Return the release whose texts differ by at most a loss."""
+    """Return the release with at most this loss between any two texts."""
     epsilon = loss
     for _ in range(2):  # of a metric epsilon counts a distance
         over = {"mechanism": mechanism, "budget": {"epsilon": epsilon}}
@@ -103,7 +103,7 @@ def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
     chance = max(answers.count(label) for label in set(answers)) / len(answers)
     rows = []
     for pool in POOLS:
-        # With so large an epsilon noise is nothing: the vectors as they are.
+        # With so large an epsilon noise is nothing: the vectors are unchanged.
         bare = prepared(pool, "discrete-laplace", 1e6)
         plain = [vectors(bare, each, 1) for each in texts]
         original = accuracy(plain[0], labels, plain[1], answers)

@@ -104,7 +104,7 @@ def kept(
 
 
 def show_kept() -> None:
-    """Print what is kept of the labels of each corpus."""
+    """Print the accuracy that topics keep for the labels of each corpus."""
     for corpus in CORPORA:
         public, measured = divided(corpus)
         labels = [label for _, label in measured]
@@ -168,7 +168,7 @@ def show_linkage(profiles: Sequence[str]) -> None:
 
 
 def main() -> None:
-    """Measure what is asked for."""
+    """Run the requested measurements."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--data", type=Path, help="folder with the rows")
     parser.add_argument("--only", choices=("kept", "linkage", "words"))

@@ -48,7 +48,7 @@ def gpt2(folder: Path, seed: int = 0) -> str:
 
 
 def gptj(folder: Path, seed: int = 0) -> str:
-    """Save a GPT-J, which has attention of its own."""
+    """Save a GPT-J, which has a different attention."""
     return _causal("GPTJ", folder, seed, **_TWO_LAYERS, rotary_dim=4)
 
 
@@ -59,7 +59,7 @@ def bloom(folder: Path, seed: int = 0) -> str:
 
 
 def mamba(folder: Path, seed: int = 0) -> str:
-    """Save a Mamba, which keeps a state in place of keys and values."""
+    """Save a Mamba, which keeps a state instead of keys and values."""
     return _causal("Mamba", folder, seed, hidden_size=16, num_hidden_layers=2)
 
 
@@ -138,7 +138,7 @@ def bert(
 
 
 def roberta(folder: Path, seed: int = 0) -> str:
-    """Save a RoBERTa whose tokens, of bytes, are learnt from a few lines."""
+    """Save a RoBERTa with tokens of bytes, learnt from a few lines."""
     library = _library()
     from tokenizers import AddedToken, ByteLevelBPETokenizer
 

@@ -60,7 +60,7 @@ def hold_draws(
 
 
 def hold_batches(mechanism: Any, ids: Ids, eps: NDArray[np.float64]) -> None:
-    """Hold what is drawn alone and in parts against all together, to the last bit."""
+    """Compare draws alone and in parts with all together, to the last bit."""
     bits = distributions.bits(len(ids))
     whole = mechanism.sample(ids, eps, bits)
     size = len(ids)

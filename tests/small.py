@@ -1,4 +1,4 @@
-"""Small lexicons whose exact laws can be computed by hand."""
+"""Small lexicons with exact laws that can be computed by hand."""
 
 from __future__ import annotations
 

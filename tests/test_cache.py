@@ -31,7 +31,7 @@ SHARES = (small.zipf(SIZE) + 0.05) / (small.zipf(SIZE) + 0.05).sum()
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    # Fewer draws of searches: what is tested is what is kept.
+    # Fewer draws of searches: tests are about stored entries, not good results.
     monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
     monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
     monkeypatch.setattr(calibrate, "_SEARCH_DRAWS", 1000)

@@ -1,9 +1,9 @@
-"""What is kept is kept under all that decides it: another ingredient, another entry.
+"""The key of an entry covers all that decides it: another ingredient, another entry.
 
 Each computation that is kept runs once with its usual ingredients and then, in the same
 folder, with one of them changed. The result must be that of an empty folder, and the
-entries of the first run must be as they were: an entry that is shared is either taken
-for the other one or written over.
+entries of the first run must be unchanged: an entry that is shared is either taken for
+the other one or written over.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ def plain(value: Any) -> Any:
 def in_space(
     measure: Callable[[Space], Any],
 ) -> Callable[[Lexicon, tuple[str, dict[str, Any]]], Any]:
-    """Return what is measured in a space of a lexicon."""
+    """Return a function that measures a space of a lexicon."""
     return lambda lexicon, of: plain(measure(space(lexicon, of[0], **of[1])))
 
 
@@ -122,7 +122,7 @@ def other_pairs() -> Ngrams:
 
 
 def other_words() -> Ngrams:
-    """Return a model of the same pairs whose likeliest words are other ones."""
+    """Return a model of the same pairs with other likeliest words."""
     return dataclasses.replace(MODEL, alone=MODEL.alone[::-1].copy())
 
 
@@ -309,7 +309,7 @@ COMBINATIONS = [
 
 
 def entries(folder: Path) -> dict[str, bytes]:
-    """Return what is kept."""
+    """Return the entries of a folder: names and bytes."""
     return {
         str(path.relative_to(folder)): path.read_bytes()
         for path in folder.rglob("*")
@@ -393,7 +393,7 @@ def test_an_imported_lexicon_is_kept_by_its_source_and_settings(
     ids=str,
 )
 def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) -> None:
-    """Mechanism, lexicon, epsilon and what is replaced; a ladder by all but budgets."""
+    """Mechanism, lexicon, epsilon and replaced tokens; a ladder by all but budgets."""
     recipe = {
         "mechanism": {"name": "rank", "weights": "staircase", "k": 4},
         "budget": {"name": "uniform", "epsilon": 3.0},

@@ -1,4 +1,4 @@
-"""Whole numbers as noise: the tables are exact, and so is what is claimed of them."""
+"""Whole numbers as noise: the tables are exact, and so are the claims about them."""
 
 from __future__ import annotations
 

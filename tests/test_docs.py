@@ -1,4 +1,4 @@
-"""The commands of the pages run as they are printed, page by page."""
+"""The commands of the pages run as printed, page by page."""
 
 from __future__ import annotations
 

@@ -74,7 +74,7 @@ class Workspace:
         self.report = self.rest / "out" / "report.json"
 
     def run(self, program: list[str], *arguments: str) -> tuple[int, bytes]:
-        """Run a program with folders of its own; return its exit code and stderr."""
+        """Run a program with separate folders; return its exit code and stderr."""
         done = subprocess.run(
             [
                 *program,
@@ -129,7 +129,7 @@ def _records(workspace: Workspace) -> str:
 def test_marker_stays_inside_when_a_stage_fails(
     stage: str, workspace: Workspace
 ) -> None:
-    """An exception whose message is the text ends in one line without it."""
+    """An exception with the text as its message ends in one line without it."""
     module, path = STAGES[stage]
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     code, printed = workspace.run(
@@ -167,7 +167,7 @@ def test_marker_stays_inside_when_a_stage_fails(
 def test_marker_stays_inside_for_every_kind_of_error(
     kind: str, expected: int, workspace: Workspace
 ) -> None:
-    """No kind of exception has a way of its own to standard error."""
+    """No kind of exception reaches standard error in another way."""
     program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
     module, path = STAGES["mechanism"]
     code, printed = workspace.run(

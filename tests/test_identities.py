@@ -104,9 +104,9 @@ def test_every_bit_of_an_identity_counts(
 ) -> None:
     """All differ, and none of their bits follows from the others.
 
-    Random bits have a full rank but for a chance of 2^-63 at most; of fewer values
-    than bits all are independent but for 2^-50. By the birthday
-    bound 2^14 values find identities of up to 24 bits, however they are stretched.
+    Random bits have a full rank except with a chance of 2^-63 at most; fewer values
+    than bits are all independent except with a chance of 2^-50. By the birthday bound
+    2^14 values find identities of up to 24 bits, however they are stretched.
     """
     bits, count = IDENTITIES[made]
     values = made(tmp_path, count)

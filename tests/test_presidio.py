@@ -1,4 +1,4 @@
-"""The operator of Presidio: spans get new words, the report says what is left."""
+"""The operator of Presidio: spans get new words, the report excludes the rest."""
 
 from __future__ import annotations
 

@@ -323,7 +323,7 @@ def test_numbers_with_an_exponent(tmp_path: Path, number: str) -> None:
 
 @pytest.mark.parametrize("text", ["2001-99-99", "[", "1e", "e5", "a: b: c", "[" * 3000])
 def test_what_is_no_yaml_is_text(text: str) -> None:
-    """A value that cannot be read otherwise is taken as it is."""
+    """A value that cannot be read otherwise is taken unchanged."""
     assert settings.read_value(text) == text
 
 
@@ -358,7 +358,7 @@ def test_what_is_no_yaml_is_text(text: str) -> None:
 def test_a_changed_profile_says_what_was_changed(
     over: dict[str, Any], name: str
 ) -> None:
-    """Only what is as it ships bears the plain name."""
+    """Only an unchanged profile bears the plain name."""
     assert profile.load("balanced", over).name == name
 
 

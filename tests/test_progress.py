@@ -58,7 +58,7 @@ def test_short_steps_and_libraries_say_nothing(
 
 
 def test_notebooks_show_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A notebook gets a bar that it draws anew, outside of one there is none."""
+    """A notebook gets a bar that it draws anew; elsewhere there is no bar."""
     updates: list[dict[str, str]] = []
 
     class Handle:
@@ -89,7 +89,7 @@ def test_notebooks_show_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_shares_are_written_now_and_then(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Off a terminal: a line now and then, none for what is short or unknown."""
+    """Off a terminal: a line now and then, and no line for short or unknown work."""
     with progress.shares():
         progress.share("reading", 0.5)
     progress.enable()

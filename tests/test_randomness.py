@@ -313,7 +313,7 @@ def test_fresh_keys_differ() -> None:
 
 
 def test_negative_and_large_seeds_are_different_keys() -> None:
-    """Every whole number is a seed of its own."""
+    """Every whole number is a different seed."""
     assert len({RunKey.from_seed(n).secret for n in (-1, 0, 1, 2**70)}) == 4
 
 

@@ -16,7 +16,7 @@ from tests.outside import install, run
 LINE = b'{"text":"the film was good"}\n'
 BARE = "from dataclasses import dataclass\n@dataclass\nclass Params:\n    pass\n"
 UNFIT = "does not extend dptext.mechanisms.Params"
-# Modules that no mechanism can be, and what is said of each.
+# Modules that no mechanism can be, and the error of each.
 BROKEN = {
     "raises": ("raise RuntimeError('first\\nsecond')", "RuntimeError: first)"),
     "missing": ("import no_such_package", "No module named 'no_such_package'"),
@@ -133,7 +133,7 @@ def test_a_name_taken_twice_is_nobodys(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
-    """A package whose entry points are no such file breaks nothing."""
+    """A package with an invalid file of entry points breaks nothing."""
     install(tmp_path, "odd", "dptext.mechanisms", "no equals sign")
     install(tmp_path, "fine", "dptext.formats", "jsonl = x")
     assert run(tmp_path, "list", "mechanisms", "rank").code == 0

@@ -87,7 +87,7 @@ def test_a_record_draws_each_word_once(texts: list[tuple[str, ...]]) -> None:
 
 
 def test_records_are_drawn_apart() -> None:
-    """The same word becomes different words in different records, but for chance."""
+    """The same word becomes different words in different records, except by chance."""
     word = LEXICON.words[0]
     _, seen = observed(built("record"), [(f"{word} {word}",)] * 60, 7)
     assert len({drawn for _, drawn in seen}) > 10

@@ -1,4 +1,4 @@
-"""The shape of the package: who may import whom, how long, and what loads when."""
+"""The shape of the package: allowed imports, lengths, and the time of each import."""
 
 from __future__ import annotations
 
@@ -237,7 +237,7 @@ def test_imports_stand_at_the_top() -> None:
 
 
 def test_no_module_is_longer_than_a_subject_needs() -> None:
-    """No module has more than 600 lines; it is a subject of its own."""
+    """No module has more than 600 lines: it is one subject."""
     counts = {
         str(path.relative_to(ROOT)): len(path.read_text("utf-8").splitlines())
         for path in ROOT.rglob("*.py")
@@ -314,7 +314,7 @@ def test_types_are_published() -> None:
 
 
 def test_commands_print_through_their_screen() -> None:
-    """No command makes a console of its own, on which foreign text is not harmless."""
+    """No command makes another console, on which foreign text is not harmless."""
     bare = {"rich.print", "rich.get_console", "rich.inspect"}
     for name, tree in modules().items():
         if not name.startswith("cli.") or name == "cli.screen":

@@ -37,7 +37,7 @@ def test_the_tests_that_are_named_exist(path: str, name: str) -> None:
 
 
 def test_every_claim_names_a_test_or_that_it_is_none() -> None:
-    """Each point has tests behind it, or says what is not promised."""
+    """Each point names tests, or begins with "Not promised"."""
     points = re.findall(r"^- (.*?)(?=^- |^#|\Z)", TEXT, re.DOTALL | re.MULTILINE)
     assert len(points) > 25
     for point in points:

@@ -119,7 +119,7 @@ def test_every_page_is_on_the_site() -> None:
 
 
 def test_image_runs_as_nobody() -> None:
-    """The image names its base by version, runs without rights and copies what is."""
+    """The image names its base by version, has no rights and copies existing files."""
     lines = (ROOT / "Dockerfile").read_text().replace("\\\n", " ").splitlines()
     steps = [line.split() for line in lines if line and not line.startswith("#")]
     bases = [step[1] for step in steps if step[0] == "FROM"]

@@ -63,7 +63,7 @@ _BATCH = 500
 
 
 class Corpus(NamedTuple):
-    """Rows of the test data that are read, how many, and those whose pairs count."""
+    """Rows of the test data to read, their number, and files for counts of pairs."""
 
     name: str
     read: str
@@ -143,7 +143,7 @@ def attack(kind: str, pipeline: Pipeline, server: Server, most: int) -> None:
 class Cell(NamedTuple):
     """The figures of a kind of text: of attackers, of written words and of draws.
 
-    The last are of draws written as they are, without a decoder.
+    The last are of draws written unchanged, without a decoder.
     """
 
     attackers: InContext

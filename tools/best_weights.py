@@ -9,9 +9,9 @@ result is best on these steps, to a millionth of the risk (docs/results/rank.md)
 
     python -m tools.best_weights PROFILE --risk 20% --utility closeness [--cap EPSILON]
 
-prints what to write into a profile for the weights that are worth most at a risk, for
-the words that the profile replaces: closeness is the expected cosine of a word with
-what is drawn for it, kept the share of words that stay. Needs scipy (extra build).
+prints the lines of a profile for the weights that are worth most at a risk, for the
+words that the profile replaces: closeness is the expected cosine of a word with its
+replacement, kept the share of words that stay. Needs scipy (extra build).
 """
 
 from __future__ import annotations
@@ -234,7 +234,7 @@ def for_profile(
     """Find the weights of rank that are worth most at a profile's risk.
 
     The risk and the cap both hold: where the cap (nats, None: none) is reached first,
-    the result has it as its epsilon in place of a risk. Returns the profile with the
+    the result has it as its epsilon instead of a risk. Returns the profile with the
     weights in it, and what changed as plain data. Raises UsageError.
     """
     target = budget_risk(recipe)

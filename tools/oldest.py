@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 _PROJECT = Path(__file__).parents[1] / "pyproject.toml"
-# Extras whose packages only developers install: the newest that there are.
+# Extras with packages that only developers install: always the newest ones.
 _OF_DEVELOPERS = ("dev", "docs", "all")
 _FLOOR = re.compile(r"([\w.-]+)>=([\d.]+)")
 

@@ -4,7 +4,7 @@
 
 Makes docs/reference/commands.md, profile-keys.md and exit-codes.md from the options of
 the command line, the settings of components and the tree of errors. A test holds the
-pages to the program; the fields of reports have a page of their own.
+pages to the program; the fields of reports have a separate page.
 """
 
 from __future__ import annotations

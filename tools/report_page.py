@@ -44,7 +44,7 @@ def fields(schema: dict[str, Any]) -> str:
 
 
 def page(text: str) -> str:
-    """Return the page with the fields below the mark as they are now."""
+    """Return the page with the current fields below the mark."""
     above, _, _ = text.partition(MARK)
     return f"{above}{MARK}\n{fields(document.schema())}"
 

@@ -54,7 +54,7 @@ from dptext.profile import load, shipped
 # The defaults of `dptext compare`; of other mechanisms only USUAL.
 RISKS = (0.1, 0.2, 0.35)
 USUAL = (0.2,)
-# Mechanisms whose public tables ship, made for the vectors as they are.
+# Mechanisms with public tables that ship, made for unchanged vectors.
 TABLES = ("santext", "custext", "diffractor")
 
 

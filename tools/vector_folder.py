@@ -33,7 +33,7 @@ _COLUMNS = ("word", "words", "token", "index")
 def files(folder: Path, location: str = "") -> tuple[Path, Path]:
     """Return the files of words and of vectors of a folder, or of one below it.
 
-    Raises LexiconError that says what is missing or which files are too many.
+    Raises LexiconError that names a missing file or the files that are too many.
     """
     location = location or str(folder)
     vectors = _only(folder, VECTORS, "matrix (vectors.npy, or one .npy file)", location)

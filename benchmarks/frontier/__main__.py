@@ -46,7 +46,7 @@ ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
 READERS = ROOT / "docs" / "results" / "frontier-readers.json"
 # Mechanisms with noise on vectors.
 NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
-# The suffix of a mechanism whose draws are decoded.
+# The suffix of a mechanism with decoded draws.
 READ = ", decoded"
 
 
@@ -93,7 +93,7 @@ def cell(
 
 
 def unprotected(corpus: str) -> dict[str, Any]:
-    """Measure the texts as they are."""
+    """Measure the unchanged texts."""
     sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
     (train, labels), (test, answers) = read_part(corpus, 0), read_part(corpus, 1)
     sides = untouched(sanitizer, train), untouched(sanitizer, test)
@@ -114,7 +114,7 @@ def unprotected(corpus: str) -> dict[str, Any]:
 
 
 def all_epsilons() -> dict[str, dict[str, Any]]:
-    """Read what is known."""
+    """Read the known epsilons."""
     return json.loads(EPSILONS.read_text("utf-8")) if EPSILONS.is_file() else {}
 
 
@@ -124,7 +124,7 @@ def key_of(*parts: object) -> str:
 
 
 def run_epsilons(arguments: argparse.Namespace) -> None:
-    """Find all that are not known, in processes of their own."""
+    """Find all unknown epsilons, in separate processes."""
     known = all_epsilons()
     todo: dict[str, tuple[str, list[str]]] = {}
     for name in arguments.only or MECHANISMS:
@@ -143,7 +143,7 @@ def steps(seed: int) -> Iterator[tuple[str, str]]:
         if seed > 1 and "20%" not in level:
             continue
         for name in MECHANISMS:
-            # At a risk in context others are as they are at that risk alone.
+            # At a risk in context others are the same as at that risk alone.
             if level.startswith(("context", "kind")) and name != "rank":
                 continue
             # At these losses nothing is left of a text by any noise.
@@ -155,7 +155,7 @@ def steps(seed: int) -> Iterator[tuple[str, str]]:
 
 
 def run_cells(arguments: argparse.Namespace) -> None:
-    """Measure all cells that are not measured, in processes of their own."""
+    """Measure all missing cells, in separate processes."""
     epsilons = all_epsilons()
     have = {_name(row) for row in rows_read()}
     todo: dict[str, tuple[Any, ...]] = {}

@@ -215,7 +215,7 @@ class Search:
         """Return the settings at which a reader finds so many words.
 
         Those of rank are searched. Of the others the reader finds no less than a guess
-        of each word alone, so they are compared as they are at that risk.
+        of each word alone, so they are compared at that risk alone.
         """
         if self.mechanism["name"] != "rank":
             raise DptextError("as at a risk of 20%, of which the reader finds no less")

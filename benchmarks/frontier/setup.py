@@ -15,8 +15,8 @@ LOSSES = (8.0, 12.0)
 IN_CONTEXT = 0.2
 # And by the reader who also has other public texts of the same kind.
 SAME_KIND = 0.2
-# Mechanisms with an output distribution, which can be decoded: what is read beside the
-# draws, at risks alone and in context.
+# Mechanisms with an output distribution, which can be decoded: the decoded texts are
+# measured beside the draws, at risks alone and in context.
 DECODED = ("rank", "santext", "custext", "syntf", "diffractor")
 MECHANISMS: dict[str, dict[str, Any]] = {
     "rank": {"name": "rank"},
@@ -36,7 +36,7 @@ MECHANISMS: dict[str, dict[str, Any]] = {
 # tem is the same at these levels, its gamma being above the largest distance.
 AUDITED = ("santext",)
 AUDITS = (5.0, 8.0, 11.0, 13.0, 15.0, 18.0)
-# At a worst loss rank takes the weights of this risk, whose own epsilon is near.
+# At a worst loss rank takes the weights of this risk, which have an epsilon near it.
 RISK_OF_WEIGHTS = {8.0: 0.14, 12.0: 0.5}
 # Corpus -> training and test rows as (file, from, to), what to learn, is it an attack?
 CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]] = {
@@ -60,7 +60,7 @@ CORPORA: dict[str, tuple[tuple[str, int, int], tuple[str, int, int], str, bool]]
 def build(
     mechanism: dict[str, Any], budget: dict[str, Any], decoder: str = "none"
 ) -> Pipeline:
-    """Make a pipeline as profile balanced is but for what is given."""
+    """Make a pipeline like profile balanced, with these three settings."""
     recipe = {
         "name": "frontier",
         "lexicon": "builtin",

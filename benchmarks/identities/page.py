@@ -207,7 +207,7 @@ def _reading(rows: Results) -> Iterator[str]:
 
 
 def footer(results: Results) -> str:
-    """Return what was measured with what, and what was left out."""
+    """Return the sizes and versions of the measurements, and the systems left out."""
     sizes = results["sizes"]
     most = f"{sizes['sentences']:,}" if sizes["sentences"] else "all"
     lines = [

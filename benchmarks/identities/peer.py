@@ -1,4 +1,4 @@
-"""A peer as it comes from the registry: texts in, texts out, in a process of its own.
+"""A peer as it comes from the registry: texts in, texts out, in a separate process.
 
 Run by benchmarks.identities with the interpreter that has the peer, as a file: it knows
 nothing of dptext. Reads a JSON array of texts, writes {"versions", "seconds", "texts"}.

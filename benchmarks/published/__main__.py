@@ -6,8 +6,8 @@
 
 PART: rank, tries (with GLOVE), thesis (GLOVE), custext, distributor (ENCODER).
 
-Each part appends its rows to docs/results/replication.jsonl in place of its older ones,
-as it goes; page writes replication.md there from these and from the published figures.
+Each part replaces its older rows in docs/results/replication.jsonl, one by one; page
+writes replication.md there from these and from the published figures.
 GLOVE holds GloVe 6B in 50 dimensions as one .npy matrix with its list of words, ENCODER
 a sentence encoder. Reads text/ and nltk_data/ of the test data (DPTEXT_TEST_DATA, else
 ../shared/data) and the published figures (PUBLISHED, else published/ beside the data).

@@ -2,8 +2,8 @@
 
 `dptext`: the profiles comparative-*, on a lexicon made of the corpus's words and the
 GloVe vectors (syntf on the built-in lexicon, which has WordNet's synonyms).
-`fault`: published_faults. Both draw for the same texts; unknown words stay as they are
-in both, as the authors do (the profiles themselves replace them), and are counted.
+`fault`: published_faults. Both draw for the same texts; unknown words are unchanged in
+both, as in the authors' code (the profiles themselves replace them), and are counted.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from benchmarks.published.measures import (
 from benchmarks.published.puc import MECHANISMS
 
 EPSILONS = (1.0, 5.0, 10.0)
-# Profile, what is set besides the lexicon: rows of the page beyond the paper's seven.
+# Profile, settings besides the lexicon: rows of the page beyond the paper's seven.
 OTHER: dict[str, tuple[str, dict[str, Any]]] = {
     "TEM, gamma from beta 0.001": ("comparative-tem", {"mechanism": {"gamma": None}}),
 }
@@ -97,9 +97,9 @@ def rows(
     kinds: Sequence[str],
     done: set[tuple[str, str, float]],
 ) -> Iterator[Row]:
-    """Yield one row for each kind, mechanism and epsilon of one corpus, but for done.
+    """Yield one row for each kind, mechanism and epsilon of one corpus that is missing.
 
-    done holds those three; with any, the row of the originals is left out, too.
+    Those in `done` are left out; with any, so is the row of the originals.
     """
     from dptext import lexicons
     from dptext.lexicons.importing import Settings

@@ -1,7 +1,7 @@
 """CusText: shares of tokens and classes, and accuracy on SST-2, by dptext's custext.
 
 Vectors: the counter-fitted set of the test data, cosine, as in the thesis (its own has
-65,713 words; here the first 10,000). Tokens without vector stay as they are, as there.
+65,713 words; here the first 10,000). Tokens without vector are unchanged, as there.
 The share kept is of the tokens with a vector, and exact: the mean of P(x|x), in
 expectation the same for the strategies token, record and dataset.
 """

@@ -5,7 +5,7 @@ c2f04252). In this script only: none of these has the guarantee that its name pr
 All of them copy a word without vector unchanged. Words are those of the private
 training text, by falling count; row 0 of the matrix and the rows of words without
 vector are zero vectors. Functions of noise take the matrix (V + 1, d) and ids (n,) of
-words, whose rows are ids + 1.
+words; the row of a word is its id + 1.
 """
 
 from __future__ import annotations
@@ -107,7 +107,7 @@ def vickrey(matrix: Matrix, ids: Ids, epsilon: float, rng: np.random.Generator) 
 
 @dataclass(frozen=True)
 class Published:
-    """A corpus, its matrix (V + 1, d), whose row 0 is zero, and all words to write."""
+    """A corpus, its matrix (V + 1, d) with row 0 zero, and all words to write."""
 
     corpus: Corpus
     matrix: NDArray[np.float32]

@@ -1,7 +1,7 @@
 """The figures of the five documents, read from their CSV files.
 
-They lie in a folder of their own beside the test data (PUBLISHED, else
-../shared/published); no file of them is in this repository.
+They lie in a folder beside the test data (PUBLISHED, else ../shared/published); no file
+of them is in this repository.
 """
 
 from __future__ import annotations

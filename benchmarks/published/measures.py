@@ -25,7 +25,7 @@ def rarest(texts: Sequence[Ids]) -> list[int]:
 
 
 def split(flat: Ids, texts: Sequence[Ids]) -> list[Ids]:
-    """Cut what was drawn for all texts into texts."""
+    """Divide the draws for all texts into texts."""
     return np.split(flat, np.cumsum([len(text) for text in texts])[:-1])
 
 
@@ -106,7 +106,7 @@ def measure_texts(
 
 
 def accuracy(corpus: Corpus, words: Sequence[str], change: list[list[Ids]]) -> Row:
-    """Return the accuracy of logistic regression trained and tested on what was drawn.
+    """Return the accuracy of logistic regression trained and tested on the draws.
 
     TF-IDF of words, and mean GloVe vectors.
     """

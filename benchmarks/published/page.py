@@ -188,7 +188,7 @@ def differences(rows: Rows) -> str:
 
 
 def english(rows: Rows) -> str:
-    """Put Table 8 beside what was measured."""
+    """Put Table 8 beside the measurements."""
     figures = published.figures(
         "comparative-analysis-table8", "dataset", "mechanism", "epsilon"
     )
@@ -220,7 +220,7 @@ def english(rows: Rows) -> str:
 
 
 def scores(rows: Rows) -> str:
-    """Give accuracy and PUC of what was measured."""
+    """Give the measured accuracy and PUC."""
     body = []
     for dataset in CORPORA:
         originals = original(rows, dataset)
@@ -265,7 +265,7 @@ def scores(rows: Rows) -> str:
 
 
 def tries(name: str) -> Callable[[Rows], str]:
-    """List what was tried for the PP of a mechanism."""
+    """List the tries for the PP of a mechanism."""
 
     def listed(rows: Rows) -> str:
         figures = published.comparative()
@@ -405,7 +405,7 @@ def spaces(rows: Rows) -> str:
 
 
 def custext_kept(rows: Rows) -> str:
-    """Put Table 3.6 beside what was measured."""
+    """Put Table 3.6 beside the measurements."""
     printed = {
         (row["stopwords_kept"], row["strategy"], row["epsilon"]): row[
             "original_kept_percent"
@@ -425,7 +425,7 @@ def custext_kept(rows: Rows) -> str:
 
 
 def custext_sets(rows: Rows) -> str:
-    """Put Tables 3.1, 3.3 and 3.4 beside what was measured."""
+    """Put Tables 3.1, 3.3 and 3.4 beside the measurements."""
     accuracies = {
         ("balanced", row["K"]): 100.0 * float(row["accuracy"])
         for row in published.rows("custext-table3.1")

@@ -10,10 +10,10 @@
 
 Vocabularies other than the built-in one are generated (words x dimensions) and
 imported, once for a folder (400,000 x 300 takes over a minute and 1.5 GB). Texts are
-public words by their frequencies, the same in every cell, or those of `--texts`, whose
-words are counted between blanks. Each cell is runs of `dptext sanitize` from JSONL to
+public words by their frequencies, the same in every cell, or those of `--texts`, with
+words counted between blanks. Each cell is runs of `dptext sanitize` from JSONL to
 JSONL, short ones and a long one, of 2,000, 5,000, 10,000 ... words, the most that
-take no more than about so many seconds: their difference is the speed, what is left of
+take no more than about so many seconds: their difference is the speed, the rest of
 the short one the start-up. All in processor time, reading and writing included, so that
 other work on the machine counts little. Mechanisms that compute a table for each word
 that occurs are faster the longer the run.
@@ -25,7 +25,7 @@ word can do without it. Mechanisms that look up lists go far above it.
 `--growth` adds how a few mechanisms grow with words, dimensions, the length of texts
 and jobs; only for jobs does the clock count, which needs cores without other work.
 `--peers` adds released peers (`speed.peers` makes their environments).
-With `--json` what is measured is written after every line, for tracking and for
+With `--json` the measurements are written after every line, for tracking and for
 `speed.page`.
 """
 
@@ -150,7 +150,7 @@ def line(row: dict[str, Any]) -> str:
 def measure_rows(
     run: Run, table: str, settings: list[Setting], by: Effort
 ) -> Iterator[dict[str, Any]]:
-    """Yield the cells of settings that differ in one thing, or why there are none."""
+    """Yield the cells of settings that differ in one thing, or why they are missing."""
     count = 0
     for setting in settings:
         if setting.mechanism in NEEDS_MODEL:
@@ -221,7 +221,7 @@ def measure_growth(run: Run, mechanisms: Sequence[str], by: Effort) -> None:
 
 
 def main() -> None:
-    """Print a table, a line as soon as it is measured."""
+    """Print a table, each line immediately after its measurement."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     every = registry.names("mechanisms")
     parser.add_argument("--mechanisms", nargs="*", default=every)

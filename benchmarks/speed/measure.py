@@ -189,7 +189,7 @@ def cell(
 ) -> dict[str, Any]:
     """Measure one mechanism on one vocabulary, by `count` words where it is given.
 
-    The difference between a long run and a short one is the speed; what is left of the
+    The difference between a long run and a short one is the speed; the rest of the
     short one is the start-up. The limit is the mean of one before and one after.
     """
     before = product.measure()

@@ -3,8 +3,9 @@
     PEER-PYTHON peer.py JOB.json
 
 Runs inside the environment of the peer and writes its figures to the file that the job
-names. Every adapter makes the peer ready for one file of vectors and returns what
-sanitizes a list of words, and what ends it. Texts are given as each peer takes them.
+names. Every adapter makes the peer ready for one file of vectors and returns a function
+that sanitizes a list of words, and one that ends it. Texts have the form that each peer
+takes.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def pypantera(job: dict[str, Any]) -> Adapter:
 
 
 def dp_diffractor(job: dict[str, Any]) -> Adapter:
-    """Take the vectors for one of its own, which it then does not fetch."""
+    """Give the vectors as its usual file, which it then does not fetch."""
     from diffractor.core import Diffractor, DiffractorConfig
 
     config = DiffractorConfig(
@@ -119,7 +120,7 @@ def main() -> None:
         except Exception as error:  # any error of a peer for a text
             failed += 1
             fault = fault or f"{type(error).__name__}: {error}"
-    close()  # ends its workers, whose time counts
+    close()  # ends its workers, so that their time counts
     answer = {
         "words": done,
         "failed": failed,

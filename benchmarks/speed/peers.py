@@ -1,4 +1,4 @@
-"""Released peers beside dptext, each in an environment and a process of its own.
+"""Released peers beside dptext, each in a separate environment and process.
 
     python -m benchmarks speed.peers FOLDER         makes the environments (1.7 GB)
     python -m benchmarks speed --peers FOLDER ...   measures them in its run
@@ -88,7 +88,7 @@ def export(folder: Path, vocabulary: str, lexicon: Lexicon) -> dict[str, str]:
 
 
 def home(folder: Path, vocabulary: str, vectors: str) -> str:
-    """Return a home folder where dp-diffractor finds the vectors as one of its own."""
+    """Return a home folder where dp-diffractor finds the vectors as its usual file."""
     path = (
         folder / f"home-{vocabulary}" / ".cache/diffractor/glove-wiki-gigaword-300.txt"
     )
@@ -107,7 +107,7 @@ def measure(
     seconds: float,
     names: Collection[str],
 ) -> Iterator[dict[str, Any]]:
-    """Yield figures of every mechanism of peers, by name, or why there are none."""
+    """Yield figures of every mechanism of peers, by name, or why they are missing."""
     paths = export(folder, vocabulary, lexicon)
     rows = np.asarray(lexicon.vectors[:-1], np.float64)
     distances = np.linalg.norm(rows - rows[0], axis=1)

@@ -4,8 +4,8 @@ Reviews of 35 to 55 words, as one batch, each score alone; models are loaded bef
 last columns are seconds that a thousand of these reviews take, by the clock and of
 processors (which tell more where a machine does other work too). Words that a sentence
 model has read are remembered, so that many reviews take less than their share of few.
-Scores whose model or data are absent are named and left out; NLTK_DATA names the folder
-of NLTK's.
+Scores without their model or data are named and left out; NLTK_DATA names the folder of
+NLTK's.
 
     python -m benchmarks speed.scores [--reviews 1000] [--encoded 50] [--device cpu]
         [--pipeline ../shared/data/spacy/en_dptext_sm]

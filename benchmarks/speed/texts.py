@@ -57,7 +57,7 @@ def texts(lexicon: Lexicon, length: int) -> Iterator[list[str]]:
 
 
 def single(names: tuple[str, ...]) -> NDArray[np.bool_]:
-    """Tell which elements of a vocabulary are words; "<number 10-19>" is none."""
+    """Tell which elements of a vocabulary are words; "<number 10-19>" is not."""
     return np.array([" " not in name for name in names])
 
 

@@ -261,7 +261,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     fits(ran.err)
-    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7_100
+    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7_000
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]

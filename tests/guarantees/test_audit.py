@@ -133,7 +133,7 @@ class OfTexts(TextMechanism):
         raise AssertionError
 
     def example_log_probs(self, epsilon: float) -> NDArray[np.float64] | None:
-        """Give three texts whose scores differ by at most 1."""
+        """Give log-probabilities for three texts, with scores at most 1 apart."""
         if self.factor is None:
             return None
         scores = np.array([[0, 1, 0.5, 0, 0, 0], [1, 0, 0.5, 0, 0, 0], [0.5] * 6])

@@ -1,4 +1,4 @@
-"""The audit holds the noise of a mechanism against what is known of it."""
+"""The audit compares the noise of a mechanism with its known distribution."""
 
 from __future__ import annotations
 

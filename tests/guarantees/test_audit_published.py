@@ -99,7 +99,7 @@ def test_published_synonyms_are_refuted() -> None:
 def test_vickrey_is_refuted_by_proof_and_seen_in_samples(epsilon: float) -> None:
     """The output is never the input; four thousand draws show a loss above epsilon d.
 
-    The samples miss at a rate below 1e-6: what they show is far above what is asked.
+    The samples miss at a rate below 1e-6: their loss is far above the required one.
     """
     mechanism = prepared.ready("vickrey", small.cloud(20, 2))
     result = audit.audit(mechanism, epsilon, draws(mechanism), runs=4000)

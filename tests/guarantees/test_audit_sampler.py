@@ -212,7 +212,7 @@ def test_a_fault_that_begins_late_is_found_or_named(calls: int) -> None:
 
 
 def test_the_power_that_is_stated_is_there() -> None:
-    """Copies that exceed the formula by what is said are found, nearly always."""
+    """Copies that exceed the formula by the stated amount are found, nearly always."""
     honest = small_one("rank")
     report = audited(honest, **QUICK).program
     assert report is not None

@@ -543,7 +543,7 @@ def _shrunk(said: Statement, times: float) -> str:
 def test_a_word_that_is_drawn_once_costs_its_loss_once(
     mechanism: str, strategy: str
 ) -> None:
-    """Texts of one pattern of equal words lose what is said of distinct words."""
+    """Texts of one pattern of equal words have the loss stated for distinct words."""
     said = configured(mechanism, "uniform", strategy).said
     apart, size = distances(mechanism), ready_mechanism(mechanism).space.size
     epsilon = BUDGETS["uniform"]["epsilon"]

@@ -39,7 +39,7 @@ POLICIES: tuple[dict[str, Any], ...] = (
         "forms": list(Form),
     },
 )
-# Tried by hand: what broke sentences, or said what was not so.
+# Found by hand: faults of broken or untrue sentences.
 WRONG = (
     r"protection times",
     r"protection\.? as likely",

@@ -133,7 +133,7 @@ def _words(parts: tuple[str, ...]) -> str:
     return " | ".join(parts)
 
 
-# Setting -> what must stand in adjacency, and in what is not covered.
+# Setting -> words that must stand in `adjacency`, and in `not_covered`.
 SHOWN = {
     ("unknown", "mask"): ("outside the vocabulary and identifiers", "[unknown]"),
     ("unknown", "drop"): ("outside the vocabulary and identifiers", "left out"),

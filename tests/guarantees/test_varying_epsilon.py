@@ -91,7 +91,7 @@ def loss(one: NDArray[np.float64], two: NDArray[np.float64]) -> float:
 @given(data=st.data())
 @settings(max_examples=40, deadline=None)
 def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
-    """Any split of a total, any clamps: texts lose at most what is said."""
+    """Any split of a total, any clamps: texts lose at most the stated loss."""
     mechanism = ready_mechanism(SPLITTING[which])
     total = data.draw(st.sampled_from([0.5, 2.0, 6.0]))
     share = st.floats(0.02, 0.98)
@@ -131,7 +131,7 @@ def test_budgets_that_follow_the_text(which: int, data: st.DataObject) -> None:
 @given(low=st.floats(0.01, 4.0), high=st.floats(0.01, 4.0))
 @settings(max_examples=25, deadline=None)
 def test_budgets_that_follow_the_word(which: int, low: float, high: float) -> None:
-    """Words under two epsilons lose at most what is said for each word."""
+    """Words under two epsilons lose at most the loss stated for each word."""
     low, high = min(low, high), max(low, high)
     mechanism = ready_mechanism(SPLITTING[which])
     said = statement_for(

@@ -12,7 +12,7 @@ from dptext.ledger import Amount, Limit
 
 @given(st.floats(1e-9, 1e6), st.floats(0.0, 1.0))
 def test_a_loss_is_rounded_up_and_a_limit_down(nats: float, delta: float) -> None:
-    """No sum is less than what was lost, no limit more than what was asked for."""
+    """No sum is less than the loss, no limit more than the requested one."""
     loss, limit = Amount.rounded_up(nats, delta), Limit(nats, delta).amount
     assert limit.nats <= Decimal(repr(nats)) * 10**9 <= loss.nats <= limit.nats + 1
     assert limit.delta <= Decimal(repr(delta)) * 10**18 <= loss.delta

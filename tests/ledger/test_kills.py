@@ -47,7 +47,7 @@ def run(folder: Path, last: int | None) -> int:
 def test_a_run_killed_at_any_line_is_charged_if_and_only_if_it_left(
     tmp_path: Path,
 ) -> None:
-    """The next run finds a valid ledger and finishes what was left."""
+    """The next run finds a valid ledger and finishes the rest."""
     assert run(tmp_path, 0) == 0
     count = int((tmp_path / "lines").read_text())
     for last in range(1, count + 1, STEP):

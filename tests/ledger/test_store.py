@@ -1,4 +1,4 @@
-"""The file of a ledger and its key: who may read them, and what is refused."""
+"""The file of a ledger and its key: their permissions, and the refused files."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def test_its_files_are_for_their_owner_and_hold_no_subject(path: Path) -> None:
 
 
 def test_events_do_not_tell_the_order_of_records(tmp_path: Path) -> None:
-    """Whoever has the ledger without its key cannot assign released records."""
+    """With the ledger but without its key, nobody can assign released records."""
     events = []
     path = tmp_path / "spent.db"
     with open_ledger(path, create=True) as ledger:
@@ -223,7 +223,7 @@ def test_edits_of_what_a_killed_run_left_are_found_out(path: Path) -> None:
 
 
 def test_charges_of_an_entry_that_is_leaving_cannot_be_cut_off(path: Path) -> None:
-    """What was charged and sent stays, also against an older copy of that moment."""
+    """Charges of sent records stay, also against an older copy of that moment."""
     with open_ledger(path) as ledger, begun(ledger) as entry:
         entry.reserve([charge(1)])
         entry.leave()

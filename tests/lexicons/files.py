@@ -15,7 +15,7 @@ WORDS = ("the", "Cat", "sat", "on", "don't")
 
 
 def rows(size: int, d: int = 3) -> list[list[float]]:
-    """Return numbers whose decimal form is short and exact."""
+    """Return numbers with a short and exact decimal form."""
     return [[(row * d + column) / 8 - 1 for column in range(d)] for row in range(size)]
 
 

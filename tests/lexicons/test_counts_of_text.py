@@ -1,7 +1,8 @@
 """Words and pairs of a public text, against counts that are made in another way.
 
-Every word of the lexicon that ships, and new ones, occurs a number of times of its own,
-in texts and batches of any size: a word that is counted twice, or not at all, differs.
+Each word of the lexicon that ships, and each new one, occurs a different number of
+times, in texts and batches of any size, so that a word that is counted twice, or not at
+all, differs.
 """
 
 from __future__ import annotations

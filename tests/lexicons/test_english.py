@@ -1,4 +1,4 @@
-"""The built-in English lexicon as it is shipped."""
+"""The built-in English lexicon as shipped."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_every_word_is_a_word(builtin: Lexicon) -> None:
 
 
 def test_numbers_and_closed_words_are_known(builtin: Lexicon) -> None:
-    """Elements for numbers, contractions and clitics are words of their own."""
+    """Elements for numbers, contractions and clitics are separate words."""
     assert set(NAMES) <= set(builtin.words)
     assert set(CLOSED) <= set(builtin.words)
     assert {"London", "Monday", "American", "went", "colour", "color"} <= {

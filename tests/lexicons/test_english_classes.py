@@ -1,4 +1,4 @@
-"""What the built-in lexicon writes, and in whose place: its classes of words."""
+"""The classes of words of the built-in lexicon, and the words that replace others."""
 
 from __future__ import annotations
 

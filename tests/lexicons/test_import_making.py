@@ -1,4 +1,4 @@
-"""From raw vectors to a lexicon: what is folded, dropped, counted and added."""
+"""From raw vectors to a lexicon: words are folded, dropped, counted and added."""
 
 from __future__ import annotations
 

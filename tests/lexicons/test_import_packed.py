@@ -156,7 +156,7 @@ def test_a_zip_of_one_file(tmp_path: Path) -> None:
 
 
 def test_a_name_without_characters_is_that_of_a_file(tmp_path: Path) -> None:
-    """An archive whose one file has no name is read like any other."""
+    """An archive with a single file without a name is read like any other."""
     path = tmp_path / "v.zip"
     with zipfile.ZipFile(path, "w") as archive:
         entry = zipfile.ZipInfo("v")

@@ -34,7 +34,7 @@ def fasttext(content: bytes) -> RawVectors:
 
 
 def test_reads_words_and_vectors() -> None:
-    """Words come as they are written, vectors as float32, counts as unknown."""
+    """Words come unchanged, vectors as float32, counts as unknown."""
     raw = glove(files.text())
     assert tuple(raw.words) == files.WORDS
     assert raw.vectors.dtype == np.float32

@@ -1,4 +1,4 @@
-"""The store: what is saved is what is loaded, and what was changed is refused."""
+"""The store: a saved lexicon is loaded unchanged, and a changed file is refused."""
 
 from __future__ import annotations
 
@@ -233,5 +233,5 @@ def test_loading_is_fast(tmp_path: Path) -> None:
     store.save(_lexicon(size, 100), tmp_path / "a")
     start = time.perf_counter()
     store.load(tmp_path / "a")
-    # Measured 0.013 s; the bound only notices what has become ten times as slow.
+    # Measured 0.013 s; the bound only notices code that is ten times as slow.
     assert time.perf_counter() - start < 0.2

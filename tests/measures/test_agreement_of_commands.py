@@ -58,7 +58,7 @@ def sentences(count: int, seed: int = 5) -> list[str]:
 def read_as_written(
     rows: list[dict[str, str]], overrides: tuple[str, ...] = ()
 ) -> list[dict[str, str]]:
-    """Leave out rows whose private texts read as other words than were written.
+    """Leave out rows with private texts that read as other words than were written.
 
     "it" and "'s" side by side are one word to read, and a number that is written with a
     hyphen may be a telephone number. Other texts: another run, so look again.
@@ -141,7 +141,7 @@ def test_all_commands_agree_to_the_last_digit(
     risk = words["risk"]["success"]
 
     plan = asked("sanitize", "--plan", "-p", "balanced", "--json")
-    # A report leaves out what is as usual.
+    # A report leaves out default values.
     assert words["risk"].items() <= plan["risk"].items()
     assert plan["deniability"] == words["deniability"]
     assert plan["epsilon"] == bound["epsilon"]

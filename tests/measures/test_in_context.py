@@ -98,7 +98,7 @@ def test_the_lone_attacker_is_the_attacker_of_the_bayes_risk(tmp_path: Path) -> 
 
 
 def test_decoded_words_give_away_no_more(tmp_path: Path) -> None:
-    """No guess from what is written is right more often than the attacker of the draws.
+    """No guess from written words is right more often than the attacker of the draws.
 
     The best guess from each written word, learnt from 24,000 words of other texts.
     """
@@ -264,7 +264,7 @@ def test_written_words_are_counted_as_they_are_written(tmp_path: Path) -> None:
 def test_figures_of_written_words_go_by_the_decoder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of another decoder, another model or another epsilon there are none."""
+    """There are no figures for another decoder, another model or another epsilon."""
     ready = build(tmp_path, decode=True)
     figures = context_risk.InContext("a corpus", "0" * 64, (reading(0.3),))
     file = tmp_path / "attackers.json"
@@ -370,7 +370,7 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
 def test_damaged_figures_are_named(
     content: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file, and that it is to be made again, in one line."""
+    """One line names the file and tells users to make it again."""
     file = tmp_path / "attackers.json"
     file.write_bytes(content)
     monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)

@@ -121,7 +121,7 @@ def test_inside_a_class_the_loss_is_at_most_epsilon(mapping: str) -> None:
 
 
 def test_conservative_sets_divide_the_vocabulary() -> None:
-    """Each word is in one set, its own; the last set holds what is left over."""
+    """Each word is in one set, its own; the last set holds the rest."""
     space = prepared.space_of(small.cloud(63, 6))
     built = custext.build(space, "conservative", 5)
     assert built.sets.shape == (13, 5)

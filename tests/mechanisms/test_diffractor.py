@@ -17,7 +17,7 @@ NOISES = ({"noise": "geometric"}, {"noise": "tem", "gamma": 2.5}, {"noise": "tem
 
 
 def chain_of(size: int) -> Diffractor:
-    """Return a mechanism whose only chain is 0, 1, ... size - 1."""
+    """Return a mechanism with the single chain 0, 1, ... size - 1."""
     words = np.arange(size, dtype=np.int32)[None, :]
     positions = np.append(words, [[1]], axis=1).astype(np.int32)
     space = prepared.space_of(small.line(*map(float, range(size))))
@@ -155,7 +155,7 @@ def test_the_geometry_is_that_of_the_places() -> None:
 
 
 class Zeros(RandomBits):
-    """Noise whose first words of the first lanes are zero."""
+    """Noise with zeros as the first words of the first lanes."""
 
     low = 0
 

@@ -114,7 +114,7 @@ def test_a_batch_changes_nothing(name: str) -> None:
 
 
 def test_noise_falls_as_epsilon_grows() -> None:
-    """Also beyond what is claimed: a larger epsilon never means more noise."""
+    """Also beyond the claims: a larger epsilon never means more noise."""
     for name in NAMES:
         mechanism = ready(name)
         spreads = [mechanism.spread(epsilon) for epsilon in (1, 8, 30, 50, 64, 400)]

@@ -16,7 +16,7 @@ from tests import distributions, prepared, small
 
 
 def stretched(size: int = 300, width: int = 8, seed: int = 4) -> Lexicon:
-    """Make a lexicon whose words spread unevenly."""
+    """Make a lexicon with words that spread unevenly."""
     rng = np.random.default_rng(seed)
     mixing = rng.normal(size=(width, width))
     return small.lexicon(rng.normal(size=(size, width)) @ mixing + 3.0)
@@ -127,7 +127,7 @@ def test_the_length_in_the_metric_is_gamma_and_the_direction_uniform(
 
 
 def test_lambda_zero_is_laplace() -> None:
-    """The same bits give the same vectors, but for rounding."""
+    """The same bits give the same vectors, up to rounding."""
     lexicon = stretched()
     ids = np.arange(-1, 299, dtype=np.int32)
     eps = np.linspace(0.5, 9.0, 300)

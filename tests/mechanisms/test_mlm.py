@@ -188,7 +188,7 @@ def test_a_changed_word_moves_the_scores_of_the_others(folder: str) -> None:
 def test_a_masked_word_leaves_no_trace_of_itself(folder: str) -> None:
     """Without the original beside it, the scores are the same for any word.
 
-    But for rounding: the other words of the text are computed beside it.
+    Up to rounding, because the other words of the text are computed beside it.
     """
     mechanism = ready(folder, context="masked")
     for word in ("cat", "unbelievableness", "zq9", "42", "PARIS"):

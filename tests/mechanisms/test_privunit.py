@@ -46,7 +46,7 @@ def test_draws_follow_the_exact_law(epsilon: float) -> None:
 
 @pytest.mark.parametrize("epsilon", [1e-40, 0.1, 2.0, 6.0, 20.0, 60.0])
 def test_any_two_inputs_lose_epsilon_at_most(epsilon: float) -> None:
-    """Whatever comes in: the middle, numbers that are none, endless ones, near ties."""
+    """For any input: the middle, NaN, infinities, near ties."""
     mechanism = ready(dimensions=5, points=128)
     hostile = np.array(
         [

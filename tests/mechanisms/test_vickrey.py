@@ -16,7 +16,7 @@ LINE = small.line(*POINTS)
 
 
 def exact(x: int, at: float, epsilon: float, t: float) -> NDArray[np.float64]:
-    """Return the law of input x, whose vector is at, by quadrature; -1 is unknown."""
+    """Return the law of input x with its vector `at`, by quadrature; -1 is unknown."""
     words = [word for word in range(4) if word != x]
     law = np.zeros(4)
     middles = [(a + b) / 2 for a in POINTS for b in POINTS]

@@ -15,7 +15,7 @@ def batch(
     eps: Eps | None = None,
     first_text: int = 0,
 ) -> Batch:
-    """Return a batch whose words are written as the lexicon spells them."""
+    """Return a batch with words written as the lexicon spells them."""
     spelled = np.array([lexicon.words[row] for row in written.tolist()], object)
     known = np.ones(len(written)) if eps is None else eps
     return Batch(

@@ -142,7 +142,7 @@ def test_similarity_is_that_of_the_first_texts(
     batches, end = [], 0
     for size in sizes:
         words = words_of(*texts[end : end + size])
-        # The first four stay as they are, and all others change.
+        # The first four are unchanged, and all others change.
         keep = np.arange(end, end + size)[words.texts] < 4
         changed = drawn_as("well").repeat(len(words.ids))
         batches.append((words, np.where(keep, words.ids, changed)))

@@ -65,7 +65,7 @@ onload="measure(this)"></iframe></body></html>"""
 
 @lru_cache(maxsize=1)
 def browser() -> str | None:
-    """Return the path of a Chromium, None where there is none."""
+    """Return the path of a Chromium, None if no browser is installed."""
     given = os.environ.get("DPTEXT_TEST_BROWSER")
     return given or next(filter(None, map(shutil.which, NAMES)), None)
 

@@ -76,7 +76,7 @@ def test_a_report_has_categories_with_enough_words() -> None:
 
 
 def test_reports_without_them_show_no_table() -> None:
-    """As of an evaluation whose lexicon has no lists."""
+    """For example in an evaluation with a lexicon without lists."""
     figures = AttackerFigures.from_measured([InContext("A", "", (reading("ngram"),))])
     known = Attackers(risk=None, risk_note="", attackers=figures)
     titles = [

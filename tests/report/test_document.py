@@ -58,7 +58,7 @@ def test_reports_follow_the_schema_and_survive(
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_public_report_does_not_depend_on_the_text(name: str, tmp_path: Path) -> None:
-    """Two inputs of different words give one public report, but for the output."""
+    """Two inputs of different words give one public report, except for the output."""
     reports = []
     for number, text in enumerate(("a0x b1x, zzz 12 c2x.\n", "zzz zzz\n\nd3x 5\n")):
         folder = tmp_path / str(number)
@@ -134,7 +134,7 @@ def test_wrong_value_is_named_by_its_place(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", RECIPES)
 def test_panel_shows_what_matters(name: str, tmp_path: Path) -> None:
-    """The panel has the sentence, what is not covered, conditions, the key's origin."""
+    """The panel has the sentence, its limits, its conditions and the key's origin."""
     console = Console(record=True, width=100, file=open(tmp_path / "out", "w"))
     internal = internal_report(name, tmp_path)
     terminal.show([views.report(internal)], console)

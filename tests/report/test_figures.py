@@ -189,7 +189,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 def test_the_verdict_follows_from_the_guarantee(
     name: str, values: dict[str, Any], verdict: str, whom: str, tmp_path: Path
 ) -> None:
-    """One line says what an output is fit for, another whom it protects."""
+    """One line states the use of an output, another the people that it protects."""
     document = changed(internal_report(name, tmp_path), **values)
     said = {line.name: line.sentence for line in answer.answer(document)}
     assert said["verdict"].startswith(verdict)

@@ -109,7 +109,7 @@ def test_page_is_the_same_for_the_same_document(tmp_path: Path) -> None:
 
 
 def test_names_that_look_like_markup_stay_text(tmp_path: Path) -> None:
-    """Names of fields, files, profiles, metrics and settings are shown as they are."""
+    """Names of fields, files, profiles, metrics and settings are shown unchanged."""
     report = changed(
         internal_report("rank", tmp_path),
         run__profile=NASTY,
@@ -154,7 +154,7 @@ def every_block(text: str) -> list[Any]:
 @settings(deadline=None)
 @given(st.text(max_size=40))
 def test_any_text_is_shown_not_obeyed(text: str) -> None:
-    """Any string comes back from a page as it was, but for what cannot be shown."""
+    """Any string is unchanged in a page, except characters that cannot be shown."""
     section = Section(text, every_block(text), (Badge(text),))
     page = closed(html.render(Page(text, [section, section], (text,), text)))
     shown = re.sub("[\x00-\x08\x0b-\x1f\x7f-\x9f]", "\ufffd", text)

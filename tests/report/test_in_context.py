@@ -20,12 +20,12 @@ from tests.report.pages import internal_report, panel, planned, rendered
 
 @cache
 def measured() -> Document:
-    """Return a report of the default profile, whose attackers were measured."""
+    """Return a report of the default profile, which has measured attackers."""
     return dptext.privatize(["The film was good."], report=True)[1]
 
 
 def test_the_strongest_comes_first() -> None:
-    """Rows go by what was found, and the answer takes the strongest by figures."""
+    """Rows go by the share found, and the answer takes the strongest by figures."""
     words = measured().words
     assert words is not None
     shares = [each.success for each in words.attackers]
@@ -163,7 +163,7 @@ def test_labels_of_the_picture_keep_apart() -> None:
 
 
 def test_the_picture_marks_the_setting_of_a_run() -> None:
-    """Measured risks, each with what is found and kept; other settings have none."""
+    """Measured risks with the shares found and kept; other settings have no picture."""
     chart, _ = trade.blocks(measured())
     assert isinstance(chart, Chart)
     (_, points), (name, mine) = chart.lines

@@ -141,7 +141,7 @@ def test_topics_that_are_elsewhere_are_named(
 ) -> None:
     """`check` says which file is missing, and takes it by its path.
 
-    In folders of its own: equal topics under another name, as of other tests, serve.
+    In empty folders, since equal topics of other tests, under another name, also serve.
     """
     path = made_topics.save(made)
     ran(tmp_path)
@@ -157,7 +157,7 @@ def test_topics_that_are_elsewhere_are_named(
 
 
 def test_bounds_are_rounded_up_and_probabilities_to_nearest() -> None:
-    """A bound is never understated; what is exact is as near as its digits allow."""
+    """A bound is never understated; an exact figure is as near as its digits allow."""
     assert percent(0.015427) == "1.6%"
     assert nearest_percent(0.964151) == "96.4%"
     assert nearest_percent(0.99996) == "99.996%"

@@ -22,7 +22,7 @@ def test_only_vectors_outside_the_ball_are_moved() -> None:
 
 @pytest.mark.parametrize("scale", [0.3, 1.0, 5.0])
 def test_the_projection_never_parts_words(scale: float) -> None:
-    """Its constant is at most 1, but for the rounding of vectors."""
+    """Its constant is at most 1, up to the rounding of vectors."""
     rng = np.random.default_rng(1)
     lexicon = small.lexicon(rng.normal(size=(300, 5)) * scale)
     assert prepared.space_of(lexicon, "ball").lipschitz.over(Inputs.WORDS) <= 1.0 + 1e-5

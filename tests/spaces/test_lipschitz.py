@@ -48,7 +48,7 @@ def test_a_pair_nearer_than_single_precision_sees_is_found() -> None:
 
 @pytest.mark.parametrize("factor", [1e-3, 1.0, 50.0])
 def test_a_scaled_table_has_the_factor(factor: float) -> None:
-    """All pairs have one ratio, but for rounding: none is missed, none costs time."""
+    """All pairs have one ratio, up to rounding: no pair is missed or costs time."""
     rng = np.random.default_rng(1)
     before = rng.normal(size=(1200, 20)).astype(np.float32) + np.float32(30.0)
     assert_exact(before, (before * np.float32(factor)).astype(np.float32))
@@ -78,7 +78,7 @@ def test_half_precision_is_read_exactly() -> None:
 
 @pytest.mark.parametrize("name", registry.names("spaces"))
 def test_every_space_knows_its_constant(name: str) -> None:
-    """The constant of V + 1 rows is exact; that of the vectors as they are is 1."""
+    """The constant of V + 1 rows is exact; that of the unchanged vectors is 1."""
     space = prepared.space_of(small.cloud(200, 6), name)
     exact = brute(space.lexicon.vectors, space.vectors)
     assert exact <= space.lipschitz.over(Inputs.WORDS) <= exact * (1.0 + 1.1e-9)

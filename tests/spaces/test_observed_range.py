@@ -33,7 +33,7 @@ def test_it_is_interval_at_another_scale() -> None:
 
 
 def test_a_constant_vector_takes_the_middle() -> None:
-    """It has no extent of its own."""
+    """Its extent is zero."""
     vectors = np.array([[2.0, 2.0], [1.0, 4.0], [0.0, 0.0]], np.float32)
     moved = observed_range.Params().transform(vectors)
     np.testing.assert_array_equal(moved, [[2.5, 2.5], [1.0, 4.0], [2.5, 2.5]])

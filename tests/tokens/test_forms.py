@@ -498,7 +498,7 @@ def test_what_is_written_in_a_text_is_found_again(parts: list[str], seed: int) -
 @settings(max_examples=200, deadline=None)
 @given(st.from_regex(form_finder._PLAIN, fullmatch=True))
 def test_plain_numbers_have_no_form(chunk: str) -> None:
-    """What is passed over quickly would not be found by any pattern."""
+    """No pattern would find a text that is passed over quickly."""
     finder = form_finder.FormFinder(ALL)
     assert finder._search(chunk.rstrip("\n")) == ()
 

@@ -69,7 +69,7 @@ def test_pieces_are_the_text(parts: list[str]) -> None:
 
 
 def test_files_hold_an_entry_a_line(tmp_path: Path) -> None:
-    """Blank lines and a byte order mark are no entries; a digest says what was read."""
+    """Blank lines and a byte order mark are no entries; the list has a digest."""
     path = tmp_path / "names.txt"
     path.write_bytes("\ufeffAnn Lee\r\n\r\n Bob \n".encode())
     listed = lists.read({"files": [str(path)]}, "test")

@@ -48,7 +48,7 @@ def test_other_words_are_no_names(builtin: Lexicon, word: str) -> None:
 
 
 def test_names_that_are_words_go_by_their_first_letter(builtin: Lexicon) -> None:
-    """Mark is a name, mark and MARK are none; all parts of Min-jun are names."""
+    """Mark is a name, mark and MARK are not; all parts of Min-jun are names."""
     assert _read(builtin, "Mark mark MARK") == {"Mark": True, "mark": False} | {
         "MARK": False
     }
@@ -80,7 +80,7 @@ def test_what_stands_beside_a_word_does_not_decide(
 
 
 def test_ids_stay_those_of_the_vocabulary(builtin: Lexicon) -> None:
-    """What is measured goes by the words that were written: unknown ones are -1."""
+    """Measures go by the words that were written: unknown ones are -1."""
     words = Tokenizer(builtin, Policy()).words(["Xanthippa mark Mark the"])
     mark = builtin.row_of["mark"]
     assert words.ids.tolist() == [-1, mark, mark, builtin.row_of["the"]]

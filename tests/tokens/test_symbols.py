@@ -71,7 +71,7 @@ def test_a_mark_beside_a_number_or_a_word_stays_there(sign: str) -> None:
 
 
 def test_pictures_are_replaced_and_marks_are_not() -> None:
-    """What may say something by itself is one unknown word."""
+    """A sign that may mean something by itself is one unknown word."""
     for text in ("✓", "😀", "Ⓐ", "⠓", "👍🏽", "☎"):
         assert len(make_words(text).positions) == 1
         assert written(text) == "Cat"

@@ -89,7 +89,7 @@ def test_figures_of_other_settings_are_left_out(tmp_path: Path) -> None:
 
 
 def test_wrong_flags_are_refused(tmp_path: Path) -> None:
-    """A kind of text that there is not, and an address that is none: no request."""
+    """An unknown kind of text and an invalid address lead to no request."""
     assert run(tmp_path, "--kind", "nothing").returncode == 2
     ran = run(tmp_path, "--risk", "10%", "--kind", "sentences", "--endpoint", "nowhere")
     assert ran.returncode != 0

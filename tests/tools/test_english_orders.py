@@ -173,7 +173,7 @@ def test_outputs_stand_first_and_count_no_less() -> None:
 
 
 def test_synonyms_share_synset_and_inflection(database: WordNet) -> None:
-    """A plural has plurals as synonyms; a word is none of its own."""
+    """A plural has plurals as synonyms; a word is not its own synonym."""
     keys = ("dog", "dogs", "hound", "hounds", "happy", "glad", "sad")
     ends, ids = wordnet.synonyms(database, keys, candidates(database))
     of = [ids[a:b].tolist() for a, b in zip([0, *ends[:-1]], ends, strict=True)]

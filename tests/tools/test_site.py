@@ -46,7 +46,7 @@ def test_the_site_asks_no_other_host() -> None:
 
 
 def test_a_picture_is_put_into_its_page() -> None:
-    """It has no style of its own there, and a page in a folder finds it, too."""
+    """It has no style sheet there, and a page in a folder finds it, too."""
     for prefix in ("", "../"):
         text = f"![Copy and report]({prefix}pictures/checking.svg)"
         drawn = site.PICTURE.sub(site.picture, text)

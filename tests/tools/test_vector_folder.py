@@ -40,7 +40,7 @@ def test_reads_a_folder(tmp_path: Path, name: str) -> None:
 def test_faults_of_a_folder_are_named(
     tmp_path: Path, vocabulary: bytes, vectors: Any, reason: str
 ) -> None:
-    """A folder whose files are missing or misfit is an error with its file."""
+    """A folder with missing or unfit files is an error that names the file."""
     (tmp_path / "vocab.txt").write_bytes(vocabulary)
     if vectors is not None:
         np.save(tmp_path / "vectors.npy", vectors)

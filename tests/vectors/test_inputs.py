@@ -283,7 +283,7 @@ def test_vectors_that_coincide_are_no_division_by_zero(
 
 
 def test_vectors_are_rounded_in_double_precision(tmp_path: Path) -> None:
-    """As the proof has it, within half a step and 1e-9, at any precision of their own.
+    """As in the proof, within half a step and 1e-9, at any precision of the vectors.
 
     Where the noise is so small beside the vectors that this takes more, it is larger.
     """

@@ -1,14 +1,14 @@
-"""The classes of the lexicon's words, which decide which word stands in whose order.
+"""The classes of the lexicon's words, which decide the words of each order.
 
 Names of persons share one order, the list of names, whatever they are; unknown words
 have another, of dull nouns. A word of any other *sealed* class stands in orders of its
 class alone, and before all others there: places, organisations, months, weekdays,
 currency, titles, numbers, negation, and the classes of news. Few of a class are
 outputs, since the floor writes each output as often as any other. Words of the special
-categories of personal data, of sex, abuse and infamy are never outputs, and what stands
-for them is what stands best among the rest, less the outputs that are nearest to the
-category as a whole, so that they do not tell of it either. Words of one gender stand in
-no order of the other; a word with a meaning of its own lists no function word.
+categories of personal data, of sex, abuse and infamy are never outputs. The best among
+the rest stand for them, less the outputs that are nearest to the category as a whole,
+so that they do not tell of it either. Words of one gender stand in no order of the
+other; a content word lists no function word.
 
 All of it follows from lists and from how words are written: dptext/data/words, and the
 file proper.txt here.
@@ -35,7 +35,7 @@ from dptext.types import ENGLISH, Mask
 from tools.english.wordnet import LISTS
 
 NAMES, UNKNOWN = "names", "unknown"
-# Closed classes whose words stand in orders of their own class alone. Words of a class
+# Closed classes: their words stand in orders of the same class alone. Words of a class
 # are all of its words, or those that `proper.txt` has.
 SEALED = (
     "places",
@@ -48,8 +48,8 @@ SEALED = (
     "numbers",
     "negation",
 )
-# The one of these whose words do not come first in orders of their class: what its
-# words have in common is no more than a capital.
+# The words of this one do not come first in orders of their class: they have no more
+# in common than a capital.
 LOOSE = "others"
 # Sections of proper.txt and the classes they are of.
 _PROPER = {
@@ -58,7 +58,7 @@ _PROPER = {
     "other": "others",
     "month": "months",
 }
-# Categories whose words are never outputs; of the others (politics, crime) few are.
+# Categories with words that are never outputs; of the others (politics, crime) few are.
 _NEVER = frozenset({"health", "religion", "origin", "sexuality"})
 # Words of each class of news that are outputs: the commonest.
 _NEWS_OUTPUTS = 12
@@ -100,7 +100,7 @@ def never_written() -> frozenset[str]:
 
 @cache
 def number_category(key: str) -> str:
-    """Return the special category whose words are no outputs, "" for none."""
+    """Return the special category that keeps a key out of the outputs, else ""."""
     for each in word_classes(ENGLISH):
         if each.special in _NEVER and key in each.words:
             return each.special
@@ -157,7 +157,7 @@ class Classes:
     bits: NDArray[np.uint32]
     """The sealed classes of each word, one bit each: (V,)."""
     first: np.uint32
-    """The bits of the classes whose words come first in orders of their class."""
+    """The bits of the classes with words that come first in orders of their class."""
     names: Mask
     """Which words have the one order of names: (V,)."""
     listed: NDArray[np.int64]
@@ -175,7 +175,7 @@ class Classes:
 
 
 def read_classes(words: Sequence[str], grammatical: frozenset[str]) -> Classes:
-    """Return the classes of words as they are written."""
+    """Return the classes of words in their written form."""
     keys = [key_of(word) for word in words]
     row_of = {key: row for row, key in enumerate(keys)}
     named = np.array([is_name(word, grammatical) for word in words])

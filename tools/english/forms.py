@@ -10,7 +10,7 @@ may be an output if
   glosses; or
 - it is one of the words that are known from elsewhere to be English.
 All else (markup, misspellings, other languages), however frequent in a file, is known
-and is replaced, but never written; so are vulgar words, of whichever list.
+and is replaced, but never written; so are vulgar words, of any list.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from tools.english.wordnet import (
 )
 
 _VOWELS = re.compile(r"[aeiouy]+")
-# -our words of British English whose American form has -or.
+# -our words of British English that have -or in American English.
 _OUR = (
     "arbour|ardour|armour|behaviour|candour|clamour|colour|demeanour|endeavour|favour|"
     "fervour|flavour|glamour|harbour|honour|humour|labour|neighbour|odour|parlour|"
@@ -378,7 +378,7 @@ class Vocabulary:
         self._listed = closed | names().keys()
 
     def may_be_written(self, word: str) -> bool:
-        """Tell whether a word, as it is written, may be an output."""
+        """Tell whether a word may be an output in this spelling."""
         key = key_of(word)
         if key in self._never:
             return False

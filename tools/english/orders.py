@@ -56,7 +56,7 @@ from tools.english.wordnet import (
 _BLOCK = 256
 # Words looked at beyond the listed ones, so that some are not listed.
 _SPARE = 32
-# A word of a class of its own before all others of its order.
+# Puts words of the same class before all others of an order.
 _FIRST = 100.0
 # Of the outputs, the part nearest to a special category, which stand for none of its
 # words.
@@ -172,7 +172,7 @@ def order_of_unknown(
 
 
 class _Scoring:
-    """Figures with what is the same for every row."""
+    """Figures, and arrays that are the same for every row."""
 
     def __init__(self, figures: Figures, outputs: int, weights: Weights) -> None:
         self._figures, self._outputs, self._weights = figures, outputs, weights
@@ -253,9 +253,9 @@ def build_figures(
 ) -> tuple[Figures, dict[str, NDArray[Any]]]:
     """Return the figures of words, and the optional arrays of dptext.types.Lexicon.
 
-    words as they are written; vectors (V + 1, d) of length 1, the last row for unknown
-    words; counts (V,) > 0; meaning (V, e), other vectors of length 1 that tell synonyms
-    from the rest; classes, which words stand in whose orders.
+    Takes words in their written form; vectors (V + 1, d) of length 1, the last row for
+    unknown words; counts (V,) > 0; meaning (V, e), other vectors of length 1 that tell
+    synonyms from the rest; classes, which decide the words of each order.
     """
     database, ties = english.wordnet, english.ties
     keys = [key_of(word) for word in words]

@@ -49,7 +49,7 @@ NEAREST, NEAR = 20, 0.2
 _BLOCK = 512
 # The length of the fitted part and of the best word's polarity beside GloVe's.
 FITTED, POLARITY = 1.2, 0.6
-# Words whose neighbours in WordNet are drawn together.
+# The most frequent words, which are drawn together with their neighbours in WordNet.
 _FIRST = 30_000
 # How far a word that has only the vector of its class lies from it.
 _APART = 0.3
@@ -112,7 +112,7 @@ def _step(
     slope = wrong * (here[nearest] - here[partner])
     np.add.at(slope, partner, -wrong * here)
     np.add.at(slope, nearest, wrong * here)
-    # Along the vector itself nothing is to be gained.
+    # A step along the vector itself gains nothing.
     slope -= (slope * here).sum(axis=1, keepdims=True) * here
     words, row_of = np.unique(ids, return_inverse=True)
     total = np.zeros((len(words), rows.shape[1]))

@@ -1,4 +1,4 @@
-"""The WordNet 3.0 database, and what it says of words: use, relations, polarity.
+"""The WordNet 3.0 database, and its facts about words: use, relations, polarity.
 
 How much a lemma is used divides a word among its parts of speech: the tagged counts of
 WordNet (SemCor) and a prior for how ordinary a lemma is, with rules of thumb as its
@@ -6,9 +6,9 @@ constants. Verbs, adjectives and adverbs are more ordinary than nouns, several s
 and derived words more than one, names of animals and plants less. No corpus is read.
 
 Polarity, good or bad, is spread from a few dozen seed words (lists): their
-meanings pass it on to similar, derived and related meanings and to those whose
-definitions name them; an antonym, or a "not" before the word in a definition, turns it
-round.
+meanings pass it on to similar, derived and related meanings and to those with
+definitions that name them; an antonym, or a "not" before the word in a definition,
+turns it round.
 """
 
 from __future__ import annotations
@@ -275,7 +275,7 @@ def synonyms(
 ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Return (ends (V,), ids (s,)): those of x are ids[ends[x - 1] : ends[x]].
 
-    Synonyms are words in the same inflection whose lemmas share a synset. words are
+    Synonyms are words in the same inflection with lemmas of one synset; all words are
     keys. The most alike come first: by the product of the parts that the shared
     meanings have in the use of both words, then by id.
     """

@@ -26,7 +26,7 @@ from tools.english.wordnet import WordNet, gloss_words, split_words
 # A name this often in lower case in glosses and tags is rather a common word.
 _COMMON = 15.0
 _NEAREST = 20
-# Neighbours that vote: the most frequent words whose case is known.
+# Neighbours that vote: the most frequent words of known case.
 _VOTERS = 30_000
 _BLOCK = 1024
 # Acronyms: so many letters at most, so many of the neighbours in capitals.
@@ -64,7 +64,7 @@ class Cases:
                 self._listed.setdefault(key_of(line), line)
 
     def written(self, key: str) -> str | None:
-        """Return a key as it is written, None where no list knows it."""
+        """Return the written form of a key, None where no list knows it."""
         if key in self._closed:
             return self._closed[key]
         if key in self._listed and key not in self._english.links:
@@ -79,9 +79,9 @@ class Cases:
         return self._listed.get(key, key if known else None)
 
     def all(self, keys: Sequence[str], vectors: NDArray[np.float64]) -> list[str]:
-        """Return keys as they are written, in the order of their frequency.
+        """Return the written forms of keys, in the order of their frequency.
 
-        vectors (V, d) of length 1.
+        Takes vectors (V, d) of length 1.
         """
         known = [self.written(key) for key in keys]
         voters = [row for row, word in enumerate(known[:_VOTERS]) if word is not None]

@@ -44,7 +44,7 @@ def outputs_of(sanitizer: pipeline.Pipeline) -> int:
 def written(
     sanitizer: pipeline.Pipeline, text: str, draws: int = DRAWS
 ) -> Iterator[str]:
-    """Replace a text so often, each time as a record of its own."""
+    """Replace a text `draws` times, each time as a separate record."""
     records = [Record(n, (text,), None) for n in range(draws)]
     for _, (text_out,) in sanitizer.run(records, RunKey.from_seed(7)):
         yield text_out

@@ -172,7 +172,7 @@ def test_orders_longer_than_k_are_cut() -> None:
 
 
 def _with_outputs(size: int, outputs: int, listed: int) -> Lexicon:
-    """Return a lexicon whose orders hold a word and outputs, as the English one's."""
+    """Return a lexicon with orders of a word and outputs, like the English one."""
     whole = small.cloud(size, 3)
     orders = np.empty((size + 1, listed + 1), np.uint16)
     for row, order in enumerate(whole.orders.tolist()):
@@ -367,7 +367,7 @@ def test_draws_follow_weights_by_table() -> None:
 def test_a_table_that_does_not_fall_is_refused(
     given_: dict[str, Any], said: str
 ) -> None:
-    """One line that names the profile's key and what is wrong."""
+    """One line that names the key of the profile and the error."""
     with pytest.raises(UsageError, match=said) as caught:
         convert(given_, rank.Params, "x.yaml: mechanism")
     assert str(caught.value).startswith("x.yaml: mechanism")
@@ -412,7 +412,7 @@ LARGE = _large()
 
 @pytest.mark.parametrize(("epsilon", "risk"), [(None, 0.2), (8.7, 0.15), (99.0, 0.9)])
 def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -> None:
-    """The first of at least as much epsilon; that of risk 20% if there is none."""
+    """The first table with at least this epsilon, else the table of risk 20%."""
     space = prepared.space_of(LARGE)
     params = rank.Params().prepare(space, Aim(epsilon=epsilon)).params
     (steps,) = (row.steps for row in rank.shipped()[0] if row.risk == risk)
@@ -420,7 +420,7 @@ def test_fitted_becomes_a_table_by_epsilon(epsilon: float | None, risk: float) -
 
 
 def test_fitted_becomes_the_table_of_the_risk_of_its_own_prior() -> None:
-    """The first of each prior whose own epsilon has the risk, of these the nearest."""
+    """Of the first table of each prior with the risk at its epsilon, the nearest."""
     space, size = prepared.space_of(LARGE), len(LARGE.words)
     prior = np.random.default_rng(2).dirichlet(np.full(size, 0.5))
 

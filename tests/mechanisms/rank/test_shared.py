@@ -18,7 +18,7 @@ NAMES = (2, 5, 10, 12)
 
 
 def _named() -> Lexicon:
-    """Return a lexicon whose names have one order, of which one name is no part."""
+    """Return a lexicon with one order for all names, which one name is not part of."""
     plain = small.cloud(SIZE, 3)
     orders = np.empty((SIZE + 1, LISTED + 1), np.uint16)
     for row in range(SIZE + 1):

@@ -84,7 +84,7 @@ def hold_every_word(sanitizer: Pipeline, epsilon: float) -> None:
         if counts.max() > len(ids) / 2:
             other = np.flatnonzero(drawn != values[counts.argmax()])
         else:
-            # Of most words, whichever these are, the rank is the one to hold them to.
+            # Every word must draw the rank that most words draw.
             few = np.arange(0, size, size // 9)
             ranks = [int((formula.orders[x] == drawn[x]).argmax()) for x in few]
             rank = max(set(ranks), key=ranks.count)
@@ -132,7 +132,7 @@ def hold_outputs(sanitizer: Pipeline, epsilon: float, times: int = 12) -> None:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_every_word_is_drawn_by_the_same_law(name: str, builtin: Lexicon) -> None:
-    """No word of the vocabulary, and not the unknown one, is drawn in a way of its own.
+    """No word of the vocabulary, and not the unknown one, is drawn in another way.
 
     Exact, by the bits of 128 words; one word's fault of 5 points is missed with 0.1%.
     """
