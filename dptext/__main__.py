@@ -6,8 +6,8 @@ from __future__ import annotations
 import _signal  # type: ignore[import-not-found]
 import os
 
-# What is loaded stays until the end: to look for garbage in it as often as usual takes
-# a tenth of the time of one line, and to take it apart at the end another tenth.
+# Loaded modules stay until the end: to look for garbage in them as often as usual takes
+# a tenth of the time of one line, and to take them apart at the end another tenth.
 _OBJECTS = 50_000
 
 

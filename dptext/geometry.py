@@ -141,8 +141,8 @@ class RemainingWords:
         #: Whether each word is in the set: (V,).
         self.alive = np.ones(size, bool)
         self._count = size
-        # The searched words: those in the set, and removed ones until the next
-        # compaction, whose score is infinite.
+        # The searched words: those in the set, and removed ones, with an infinite
+        # score, until the next compaction.
         self._ids = np.arange(size)
         lengths = np.einsum("vd,vd->v", vectors, vectors, dtype=np.float64)
         self._longest = float(np.sqrt(lengths.max()))

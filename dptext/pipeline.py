@@ -470,7 +470,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
 def _aim(budget: BudgetDescription) -> Aim:
     """Return the epsilon of a word for which a mechanism chooses its settings.
 
-    Of several epsilons it is the largest; there is none where words share a total.
+    Of several epsilons it is the largest; it is None where words share a total.
     """
     if budget.rate is not None:
         return Aim(epsilon=budget.rate)

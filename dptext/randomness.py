@@ -146,7 +146,7 @@ def key_bytes(
 
     Raises UsageError if it cannot be read, or if other users may read it. Exceptions
     are content for which is_public is true, such as a public key, and a secret of a
-    container, whose mount keeps other users out. advice is added to the message.
+    container, as its mount keeps other users out. advice is added to the message.
     """
     streams.check_file(path, "key file")
     try:

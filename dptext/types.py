@@ -48,7 +48,7 @@ PARTS = (
     "function-word",
     "other",
 )
-ENGLISH = "en"  # the language whose grammar dptext knows
+ENGLISH = "en"  # the language of the grammar that dptext knows
 # The vocabulary element for numbers that have no better one (dptext.tokens.numbers).
 NUMBER = "<number>"
 
@@ -210,7 +210,7 @@ class Selection:
     escapes: str | None = None
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
-    #: Fields whose values become keyed tokens (dptext.pseudonyms).
+    #: Fields with values that become keyed tokens (dptext.pseudonyms).
     pseudonyms: tuple[str, ...] = ()
 
     @property
@@ -310,7 +310,7 @@ class Released:
     texts: Ints
     #: (n,) int32, rows of the vocabulary.
     drawn: Ids
-    #: (n,) float64, the epsilon as far as it is public (dptext.attackers.channel).
+    #: (n,) float64, the epsilon to the extent it is public (dptext.attackers.channel).
     eps: Eps
     #: (p,) int32, as in Words.
     copied: Ids | None = None
@@ -561,8 +561,8 @@ class Lexicon:
     #: sha256 over the content; stands in reports.
     digest: str
     #: Provenance and public geometry (dptext.lexicons.store). "outputs": after the word
-    #: itself only the first so many words are listed in orders; "names": the word whose
-    #: row all names of persons are equal to (dptext.tokens.names); "language".
+    #: itself only the first so many words are listed in orders; "names": a word; all
+    #: names of persons are equal to its row (dptext.tokens.names); "language".
     meta: Mapping[str, Any] = field(default_factory=dict)
     #: (V,), end of each word's synonyms.
     synonym_ends: NDArray[np.int32] | None = None

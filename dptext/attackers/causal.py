@@ -35,7 +35,7 @@ from dptext.types import Floats, Ids, Ints, Lexicon, Mask, Released
 SETTING = "decoder.model"
 # Each text is read as a line: the end of a line before it shows where a word begins.
 _ANCHOR = "\n"
-# Distinct pieces whose tokens are remembered; more would fill the memory.
+# Number of distinct pieces to remember tokens of; more would fill the memory.
 _REMEMBERED = 1_000_000
 # Of the known tokens between two drawn words, the last ones are read.
 _KNOWN = 64
@@ -238,7 +238,7 @@ class CausalReading(NamedTuple):
 class CausalAttacker:
     """Reads released words through a channel with a causal language model.
 
-    - pairs: an attacker whose posterior of each word replaces the channel as evidence.
+    - pairs: an attacker; its posterior of each word replaces the channel as evidence.
     - beam: number of texts that are followed.
     - candidates: number of candidates of each word.
     - weight: power of the language model.

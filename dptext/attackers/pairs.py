@@ -5,9 +5,9 @@ Decoders write by the posterior, and attackers guess by it.
 
 The topic: p(x) of a candidate x of word i becomes p(x) e^(power cos(x, t_i)). t_i is
 the mean direction of all other drawn words of the text, in which rare words weigh more;
-it is shorter if there are few of them. Function words, in languages whose function
-words are known, have no direction. The topic is a function of the draws. Directions are
-whole numbers: their sums are exact in any order and on any machine.
+it is shorter if there are few of them. Function words, in languages with a list of
+them, have no direction. The topic is a function of the draws. Directions are whole
+numbers: their sums are exact in any order and on any machine.
 Source: language models with a latent semantic part (Bellegarda 2000, Exploiting latent
 semantic information in statistical language modeling).
 """
@@ -54,7 +54,7 @@ _COMMON, _RARE = 5.0, 7.0
 _FEW = 3.0
 # Steps of a nat in the logarithm of a factor.
 _STEPS = 16
-# Words whose factors are computed together, for memory.
+# Number of words to compute factors for at once, to limit memory.
 _BLOCK = 256
 # Dimensions are padded with zeros to a multiple of this: loops of the kernel have no
 # remainder.

@@ -52,7 +52,7 @@ class DescribedBudget(Prepared, ABC):
 
 
 class Budget(DescribedBudget):
-    """A budget whose epsilons do not depend on drawn words."""
+    """A budget with epsilons that do not depend on drawn words."""
 
     __slots__ = ()
 
@@ -63,13 +63,13 @@ class Budget(DescribedBudget):
     def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
         """Return the values that epsilons are computed from, for people: by name (m,).
 
-        One value for each token, whose place in the pieces is "position", int64.
+        One value for each token; "position", int64, is its place in the pieces.
         """
         return {}
 
 
 class SequentialBudget(DescribedBudget):
-    """A budget whose epsilons depend on the words drawn before."""
+    """A budget with epsilons that depend on the words drawn before."""
 
     __slots__ = ()
 

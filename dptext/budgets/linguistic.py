@@ -6,8 +6,8 @@ max]. The rest is shared again, so that the sum stays at most E. Such a split de
 the private text: docs/guarantees.md, 5, has the guarantee that remains.
 
 Source: the epsilon-distributor thesis and "Spend Your Budget Wisely" (CODASPY 2025).
-variant published is theirs: all words of a text share E, kept ones too, whose part
-protects nothing; no clamps; a word that scores 0 takes next to everything. Theirs
+variant published is theirs: all words of a text share E, kept ones too, though their
+part protects nothing; no clamps; a word that scores 0 takes next to everything. Theirs
 leaves tokens with other characters than letters and digits without epsilon; here each
 word that is replaced has one.
 """

@@ -1,4 +1,4 @@
-"""Whom the unchanged fields of a file identify: a look at every value that is released.
+"""Unchanged fields of a file that identify people: a look at every released value.
 
 The survey that `init` and `sanitize` make of first records, made of all. It looks at
 the names of fields, which are released as well, and in JSON may be data. Fields that a
@@ -177,7 +177,7 @@ def read(
 
 @dataclass(frozen=True, slots=True)
 class StopAtIdentifying:
-    """Stops a run whose output has unchanged columns that look identifying."""
+    """Stops a run if its output has unchanged columns that look identifying."""
 
     #: Columns that may look so.
     allowed: tuple[str, ...] = ()

@@ -32,7 +32,7 @@ from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
 from dptext.types import Fault, Record, Selection
 
-# Files that may accompany exports and are none themselves.
+# Files that may accompany exports and are not exports themselves.
 DOCUMENTS = (
     "README*",
     "LICENSE*",

@@ -20,7 +20,7 @@ out, and a list of one may be a plain word:
     unverified: [lexicon]        # what need not be recomputed: see Unverified
     verify_key: [team.pub]       # files of keys, one of which must have signed
     include: ["*.json"]          # files that are exports, beside those of other formats
-    exclude: ["samples/*"]       # files that are none
+    exclude: ["samples/*"]       # files that are not exports
 """
 
 from __future__ import annotations
@@ -48,10 +48,9 @@ class Unverified(StrEnum):
     """Why a report may not be recomputed here.
 
     LEXICON: its lexicon is not on the machine; VERSION: another version of dptext wrote
-    it, whose sentences have other words for the same figures; PARTS: a file, model or
-    component of another package that its settings name is not on the machine; CONTENT:
-    the content of the file cannot be read here, so that nobody looked whom it
-    identifies.
+    it, with other sentences for the same figures; PARTS: a file, model or component of
+    another package that its settings name is not on the machine; CONTENT: the content
+    of the file cannot be read here, so that nobody looked for people it identifies.
     """
 
     LEXICON = "lexicon"

@@ -449,7 +449,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return verdicts as plain data; trust describes whose signatures are trusted."""
+    """Return verdicts as plain data; trust describes the trusted signers."""
     return {
         "success": not any(each.findings for each in judged),
         "trust": trust,

@@ -28,7 +28,7 @@ _OF_FILES = ("drop", "pseudonym")
 def differing(
     typed: Iterable[str], values: Mapping[str, Any], defaults: Mapping[str, object]
 ) -> tuple[str, ...]:
-    """Return the typed options whose values differ from their defaults."""
+    """Return the typed options with values other than their defaults."""
     return tuple(
         name
         for name in typed

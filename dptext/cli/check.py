@@ -232,7 +232,7 @@ def _configured(
 ) -> Configuration:
     """Return the file with the policy: one that is named, else the nearest.
 
-    What is staged counts, with an index.
+    With an index, the staged version of the file counts.
     """
     if path is not None:
         configured = configuration.read(path, "policy")

@@ -232,7 +232,7 @@ def _folder() -> Inspection:
 
 
 def _show_cache(as_json: bool, *, clear: bool) -> None:
-    """Show what is kept, and how much of it, by kind; then delete it if asked."""
+    """Show the content of the cache and its size, by kind; then delete it if asked."""
     from dptext import cache
     from dptext.report.blocks import Column, Paragraph, Section, Table
     from dptext.report.figures import count

@@ -21,7 +21,7 @@ from dptext import failures, progress
 from dptext.cli import screen
 from dptext.errors import DptextError
 
-# What is wrong with a name that was asked for, rather than with the machine.
+# Errors of a name that was asked for, rather than of the machine.
 _NAMES = (
     errno.ENOENT,
     errno.ENOTDIR,
@@ -61,7 +61,7 @@ def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
                 if message:  # a command without arguments has shown its help instead
                     print_line(message)
                 raise typer.Exit(getattr(error, "exit_code", 2)) from None
-            # Faiss ends its work at a signal with a RuntimeError of its own instead.
+            # Faiss raises its own RuntimeError at a signal instead.
             raise typer.Exit(_code(raised[-1] if raised else error)) from None
         finally:
             progress.enable(False)
@@ -81,7 +81,7 @@ def _code(error: BaseException) -> int:
         print_line(str(error))
         return error.exit_code
     if isinstance(error, BrokenPipeError):
-        # What is still buffered must not fail again when Python ends.
+        # Buffered output must not fail again when Python ends.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
     if failures.is_memory_error(error):

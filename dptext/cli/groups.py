@@ -1,7 +1,7 @@
 """Groups of options that commands share: a field is an option, with its default.
 
 A command takes a group as one parameter (dptext.cli.parser.spread). A group refuses
-options of its own that exclude each other, and hands its values to the engine.
+its options if they exclude each other, and hands its values to the engine.
 """
 
 from __future__ import annotations

@@ -90,8 +90,8 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
     from dptext import profile
 
-    # Profiles only if they are asked for: a profile whose mechanism has the name of
-    # one of another package cannot be loaded; the list of mechanisms has the reason.
+    # Profiles only if they are asked for: a profile cannot be loaded if its mechanism
+    # has the name of one of another package; the list of mechanisms has the reason.
     shipped = profile.shipped() if "profiles" in kinds else ()
     names = registry.names("mechanisms") if "mechanisms" in kinds else ()
     profiles = [_plain(profile.load(each)) for each in shipped]

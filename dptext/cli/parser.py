@@ -33,7 +33,7 @@ _HELP_ALL = "help_all"
 
 
 class _Plain:
-    """A command whose help is in colours, and names no types, as in <bool>."""
+    """A command with help in colours that names no types, as in <bool>."""
 
     def get_params(self, ctx: Parsed) -> Parsed:
         """Return the options and arguments."""
@@ -53,7 +53,7 @@ class _Plain:
 
 
 class Command(_Plain, TyperCommand):
-    """A command whose options may be set by the environment and by a file."""
+    """A command with options that the environment and a file may set."""
 
     def parse_args(self, ctx: Parsed, args: list[str]) -> list[str]:
         """Read the options; one that is typed overrides settings of others."""

@@ -1,7 +1,7 @@
 r"""Output for people: text of others is made harmless before it reaches a terminal.
 
 File names, texts and reports of others may hold characters that move the cursor, hide
-or reverse what is written. Inside `screens` everything that is printed has them
+or reverse other text. Inside `screens` everything that is printed has them
 written out, as in \u001b, which JSON reads back as the same character; only the
 styles of `console` pass.
 """
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from dptext.report.notebook import Report
     from dptext.types import Record
 
-# Controls (C0 but for tab and line feed, DEL, C1), marks that change the direction of
+# Controls (C0 except tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
 _UNSAFE = re.compile(
     "[\0-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069"
@@ -77,7 +77,7 @@ def _written_out(match: re.Match[str]) -> str:
 
 
 class Screen:
-    """A text stream on which foreign text is harmless; bytes pass as they are.
+    """A text stream on which foreign text is harmless; bytes pass unchanged.
 
     raw is the stream itself. It is written to through this alone, whatever its
     encoding: characters that it lacks are written out, too.
@@ -126,7 +126,7 @@ class Notes:
         return len(text)
 
     def flush(self) -> None:
-        """Hand over what was written, if that can be done."""
+        """Flush the text written so far, if that can be done."""
         with self._dropped():
             self.raw.flush()
 
@@ -135,7 +135,7 @@ class Notes:
         try:
             yield
         except OSError:
-            # What is still buffered must not fail again when Python ends.
+            # Buffered output must not fail again when Python ends.
             with contextlib.suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), self.raw.fileno())
 
@@ -147,7 +147,7 @@ class Notes:
 def screens() -> Iterator[None]:
     """Put a screen before standard output and standard error, in a sensible width."""
     before = sys.stdout, sys.stderr
-    if sys.stderr is None:  # closed by whoever started this
+    if sys.stderr is None:  # closed by the parent process
         sys.stderr = open(os.devnull, "w")
     if sys.stdout is not None and not isinstance(sys.stdout, Screen):
         sys.stdout = Screen(sys.stdout)

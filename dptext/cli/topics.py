@@ -125,7 +125,7 @@ def show(
     *,
     as_json: options.AsJson = False,
 ) -> None:
-    """Show topics: their words, how common they are, what is kept at each epsilon."""
+    """Show topics: their words, how common they are, the labels kept by epsilon."""
     from dptext.lexicons.topics import read
 
     document = read(name)

@@ -104,5 +104,5 @@ class Decoder(Prepared, ABC):
     def cost(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> Cost | None:
-        """Return the estimated cost of writing a batch, None if there is none."""
+        """Return the estimated cost of writing a batch, None without an estimate."""
         return None

@@ -27,7 +27,7 @@ from dptext.attackers.posterior import sum_in_order, word_major
 from dptext.noise import unit
 from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
-# Words whose closeness is computed at once, for memory.
+# Number of words to compute closeness for at once, to limit memory.
 _BLOCK = 512
 # Tables of closeness in memory at once, one for each observation of draws.
 _TABLES = 32
@@ -36,8 +36,8 @@ _STEPS = 127
 # Candidates of a word that are weighed with their neighbours: the likeliest ones by
 # draw and topic.
 _READ = 16
-# A drawn word of news whose cosine with the topic of its text is smaller than this is
-# written as a neutral word (docs/results/presentable.md).
+# A drawn word of news is written as a neutral word (docs/results/presentable.md) if its
+# cosine with the topic of its text is smaller than this.
 _STRAY = 0.05
 # Weight of a common word relative to words that may have been replaced, if common words
 # are copied.

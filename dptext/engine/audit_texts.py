@@ -61,7 +61,7 @@ def scripted(pipeline: Pipeline) -> Pipeline:
 
 
 def readable_rows(pipeline: Pipeline) -> tuple[Ints, Ints]:
-    """Return rows whose word alone is read as this one word, and those never replaced.
+    """Return rows of words that alone are read as themselves, and those never replaced.
 
     The rest are parts of words, or words that are read as another one.
     """
@@ -89,7 +89,7 @@ def plain_rows(pipeline: Pipeline) -> Ints:
 
 
 def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
-    """Return lists of texts whose words have other originals, place by place."""
+    """Return lists of texts with other originals of their words, place by place."""
     rng = np.random.default_rng((SEED, turn))
     words, rows = pipeline.lexicon.words, plain_rows(pipeline)
     policy, budget = pipeline.profile.tokens, pipeline.budget

@@ -1,8 +1,8 @@
 """Audit of a budget: the epsilons that words are drawn with, against the settings.
 
 The words of a text are all words of the vocabulary and unknown ones, in texts of many
-lengths. What is expected follows from the settings and from the order of the vocabulary
-alone; no code of the budget has a part in it.
+lengths. The expected values follow from the settings and from the order of the
+vocabulary alone; no code of the budget has a part in it.
 """
 
 from __future__ import annotations

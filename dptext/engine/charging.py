@@ -41,7 +41,7 @@ class Account:
         """Record an output in the ledger for a block.
 
         part: the hidden file of the unfinished output. Raises RefusedError without a
-        guarantee, UsageError for settings whose losses no subject can be charged with.
+        guarantee, UsageError for settings with losses that no subject can be charged.
         """
         promise = documents.promised(pipeline, key.origin)
         bound = promise.bound

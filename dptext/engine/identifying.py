@@ -1,7 +1,7 @@
-"""How a field identifies people: by what its values look like, and by its name.
+"""How a field identifies people: by the look of its values, and by its name.
 
 Nothing is kept of values but counts, in an amount of memory that does not grow with
-them. What is said names kinds and counts, never a value.
+them. Messages name kinds and counts, never a value.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 from dptext.tokens import form_finder, forms, language_data
 from dptext.tokens.policy import Form
 
-_CHARACTERS = 20_000  # of a text whose words are counted
+_CHARACTERS = 20_000  # of a text, to count words in
 
 
 class Kind(StrEnum):

@@ -113,7 +113,7 @@ class Plan:
     third_party: ThirdPartyCost | None = None
     #: Fields that outputs will leave out.
     dropped: tuple[str, ...] = ()
-    #: Fields whose values will be keyed tokens.
+    #: Fields with values that will be keyed tokens.
     pseudonyms: tuple[str, ...] = ()
     #: Figures if whole texts become topics; null if words are replaced.
     topics: TopicFigures | None = None

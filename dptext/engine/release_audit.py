@@ -1,7 +1,7 @@
 """Audit of a release as a whole: what an audit of the mechanism alone cannot see.
 
 A mechanism may follow its formula and the release may yet show more than is printed:
-steps that share their random bits, records whose nonces are short, a decoder that looks
+steps that share their random bits, records with short nonces, a decoder that looks
 at the text, a prior that is not that of the replaced words, a budget that spends more
 than it says (`budget_audit`). Each is looked at by the path of a release, on public
 texts made of the lexicon's own words.

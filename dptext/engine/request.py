@@ -107,7 +107,7 @@ class Request:
 
     @property
     def is_several(self) -> bool:
-        """Tell whether each input has an output of its own."""
+        """Tell whether each input has a separate output."""
         return self.in_place or self.out_dir is not None
 
     def jobs(self, warn: Callable[[str], None]) -> list[Job]:

@@ -31,7 +31,7 @@ from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
-_LOOKED_AT = 10  # records whose fields are listed
+_LOOKED_AT = 10  # records; their fields are listed
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 

@@ -41,7 +41,7 @@ class FieldSummary:
 
     @property
     def is_text(self) -> bool:
-        """Tell whether it holds texts whose words can be replaced."""
+        """Tell whether it holds texts with words that can be replaced."""
         return self.texts > 0 and self.looks == TEXT
 
 

@@ -63,7 +63,7 @@ class AdaptationFigures:
     digest: str
     words: int
     new_words: int
-    #: Words whose pairs were counted.
+    #: Number of words with counted pairs.
     counted: int
     pairs: int
     #: Share of words that the base lexicon lacks.

@@ -1,7 +1,7 @@
 """The attacker who knows public text of the same kind, and epsilons by its success.
 
 The attacker has the pairs of words of a public text, on top of those that ship. It
-never reads a text whose pairs it has counted: a public text is divided into halves by
+never reads a text after counting its pairs: a public text is divided into halves by
 units, the records that are independent of each other (dptext.measures.independence),
 and private texts that occur in the public one are left out.
 """
@@ -40,7 +40,7 @@ from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
 from dptext.types import Lexicon, Selection
 
-# Words of a public text whose pairs are counted, and that are read, about.
+# About how many words of a public text to count pairs of, and to read.
 _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
 # The texts of records, read anew at each call, in batches.

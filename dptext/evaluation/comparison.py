@@ -270,7 +270,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
     recipe = profile.load(cell.profile, cell.over)
     lexicon = lexicons.find(cell.lexicon)
     written = recipe
-    if settings.attacker is not None:  # whose server the decoder names
+    if settings.attacker is not None:  # the decoder names its server
         written = replace(recipe, decoder=Part("none", none.Params()))
     ready = writer = calibration.build(written, lexicon)
     records = [Record(n, (text,), None) for n, text in enumerate(sample.texts)]

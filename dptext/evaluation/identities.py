@@ -33,7 +33,7 @@ from dptext.types import Lexicon, Selection
 
 # The most frequent words of a lexicon, which tell nobody from others by themselves.
 COMMON = 3_000
-# Records whose numbers are held for the terminal.
+# Largest number of records to list on the terminal.
 LISTED = 20
 SPAN, RECORD = "text", "record"
 METHOD = (
@@ -235,7 +235,7 @@ class IdentitiesFound:
     unsearchable: int
     """Values without letters and digits, which cannot be searched for."""
     records: int
-    """Records whose originals hold values."""
+    """Records with originals that hold values."""
     occurrences: int
     """Values in originals, each counted once in a record."""
     not_in_originals: int
@@ -245,7 +245,7 @@ class IdentitiesFound:
     in_part: Standing
     """Values of which at least one word stands there, or the value whole."""
     elsewhere: int
-    """Values that stand whole in private texts whose originals do not hold them."""
+    """Values that stand whole in private texts, but not in their originals."""
     method: str = METHOD
 
 
@@ -289,8 +289,8 @@ class IdentityMeter:
     values: Identities
     name: str = ""
     sha256: str = ""
-    #: Numbers of the first records whose private texts hold a value, whole and only in
-    #: part. For the screen of the owner, in no report.
+    #: Numbers of the first records with a value in their private texts, whole and only
+    #: in part. For the screen of the owner, in no report.
     whole_records: list[int] = field(default_factory=list)
     part_records: list[int] = field(default_factory=list)
     _telling: frozenset[str] = frozenset()

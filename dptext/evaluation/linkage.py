@@ -40,7 +40,7 @@ from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
 MOST = 2000  # records that are held
 TEN, RAREST = 10, 3  # words of a text that are known
 _CONFIDENCE = 0.95
-_BLOCK = 32  # inputs whose output distributions are held at once
+_BLOCK = 32  # inputs; their output distributions are held at once
 _LEAST = 1e-12  # a likelihood below which no row falls: words that are never drawn
 _DIGIT = re.compile(r"\d")
 Wide = NDArray[np.float64]

@@ -36,7 +36,7 @@ class ReleasedTopics:
     records: Ints
     #: Values of further fields for each text: n of each.
     values: tuple[tuple[str | None, ...], ...]
-    #: Field by whose values records are told apart, None where by their places.
+    #: Field with values that tell records apart, None if their places do.
     id_field: str | None
     #: Identity of the lexicon of topics.
     digest: str
@@ -45,7 +45,7 @@ class ReleasedTopics:
 def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     """Read an output of the release of topics, with the report beside it.
 
-    fields are unchanged fields of the output whose values are wanted. Raises UsageError
+    fields: unchanged fields of the output to return values of. Raises UsageError
     where there is no report, where the output is no release of topics or is drawn by
     another law than randomised response, and where a text is no topic.
     """

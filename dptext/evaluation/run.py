@@ -277,7 +277,7 @@ class PublicTextUse:
 
     file: str
     sha256: str
-    #: Words whose pairs the attacker knows.
+    #: Number of words with pairs that the attacker knows.
     counted: int
     #: All private texts.
     texts: int

@@ -9,8 +9,8 @@ By subset selection k topics are written: the true one with probability p = k e^
 adds 1 to the count of a topic or not, so that all else is the same.
 
 An interval holds for one of two targets. file: the share among the texts of this file,
-uncertain only since topics were drawn. people: the share among all those from whom the
-texts are a random sample; texts of one person may be alike and count as a group.
+uncertain only since topics were drawn. people: the share in a population that the
+texts sample at random; texts of one person may be alike and count as a group.
 Source: Ye and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016.
 """
 
@@ -33,7 +33,7 @@ _EXACT = 400
 
 
 class Target(StrEnum):
-    """The texts whose shares an interval holds for."""
+    """The texts that an interval of shares holds for."""
 
     FILE = "file"
     PEOPLE = "people"
@@ -125,7 +125,7 @@ def differences(
     """Return the growth of each share, with an interval from those of both.
 
     By the squares of the distances to the limits (Zou and Donner 2008), for two outputs
-    whose draws are independent.
+    with independent draws.
     """
     grown = []
     for one, two in zip(before, after, strict=True):

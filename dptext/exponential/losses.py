@@ -65,7 +65,7 @@ def _sums(weights: Weights, kind: type) -> Floats:
         tile = weights.measure(tile)
         # A tile off the diagonal holds each pair once, and counts for both words.
         both = columns.start != rows.start
-        # The weights of the columns as inputs, whose rates may differ.
+        # The weights of the columns as inputs; their rates may differ.
         back = None
         if both and not weights.symmetric:
             back = np.exp(tile * -rate[columns])

@@ -33,7 +33,7 @@ from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_no
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
-# Words tried together, and outputs whose lists are tried together.
+# Words tried together, and outputs with lists that are tried together.
 _BLOCK, _LISTED = 128, 4096
 # Bounds on distances are single precision: a product with this is surely a bound.
 _BELOW = 1.0 - 1e-6

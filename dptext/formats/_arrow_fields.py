@@ -1,4 +1,4 @@
-"""Fields of an Arrow table that are left out, or whose values become pseudonyms.
+"""Fields of an Arrow table that are left out or become pseudonyms.
 
 A struct without remaining fields is left out itself: Parquet cannot hold it. Values of
 pseudonyms of any type become strings, those inside of lists one by one.

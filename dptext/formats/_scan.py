@@ -29,7 +29,7 @@ from dptext.formats._fields import (
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
-_LONGEST = 2**16  # characters of a record whose fields are listed
+_LONGEST = 2**16  # characters of a record, to list its fields
 HALF = re.compile("[\ud800-\udfff]")
 _OTHERS = "fields with strings"
 _BRACKET = re.compile(r'["{}\[\]]')

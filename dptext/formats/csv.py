@@ -7,8 +7,8 @@ a new text becomes a space, because nothing else could keep the row whole.
 
 A field is quoted if it begins with a quote; it ends at the next single quote that
 stands before a delimiter or a line end. So a text with quotes that are not doubled
-swallows rows into one fault rather than leave its lines to be read as rows, whose other
-columns would pass unchanged.
+swallows rows into one fault rather than leave its lines to be read as rows, with other
+columns that would pass unchanged.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""What is claimed, in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
+"""The claims in figures: plain data, no sentences. docs/guarantees.md, 5: proofs.
 
 If a mechanism has a guarantee for epsilons that differ from word to word
 (`Guarantee.varying_epsilon`): two words with epsilons up to hi lose at most hi * word;
-texts whose epsilons sum to at most E lose at most E * total; a word that stays but
-whose epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words lose
-more than `Guarantee.max_loss`, whatever their epsilons.
+texts with epsilons that sum to at most E lose at most E * total; a word that stays
+while its epsilon moves within [lo, hi] loses at most (hi - lo) * drift. No two words
+lose more than `Guarantee.max_loss`, whatever their epsilons.
 
 Words and whole texts are judged on different scales. A word is one of some ten
 thousand, 11 nats; its bound is weak up to 30 nats, and no meaningful protection above.
@@ -117,7 +117,7 @@ class RunTerms:
     subjects: SubjectLimit | None = None
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
-    #: Fields whose values are keyed tokens.
+    #: Fields with values that are keyed tokens.
     pseudonyms: tuple[str, ...] = ()
     #: Whether records leave in random order.
     shuffled: bool = False
@@ -284,7 +284,7 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
             no_claim=why,
         )
     if terms.topics is not None:
-        # One draw for a text, whose input follows from this text alone.
+        # One draw for a text; its input follows from this text alone.
         return _ldp(Level.TEXT, terms.epsilon)
     if promise.context and terms.kind is not BudgetKind.FREE:
         return _in_context(promise, terms)

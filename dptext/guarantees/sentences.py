@@ -130,7 +130,7 @@ def recognition(epsilon: float) -> dict[str, str]:
 
 
 def _recognised(claim: Claim) -> str:
-    """Say the same of a text whose words are drawn, where a loss bounds all of it."""
+    """Say the same of a text of drawn words, where a loss bounds all of it."""
     total = claim.text_loss.total
     if total is None or not math.isfinite(total):
         return ""
@@ -492,7 +492,7 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
 
 
 def _classes(policy: Policy) -> str:
-    """Name the classes whose words are drawn afresh."""
+    """Name the classes with words that are drawn afresh."""
     return series(tuple(render(f"class.{each}") for each in policy.classes))
 
 

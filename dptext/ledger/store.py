@@ -315,7 +315,7 @@ class Ledger:
 
 @contextlib.contextmanager
 def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
-    """Open a ledger for a block; with create, begin a new one if there is none.
+    """Open a ledger for a block; with create, begin a new one if it is missing.
 
     Raises UsageError if it is missing, another file, or without its key, OutputError if
     the operating system refuses.

@@ -40,7 +40,7 @@ def subjects(ledger: Ledger) -> Iterator[dict[str, Any]]:
 
 
 def spent_by(ledger: Ledger, value: str) -> dict[str, Any]:
-    """Return the charges of the subject of a value, zeros if there are none."""
+    """Return the charges of the subject of a value, zeros without any."""
     subject = ledger.key.subject(value)
     (row,) = _rows(ledger, _OF_SUBJECT, subject)
     return {"subject": subject.hex(), **row}

@@ -1,4 +1,4 @@
-"""Closed classes over the rows of a lexicon, whose draws are written unchanged.
+"""Closed classes over the rows of a lexicon; their draws are written unchanged.
 
 Names, the nouns that unknown words become, places, organisations, months, weekdays,
 numbers in words, negation, words of a gender (dptext/data/words/closed_classes.txt).

@@ -26,7 +26,7 @@ ORDERING = "ordering words"  # the phase
 # Candidates beyond the listed ones, so that float32 search decides nothing.
 _SPARE = 32
 _BLOCK = 1024
-_PART = 64  # rows whose candidates are gathered at once
+_PART = 64  # rows; candidates are gathered for so many at once
 # Up to this many words all are asked for their nearest, of more so many.
 _EVERY, _ASKED = 2**16, 2**13
 _SEED = 20240
@@ -35,17 +35,17 @@ _PAIRS = 1_000_000
 _LEAST, _MOST = 1e-9, 1e9
 # What hubness counts, and each nat by which y is rarer.
 _HUB, _RARER = 0.7, 0.2
-_NEAR = 10  # neighbours whose mean cosine is the hubness of a word
+_NEAR = 10  # neighbours; their mean cosine is the hubness of a word
 _MORE = 16  # proposed beyond the listed ones, so that single precision decides little
 _ROWS, _FEW = 512, 16
 NEVER = -100.0  # the score of a word that must not be listed
 
 
 def check_coordinates(vectors: Vectors, name: str) -> None:
-    """Refuse vectors whose distances are no exact numbers in single precision.
+    """Refuse vectors with distances that are no exact numbers in single precision.
 
-    what names them. Raises LexiconError unless the largest coordinate lies between
-    1e-9 and 1e9, or all are 0.
+    Errors call them by name. Raises LexiconError unless the largest coordinate lies
+    between 1e-9 and 1e9, or all are 0.
     """
     if vectors.dtype == np.float16:
         return  # its numbers that are not 0 lie between 6e-8 and 65,504
@@ -271,7 +271,7 @@ def orders_by_cosine(
 ) -> Rows:
     """Return for each word itself, then the outputs that stand best: (V + 1, listed).
 
-    vectors (V + 1, d), the last row for unknown words, whose order is of outputs alone;
+    vectors (V + 1, d), the last row for unknown words, with an order of outputs alone;
     counts (V,) descending; only the first `outputs` words are listed, none of them
     barred. listed <= outputs - len(barred). uint16 where V < 65536, else uint32. Equals
     stand by id.

@@ -306,7 +306,7 @@ def read_word2vec(
     return check(raw, location, "word")
 
 
-# fastText `.vec` files are word2vec text, whose words may hold spaces. Source:
+# fastText `.vec` files are word2vec text, but words may hold spaces. Source:
 # Bojanowski et al., TACL 2017; the files of fasttext.cc. The `.bin` models of fastText,
 # with their n-grams, are another format and are not read.
 read_fasttext = partial(read_word2vec, text=True)

@@ -67,7 +67,7 @@ class TopicsOfSize:
     counts: tuple[int, ...]
     #: Label that each topic was made of; empty without labels.
     labels: tuple[str, ...] = ()
-    #: Share of held-out public texts whose two halves have the same topic.
+    #: Share of held-out public texts with the same topic in both halves.
     halves: Share | None = None
     #: What a classifier keeps, by epsilon.
     kept: tuple[Kept, ...] = ()
@@ -261,7 +261,7 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
 
 
 def by_digest(digest: str) -> Lexicon | None:
-    """Open the user's topics whose lexicon has a digest, None if there are none."""
+    """Open the user's topics by the digest of their lexicon, None without any."""
     for name in installed():
         try:
             document = read(name)

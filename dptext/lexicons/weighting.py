@@ -49,7 +49,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
 
     Each vector times a / (a + frequency), less its part along the first singular vector
     of the weighted table, words counted by frequency: all of it public. The unknown
-    word, whose frequency is not known, has the weight of the rarest word.
+    word, of unknown frequency, has the weight of the rarest word.
     Raises LexiconError where nothing is left.
     Source: Arora, Liang and Ma 2017.
     """

@@ -2,7 +2,7 @@
 
 The lists are public data (dptext/data/words/english_classes.txt): special categories
 of personal data, words that should never be outputs, and the words of news. A word
-belongs to a class by its spelling alone, whichever lexicon has it.
+belongs to a class by its spelling alone, in every lexicon.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def classes_of_lexicon(lexicon: Lexicon) -> RowClasses:
 
 
 def language_of_lists(lexicon: Lexicon) -> str:
-    """Return the language whose lists a lexicon is read with."""
+    """Return the language of the lists that a lexicon is read with."""
     return ENGLISH if lexicon.language == "unknown" else lexicon.language
 
 

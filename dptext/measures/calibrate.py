@@ -1,13 +1,13 @@
 """The epsilon at which the best attacker's success, exact or sampled, meets a target.
 
-With exact log-probabilities a grid is searched upwards for the first epsilon whose
-success exceeds the target, since success need not grow with epsilon for every
+With exact log-probabilities a grid is searched upwards for the first epsilon with a
+success above the target, since success need not grow with epsilon for every
 mechanism, and the answer is checked with all inputs: where one check takes seconds the
 search goes by an estimate.
 
 Of noise success grows with epsilon (more noise is noise on top of less), so the limit
 above it is searched by bisection with the same draws throughout; then a few epsilons,
-fixed before, are tried upwards on separate draws until the first whose upper limit is
+fixed before, are tried upwards on separate draws until the first with an upper limit
 above the target. The last one that met it is returned: it is too large with at most
 half the rate at which the limits are wrong.
 
@@ -53,7 +53,7 @@ _GRID = np.geomspace(1e-2, 400.0, 60)
 
 
 def crossing_near(success: Success, target: float, point: float, top: float) -> float:
-    """Return a crossing near a point, to 1e-4, or the top if there is none above."""
+    """Return a crossing near a point, to 1e-4, or the top without one above."""
     if success(point) > target:
         return _down(success, target, point, 1e-4)
     low, step = point, 0.005
@@ -110,9 +110,9 @@ def _halve(
 
 
 def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> float:
-    """Return about the largest epsilon whose risk is at most target.
+    """Return about the largest epsilon with a risk of at most target.
 
-    Raises UsageError where none is.
+    Raises UsageError if every epsilon has a larger risk.
     """
     sample = sampled_games(prior, _SEARCH_DRAWS, "search")
     draws = sampled_risk.DRAWS
@@ -120,7 +120,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     def limit(wins: int) -> float:
         return sampled_risk.limits_from_counts(wins, draws)[1]
 
-    # The largest count of wins of the last check whose upper limit meets the target.
+    # The largest count of wins of the last check with a limit that meets the target.
     goal = bisect_right(range(1, draws), target, key=limit)
 
     def won(epsilon: float, plays: Ints) -> Wins:

@@ -289,7 +289,7 @@ class InContext:
     readings: tuple[Reading, ...]
     #: The kind of the texts, as in "reviews".
     kind: str = ""
-    #: Number of other words of that kind whose pairs the attacker `same-kind` knows.
+    #: Number of other words of that kind with pairs known to the attacker `same-kind`.
     counted: Count = 0
     #: For written texts, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()

@@ -83,7 +83,7 @@ def log_normalised(log_weights: Floats) -> Floats:
 def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
     """Count the entries of a row of a table that are at most each target: (n,).
 
-    table (m, k), whose rows never fall; rows (n,) one for each of the targets (n,).
+    A row of table (m, k) never falls; rows (n,) one for each of the targets (n,).
     """
     counts, width = np.zeros(len(rows), np.int64), table.shape[1]
     # Most words stay unchanged: few targets reach the first entry. For the others a
@@ -264,7 +264,7 @@ class Mechanism(Prepared, ABC):
     def least_loss(self) -> tuple[float, tuple[int, int]] | None:
         """Return a proven lower bound on the worst loss at every epsilon, or None.
 
-        With two words (x, x') whose loss, by the output x, is at least that.
+        With two words (x, x') and at least that loss by the output x.
         """
         return None
 
@@ -412,7 +412,7 @@ class NoiseMechanism(Mechanism):
 
     @property
     def inputs(self) -> NDArray[np.float32]:
-        """Return the vectors whose means `position` also accepts: (V + 1, d)."""
+        """Return the vectors; `position` accepts their means, too: (V + 1, d)."""
         return self.output_vectors
 
     @property
@@ -497,7 +497,7 @@ class TextMechanism(Mechanism):
     def example_log_probs(self, epsilon: float) -> Floats | None:
         """Return ln P(y|text) of one word in each of a few public texts: (m, V).
 
-        None if there are none to audit.
+        None without any to audit.
         """
         return None
 

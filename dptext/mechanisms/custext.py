@@ -59,14 +59,14 @@ from dptext.spaces import Space, unit
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
 _SOURCE = "Chen et al. 2023, algorithms 1 and 2"
-_CHUNK = 8192  # words whose sets are weighed at once
+_CHUNK = 8192  # words; their sets are weighed at once
 
 
 @dataclass(frozen=True, eq=False)
 class OneSet(DistanceMechanism):
     """P(y|x) ~ exp(eps u(x, y) / 2) over all of V."""
 
-    #: The space whose distances give u.
+    #: The space of the distances that give u.
     measured: Space
     #: Whether u falls with the square of the distance (cosine).
     squared: bool
@@ -175,7 +175,7 @@ _BUILDERS = {
 class PublishedSets(WordMechanism):
     """P(y|x) ~ exp(eps u(x, y) / 2) for y in the output set of the class of x."""
 
-    #: The space whose distances give u.
+    #: The space of the distances that give u.
     measured: Space
     #: Whether u falls with the square of the distance (cosine).
     squared: bool

@@ -61,7 +61,7 @@ from dptext.types import (
 _LISTED = 64
 # With several chains the nearest word is sought this many places on each side.
 _AROUND = 8
-# Random pairs whose median estimates that of all, to about half a percent.
+# Random pairs; their median estimates that of all, to about half a percent.
 _PAIRS = 200_000
 # exp(-rate) of a larger rate is nearly subnormal: a float64 that has lost digits.
 _STEEPEST = 700.0
@@ -217,7 +217,7 @@ class Window:
         return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 
     def steps(self, target: Floats, most: Ints) -> Ints:
-        """Return the least count whose excess exceeds the target: (n,)."""
+        """Return the least count with an excess above the target: (n,)."""
         low: Ints = np.minimum(1, most)
         high: Ints = most.copy()
         for _ in range(int(most.max(initial=0)).bit_length()):

@@ -8,7 +8,7 @@ sigma is the least for which this is at most delta at the largest D over V.
 Guarantee: (epsilon, delta)-LDP over all of V and unknown words, and mu-Gaussian DP with
 mu = (largest D) / sigma. n words that may all differ: mu sqrt(n); in general
 sqrt(sum of D^2) / sigma. No amplification by sampling is claimed: a text's own release
-hides neither who takes part nor which output is whose.
+hides neither who takes part nor the author of each output.
 Source: Balle and Wang 2018, theorem 8, arXiv:1805.06530; Dong, Roth and Su 2019,
 arXiv:1905.02383; docs/guarantees.md, 2.
 Known gaps: continuous noise in floating point; of a word only the word is released,
@@ -75,7 +75,7 @@ class Clipped(NoiseMechanism):
 
     @property
     def output_vectors(self) -> NDArray[np.float32]:
-        """Return the clipped vectors, whose means are no farther apart than they."""
+        """Return the clipped vectors; their means are no farther apart than they."""
         return self.clipped
 
     def position(self, vectors: Floats) -> Floats:

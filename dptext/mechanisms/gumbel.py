@@ -41,7 +41,7 @@ _NODES = 24
 _LEAST = 1e-6
 # More candidates have a chance below 1e-18 in any vocabulary of up to a million words.
 _MOST = 64
-# Words of the largest vocabulary whose probabilities are computed, by quadrature.
+# Size of the largest vocabulary with computed probabilities, by quadrature.
 _ENUMERATED = 200
 
 

@@ -53,7 +53,7 @@ class Params(mechanisms.Params):
 class RadialNoise(NoiseMechanism):
     """Noise z of density exp(-eps |w(z)| / stretch), w a linear map."""
 
-    #: The space whose distance epsilon counts.
+    #: The space of the distance that epsilon counts.
     measured: Space
     #: By how much the noise is longer than that for the distance of the space.
     stretch: float

@@ -12,7 +12,7 @@ piece. Spaces themselves are left out. A masked word is one mask token, however 
 tokens it had. A text that is longer than the model reads is cut to a window with the
 mask in its middle, or as near to the middle as the ends of the text allow.
 
-What is computed together is of one text: blocks of at most `batch` of its words, padded
+Only words of one text are computed together: in blocks of at most `batch`, padded
 to the longest of them, each on one thread, several blocks at a time. So the scores of a
 text follow from it and from `batch`, to the last bit on one machine with the same
 packages, whatever stands beside it and however many processors there are.

@@ -5,7 +5,7 @@ mean, and scaled to length 1. N public points lie on the unit sphere of m dimens
 drawn from a public seed, each with its opposite. The k points nearest to a direction
 have weight e^epsilon, all others weight 1, and one point is drawn. k follows from
 epsilon: the number at which the drawn point is nearest to the direction on average.
-What is released is that point, longer by a public factor so that its mean is about the
+That point is released, longer by a public factor so that its mean is about the
 direction.
 
 Guarantee: epsilon-LDP over all vectors, pure, of the program and not only of the
@@ -13,8 +13,8 @@ formula: under every input k points have weight e^epsilon and N - k have weight 
 that P(z|x) <= e^epsilon P(z|x') for any two inputs, whatever rounding does to the order
 of points. A draw compares random bits with one number and takes a point by an integer.
 Known as: PrivUnit.
-Source: Bhowmick et al. 2018 (PrivUnit), arXiv:1812.00984, with a cap of fixed count in
-place of fixed height; Ye and Barg 2018 (subset selection), arXiv:1702.00610;
+Source: Bhowmick et al. 2018 (PrivUnit), arXiv:1812.00984, with a cap of fixed count
+instead of fixed height; Ye and Barg 2018 (subset selection), arXiv:1702.00610;
 docs/embed.md.
 Known gaps: only the direction is kept, in few dimensions, and no finer than the points
 are dense: above some 12 nats more points or other noise keep more. The principal

@@ -166,8 +166,8 @@ def shipped() -> tuple[tuple[FittedTable, ...], ...]:
 def fit(settings: Params, space: Space, aim: Aim) -> Params:
     """Replace weights "fitted" by the first shipped table that reaches the aim.
 
-    For a risk, the first table at whose own epsilon guesses succeed that often; for an
-    epsilon, the first with at least that epsilon; else the table of risk 20%. It is
+    For a risk, the first table with guesses that succeed that often at its epsilon; for
+    an epsilon, the first with at least that epsilon; else the table of risk 20%. It is
     shortened for fewer outputs, and to the length of the lexicon's orders.
     """
     if aim.risk is not None and aim.prior is not None:

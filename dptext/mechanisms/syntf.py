@@ -151,7 +151,7 @@ class SynTF(WordMechanism):
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).
 
         In O(V): the best guess of y is the most frequent word, at the weight of any
-        word, or y itself, or a word whose synonym it is.
+        word, or y itself, or a word that has y as a synonym.
         """
         rows = np.arange(self.space.size)
         counts = self.counts[:-1]

@@ -428,7 +428,7 @@ def _meaning(private: Private, *, common: bool) -> Line:
 
 
 def _third_party(document: Document) -> Iterator[Line]:
-    """Say to whom draws were sent, and the number of answers."""
+    """Name the recipient of the draws, and the number of answers."""
     private, output = document.private, document.output
     used: ServerAsked | ServerUse | None = None if output is None else output.used
     if private is not None and private.words is not None:

@@ -1,4 +1,4 @@
-"""What is shown to people, as data: a view makes blocks, a renderer shows any of them.
+"""Everything shown to people, as data: a view makes blocks, a renderer shows them.
 
 Views (dptext.report.views and those of each subject) turn documents into blocks. The
 renderers, dptext.report.terminal and dptext.report.html, know blocks and nothing else,

@@ -1,8 +1,9 @@
 """The names in a report: short, plain, and without anything that reads as a figure.
 
-Whoever makes a profile or a lexicon names it, and no setting says how. So a name must
-not tell what only figures may tell: "balanced with epsilon=1" beside an epsilon of 9. A
-name that is not plain is written as "custom"; `check` refuses a report with another.
+The author of a profile or a lexicon names it, and no setting prescribes how. So a name
+must not tell what only figures may tell: "balanced with epsilon=1" beside an epsilon of
+9. A name that is not plain is written as "custom"; `check` refuses a report with
+another.
 """
 
 from __future__ import annotations

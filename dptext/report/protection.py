@@ -276,7 +276,7 @@ def _people(promise: Statement, document: Document | None) -> Line:
 
 
 def for_whom(document: Document) -> Line:
-    """Name the people whom the release protects, by the knowledge of an attacker."""
+    """Name the people that the release protects, by the knowledge of an attacker."""
     promise, recorded = document.guarantee, document.run.recorded
     if fitness(document)[1] is Tone.BAD:
         sentence = "Nobody."

@@ -252,7 +252,7 @@ def treatment(policy: Policy) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class WordCounts:
-    """Counts of texts whose words were replaced."""
+    """Counts of texts with replaced words."""
 
     tokens: Annotated[dict[str, int], Meta(description="Number of tokens by class.")]
     treatment: Annotated[

@@ -1,8 +1,8 @@
 """Signatures of public reports: the holder of the key finds every edit.
 
-Ed25519 (RFC 8032), whose public half only verifies. The signature covers all bytes of a
-report except the hexadecimal digits of its own value: remove these to get the signed
-bytes.
+Ed25519 (RFC 8032); the public half of a key only verifies. The signature covers all
+bytes of a report except the hexadecimal digits of the signature itself: remove these to
+get the signed bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A chart as a picture of its own, for papers.
+"""A chart as a separate picture, for papers.
 
 Colours and dashes are attributes: programs that turn SVG into PDF read no variables of
 a style sheet. Sizes and places are those of pages (dptext.report.html).

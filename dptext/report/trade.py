@@ -95,7 +95,7 @@ def _risk(document: Document) -> object:
 def _ladder(
     document: Document, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
-    """Return what was measured at each risk of the ladder of a report's attackers."""
+    """Return the results at each risk of the ladder of a report's attackers."""
     words = document.words
     if words is None or not words.attackers or not isinstance(risk, float):
         return []

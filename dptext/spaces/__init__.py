@@ -50,7 +50,7 @@ _CHECKED_ROWS, _CHECKED_DISTANCES = 24, 2**18
 # The constant is rounded up by this share, and pairs nearer to it than half of that are
 # not looked at again.
 _MARGIN = 1e-9
-# Sizes of tiles of pairs, and pairs whose differences are computed at once.
+# Sizes of tiles of pairs, and the number of differences computed at once.
 _ROWS = 512
 _COLUMNS = 2048
 _CHUNK = 8192
@@ -101,7 +101,7 @@ class Space:
     metric: str
     #: Computes the vectors when they are first needed: some mechanisms never do.
     transformed: Callable[[], NDArray[np.float32]]
-    #: The parameters in one line, "" if there are none.
+    #: The parameters in one line, "" without any.
     params: str = ""
     #: The Lipschitz constant printed in the source.
     published: float | None = None
@@ -385,7 +385,7 @@ def lipschitz_constant(
 def _candidate_pairs(
     before: _Table, after: _Table, one: slice, other: slice, best: float
 ) -> tuple[Ints, Ints]:
-    """Return the pairs of a tile whose ratio may exceed the best: two (m,) arrays."""
+    """Return the pairs of a tile that may exceed the best ratio: two (m,) arrays."""
     # Half the margin: the other half covers the rounding of `_largest_ratio`.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
     left = np.hstack((after.rows(one), -scale * before.rows(one)))

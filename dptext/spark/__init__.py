@@ -365,8 +365,8 @@ class TallyParam(AccumulatorParam):  # type: ignore[misc, unused-ignore]
 class Partitions:
     """Makes the batches of one partition private; it is sent to every worker.
 
-    counts holds the number of rows of each partition, None where rows have names of
-    their own; totals is the accumulator of a report, if there is one.
+    counts holds the number of rows of each partition, None if rows have names; totals
+    is the accumulator of a report, if there is one.
     """
 
     def __init__(

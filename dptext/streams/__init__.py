@@ -212,7 +212,7 @@ class _Blocks(io.RawIOBase):
 
 
 class _File(io.FileIO):
-    """A file, or standard input, whose errors are one line."""
+    """A file, or standard input, with errors of one line."""
 
     def __init__(self, file: str | int, name: str) -> None:
         super().__init__(file, "rb", closefd=isinstance(file, str))

@@ -137,7 +137,7 @@ def _verbs(parts: Mapping[str, str]) -> Iterator[_Family]:
         ing, third = participle(word), third_person(word)
         verb = {BASE: word, THIRD: third, PAST: before, PARTICIPLE: done, ING: ing}
         others = [form for form in (third, before, done, ing) if form in parts]
-        # Forms whose part of speech shows that this is a verb.
+        # Forms that show by their part of speech that this is a verb.
         tell = (word, before, ing) if len(word) > _SHORT else (word,)
         if others and any(parts.get(form) == "verb" for form in tell):
             yield "verb", verb

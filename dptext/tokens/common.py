@@ -59,7 +59,7 @@ _LEAST_CAPITALS = 3
 _SHORT = 4
 # Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
-# Classes whose words are all read as one word.
+# Classes with words that are all read as one word.
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
@@ -77,7 +77,7 @@ class CommonWords:
         self._proper = lists.get("function words", _NO_WORDS)
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
-        #: categories whose parts are common ("right-wing").
+        #: categories with common parts ("right-wing").
         self.whole = self._contractions | _compounds(self._language)
         self._titles = lists.get("titles", _NO_WORDS)
         short = lists.get("abbreviations", _NO_WORDS)
@@ -295,7 +295,7 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
 
 
 def _compounds(language: str) -> frozenset[str]:
-    """Return the words of special categories whose parts are of no such category."""
+    """Return the words of special categories with parts outside these categories."""
     special = language_data.special_words(language)
     return frozenset(
         key

@@ -65,9 +65,9 @@ class FormRule(NamedTuple):
     write: Callable[[str, Integers], str]
     #: Whether a match of a pattern is a piece of the form.
     accepts: Callable[[str], bool] = lambda text: True
-    #: Patterns whose matches have no spaces.
+    #: Patterns of matches without spaces.
     patterns: tuple[str, ...] = ()
-    #: Patterns whose matches have spaces, and a digit.
+    #: Patterns of matches with spaces, and a digit.
     spaced: tuple[str, ...] = ()
     #: Pattern of a character in every match of patterns.
     needs: str = "[0-9]"

@@ -3,7 +3,7 @@
 A lexicon holds elements such as `<number 40-49>`: numbers of one form and size. A
 number in a text is read as the element with its form. A drawn element is written as a
 random number of its form, from bits that are independent of the original number. NUMBER
-itself stands for every number whose element the lexicon lacks. Both rules are public.
+itself stands for every number without an element in the lexicon. Both rules are public.
 
 A form consists of literal characters and ranges {first-last}; numbers have at least as
 many digits as `first`. A "|" separates the forms of one element. The elements are those
@@ -42,7 +42,7 @@ _DIGITS = re.compile(r"\d+")
 _MARKED = ("decimal", "thousands")
 # Kinds with English endings.
 _IN_LETTERS = ("ordinal", "decade")
-# Kinds that count things, whose first digits are distributed by Benford's law.
+# Kinds that count things; their first digits are distributed by Benford's law.
 _COUNTING = ("integer", "decimal", "thousands")
 # Languages that write 3,5 and 1.000 for 3.5 and 1,000.
 _COMMA = frozenset(

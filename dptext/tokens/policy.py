@@ -40,7 +40,7 @@ class Form(StrEnum):
 
 
 class WordClass(StrEnum):
-    """Classes whose words may all replace each other (dptext.tokens.common)."""
+    """Classes of words that may all replace each other (dptext.tokens.common)."""
 
     PERSON = "person"
     PLACE = "place"
@@ -108,11 +108,11 @@ class Policy:
     keep: WordList = NOTHING
     #: Public words that become [masked].
     mask: WordList = NOTHING
-    #: Forms whose pieces become random ones of the same form and layout.
+    #: Forms with pieces that become random ones of the same form and layout.
     forms: tuple[Form, ...] = ()
     #: Number of commonest words of the lexicon that are copied (dptext.tokens.common).
     common: Annotated[int, Meta(ge=0)] = 0
-    #: Classes whose words become random ones of the class.
+    #: Classes of words that become random ones of the class.
     classes: tuple[WordClass, ...] = ()
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"

@@ -19,7 +19,7 @@ from dptext.types import Ids, Ints, Lexicon, Words
 
 # Separates the topics of a set.
 SEPARATOR = "; "
-# Finds the row of a topic for each text: (n,) int32, -1 if there is none.
+# Finds the row of a topic for each text: (n,) int32, -1 without one.
 Find = Callable[[Sequence[str]], Ids]
 
 

@@ -162,7 +162,7 @@ def build(
 
 
 def _sentences(wanted: Mapping[str, bool], **blanks: str) -> tuple[str, ...]:
-    """Return the sentences whose conditions hold."""
+    """Return the sentences with conditions that hold."""
     return tuple(render(name, **blanks) for name, holds in wanted.items() if holds)
 
 

@@ -66,7 +66,7 @@ def test_tickets_are_the_same_for_a_seed_and_hold_their_values() -> None:
 
 
 def test_the_chance_of_a_random_equal_value() -> None:
-    """By its form: ten digits, 26 letters, marks as they are."""
+    """By its form: ten digits, 26 letters, unchanged marks."""
     assert corpora.chance_of_equal("order number", "AB-12") == pytest.approx(
         1 / 26**2 / 100
     )

@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def a_run() -> dict[str, Any]:
-    """Return a run as it is written: one cell, one refusal, two rows of a peer."""
+    """Return a run in its written form: one cell, one refusal, two rows of a peer."""
     cell: dict[str, Any] = {"table": "mechanisms", "vocabulary": "200x4"}
     cell |= {"mechanism": "laplace"}
     cell |= {"length": 200, "jobs": 1, "words": 4000, "rate": 2000.0, "ratio": 0.8}
@@ -119,7 +119,7 @@ def test_the_peak_is_that_of_the_run() -> None:
 
 @pytest.mark.slow
 def test_one_command_measures_and_writes(tmp_path: Path) -> None:
-    """A tiny vocabulary is made and measured; what is refused says why."""
+    """A tiny vocabulary is made and measured; a refusal has a reason."""
     path = tmp_path / "speed.json"
     chosen = ("--vocabularies", "150x4", "--mechanisms", "rank", "syntf", "mlm")
     small = ("--words", "1000", "--seconds", "0.1", "--folder", str(tmp_path))

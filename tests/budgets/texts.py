@@ -50,7 +50,7 @@ def words(*texts: str, policy: Policy | None = None) -> Words:
 
 
 def nltk_data(patch: pytest.MonkeyPatch, *needed: str) -> None:
-    """Let NLTK look in the test data alone; skip without what is needed."""
+    """Let NLTK look in the test data alone; skip if the needed data are missing."""
     pytest.importorskip("nltk", exc_type=ImportError)
     for name in needed:
         real(f"nltk_data/{models.NLTK_DATA[name]}")

@@ -1,6 +1,6 @@
 """A report of another version of dptext is verified as far as settings decide.
 
-Whoever forges a report may write any version into it, so that none may open a door.
+A forger may write any version into a report, so that no version may open a door.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ ADVICE = f"check with dptext=={OTHER}"
 
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sanitize with the default profile, whose attackers were measured."""
+    """Sanitize with the default profile, with measured attackers."""
     return sanitized(tmp_path_factory.mktemp("decoded"), ())
 
 
@@ -52,7 +52,7 @@ def checked(
     *options: str,
     version: str = OTHER,
 ) -> Ran:
-    """Check an output whose report was edited, as one of another version."""
+    """Check an output with an edited report, as one of another version."""
     side = sidecar_path(out)
     honest = side.read_bytes()
     report = json.loads(honest)
@@ -162,7 +162,7 @@ def other_words(report: dict[str, Any]) -> None:
 def test_another_version_opens_no_door(
     decoded: Path, change: Callable[[dict[str, Any]], None], version: str
 ) -> None:
-    """What is edited or withheld fails, whatever a policy accepts unverified."""
+    """Edited or withheld values fail, whatever a policy accepts unverified."""
     every = ("--set", "unverified=[version, lexicon, parts]")
     assert checked(decoded, nothing, version=version).code == 0
     for options in ((), every):

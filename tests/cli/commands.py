@@ -12,7 +12,7 @@ from dptext.cli.app import app
 from tests.cli import running
 
 RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"}\n'
-# Arguments with which each command ends soon, but for the option that is tried.
+# Arguments with which each command ends soon, without the option that is tried.
 SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
 GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "init": (("in.jsonl",), ()),

@@ -58,7 +58,7 @@ def small(folder: Path) -> tuple[str, ...]:
 
 
 def here(*arguments: str, given: bytes = b"") -> Ran:
-    """Run a command in this process, with standard streams of its own."""
+    """Run a command in this process, with separate standard streams."""
     source: Any = io.BufferedReader(io.BytesIO(given))
     out, err = io.BytesIO(), io.BytesIO()
     streams = {
@@ -96,7 +96,7 @@ def environment(**others: str) -> dict[str, str]:
 def there(
     *arguments: str, given: bytes = b"", cwd: Path | None = None, **env: str
 ) -> Ran:
-    """Run a command in a process of its own."""
+    """Run a command in a new process."""
     done = subprocess.run(
         command(*arguments),
         input=given,

@@ -343,7 +343,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
 def test_sentences_follow_the_settings(
     more: tuple[str, ...], name: str, said: str, source: Path
 ) -> None:
-    """Seeds, noise, budgets of texts and each notion have sentences of their own."""
+    """Seeds, noise, budgets of texts and each notion have separate sentences."""
     epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(

@@ -139,7 +139,7 @@ def test_noise_gives_a_lower_bound(tmp_path: Path) -> None:
 
 
 def test_a_false_published_claim_ends_with_1(tmp_path: Path) -> None:
-    """The verdict says whose claim it is; in JSON an infinite loss is a word."""
+    """The verdict names the author of the claim; in JSON an infinite loss is a word."""
     where = ("--lexicon", lexicon(tmp_path), "--epsilon", "3")
     custext = ("--mechanism", "custext", "--set", "mechanism.k=5")
     one_set = here("audit", *custext, *where)
@@ -171,7 +171,7 @@ def test_the_loss_of_gumbel_is_finite_and_proven(tmp_path: Path) -> None:
 
 
 def test_a_release_is_audited_as_a_whole(tmp_path: Path) -> None:
-    """Budget, prior, random bits, nonces and decoder, each with what was looked at."""
+    """Budget, prior, random bits, nonces and decoder, each with the things examined."""
     where = ("--lexicon", lexicon(tmp_path), "-q")
     budget = ("--set", "budget={name: per-text, epsilon: 9}")
     ran = here("audit", "balanced", *where, *budget)

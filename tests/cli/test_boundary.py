@@ -84,7 +84,7 @@ def tried(name: str, option: Any, value: str) -> Ran:
 
 
 def refused(ran: Ran, *codes: int) -> None:
-    """Check that a command said in one line what is wrong, and nothing more."""
+    """Check that a command printed one line with the error, and nothing more."""
     assert ran.code in codes, ran
     assert ran.out == b""
     assert ran.err.startswith("dptext: ")

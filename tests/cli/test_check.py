@@ -613,7 +613,7 @@ def test_plain_words_are_lists_of_one(export: Path) -> None:
     ],
 )
 def test_policy_says_what_to_write(export: Path, text: str, said: str) -> None:
-    """A policy that would switch a limit off, or a typing error, says what is meant."""
+    """A limit switched off by mistake, or a typing error, gets a hint in the error."""
     write_policy(text)
     ran = here("check", str(export))
     assert (ran.code, ran.out) == (2, b"")
@@ -794,7 +794,7 @@ def test_names_of_fields_that_could_be_text(
 def test_private_columns_that_the_file_has_not(
     options: tuple[str, ...], folder: Path
 ) -> None:
-    """A report whose private column is not in the file fails where fields matter."""
+    """A report with a private column that the file lacks fails where fields matter."""
     Path("in.csv").write_text("id,text\n1,the film\n")
     assert (
         here("sanitize", "-f", "text", "in.csv", *options, "-o", "out.csv", "-q").code
@@ -874,7 +874,7 @@ def test_document_with_a_report_is_an_export(
 
 
 def test_a_folder_stands_for_the_exports_in_it(export: Path) -> None:
-    """At any depth, as the hook looks at them; documents and git's files are none."""
+    """At any depth, as in the hook; documents and git's files are not exports."""
     for name in ("a/b/deep.csv", "a/README.md", "a/notes.bin", ".git/x.jsonl"):
         Path(name).parent.mkdir(parents=True, exist_ok=True)
         Path(name).write_text("text\nfilm\n")

@@ -1,4 +1,4 @@
-"""`--drop` and `--pseudonym`: what leaves, what is refused, and what is said of it."""
+"""`--drop` and `--pseudonym`: outputs, refusals and messages."""
 
 from __future__ import annotations
 
@@ -214,7 +214,7 @@ def test_columns_without_names_are_dropped_by_number(
 def test_exports_of_tables_with_lines_before_and_escapes(
     folder: Path, options: tuple[str, ...], key: str
 ) -> None:
-    """What is skipped is in no output, which is looked at and checked without it."""
+    """Skipped lines are in no output, which is surveyed and checked without them."""
     lines = (f"{n}\tada{n}@x.org\tthe film\\nwas good\t\\N\n" for n in range(9))
     Path("in.tsv").write_text(
         "Export\nof today\nid\temail\tbody\tnote\n" + "".join(lines)
@@ -244,7 +244,7 @@ def test_exports_of_tables_with_lines_before_and_escapes(
 def test_chat_exports_leave_out_and_name_what_only_some_messages_have(
     folder: Path, options: tuple[str, ...], key: str
 ) -> None:
-    """One file is one record, whose messages differ."""
+    """One file is one record, with messages that differ."""
     messages = [
         {"from": "Ada Lovelace", "text": "the film was good"},
         {"actor": "Bob", "text": ["the ", {"text": "house", "href": "x.org/ada"}]},

@@ -1,4 +1,4 @@
-"""Releases whose common words are copied: what is said, counted, checked and explained.
+"""Releases that copy common words: messages, counts, checks and explanations.
 
 With the profile and the lexicon that ship.
 """
@@ -164,7 +164,7 @@ EDITS: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("name", EDITS)
 def test_edited_reports_are_found(folder: Path, name: str, tmp_path: Path) -> None:
-    """Whoever makes a report claim more, with digests that fit, is found."""
+    """A report edited to claim more, with digests that fit, is found."""
     out = tmp_path / "out.jsonl"
     out.write_bytes((folder / "out.jsonl").read_bytes())
     report = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())

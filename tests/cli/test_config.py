@@ -1,4 +1,4 @@
-"""Settings of files and variables: which hold, where they are from, what is refused."""
+"""Settings of files and variables: their precedence, sources and refusals."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_sources_are_named(folder: Path) -> None:
-    """One line on standard error names what was set, and by what."""
+    """One line on standard error names the options that were set, and their source."""
     Path(folder, ".dptext.yaml").write_text("sanitize: {risk: 30%, jobs: 2}\n")
     words = lexicon(Path.cwd())
     ran = here(

@@ -1,4 +1,4 @@
-"""`check` and `sanitize --fail-on` look at what leaves, and at whom it identifies."""
+"""`check` and `sanitize --fail-on` look for people that an output identifies."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ from tests.cli.running import here
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Work in an empty folder, with a store and a cache of its own."""
+    """Work in an empty folder, with a separate store and cache."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / ".git").mkdir()
     monkeypatch.setenv("DPTEXT_HOME", str(tmp_path / "store"))
@@ -93,7 +93,7 @@ def test_the_cache_is_shown_and_cleared(tmp_path: Path) -> None:
 
 
 def test_the_version_names_kernel_and_lexicon(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As they are loaded: those that decide speed and words."""
+    """The loaded ones, as they decide speed and words."""
     monkeypatch.delenv(VARIABLE, raising=False)
     shown = here("--version").out.decode().strip()
     assert shown == description()

@@ -58,8 +58,8 @@ FREE = {
     "run.layout.quoting": "without quotes a file reads alike with both",
     "signature": "without a key that verifies it nothing is known of a signature",
 }
-# How the input was read: vectors do not show it, and what is promised rests on whether
-# there is an id alone.
+# How the input was read: vectors do not show it, and the guarantee depends only on
+# whether there is an id.
 OF_INPUT = ("id_field", "fields")
 # Names that hold a figure, or are those of settings that they are not.
 NO_NAMES = (
@@ -108,7 +108,7 @@ def honest(
 
 @pytest.fixture(scope="module")
 def recomputer(honest: Path) -> Recomputer:
-    """Return what is shared by all files of one check."""
+    """Return the recomputer that all files of one check share."""
     return Recomputer([find(lexicon(honest.parent))])
 
 

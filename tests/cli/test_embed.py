@@ -284,7 +284,7 @@ def test_no_records_and_no_words_give_empty_files(tmp_path: Path) -> None:
 
 
 def test_the_example_runs() -> None:
-    """numpy, pandas, Parquet and scikit-learn take what is released."""
+    """numpy, pandas, Parquet and scikit-learn take the released vectors."""
     for name in ("pandas", "pyarrow", "sklearn"):
         pytest.importorskip(name)
     folder = Path(__file__).parents[2] / "examples"

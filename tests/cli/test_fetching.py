@@ -1,4 +1,4 @@
-"""`dptext doctor --install`: what is here, what is fetched, and how it fails."""
+"""`dptext doctor --install`: installed parts, downloads and failures."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _packages() -> None:
 
 @pytest.mark.usefixtures("_packages")
 def test_doctor_shows_where_things_are(tmp_path: Path) -> None:
-    """Places of what is here, commands for the rest, which are no fault."""
+    """Places of installed parts, commands for absent ones, which are no fault."""
     data = str(real("nltk_data"))
     done = run(tmp_path, "--json", data=data)
     rows = {row["part"].split(" (")[0]: row for row in json.loads(done.stdout)}
@@ -99,7 +99,7 @@ def things(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def test_what_is_fetched_is_found(things: list[str]) -> None:
-    """Only what is absent is fetched, by the package's own call."""
+    """Only absent parts are fetched, by the package's own call."""
     assert models.install("one") == "/somewhere"
     assert things == []
     ran = here("doctor", "--install", "all")

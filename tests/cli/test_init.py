@@ -113,7 +113,7 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     (folder / "k").chmod(0o600)
     here("sanitize", source, "-o", "out.jsonl", "--key-file", "k")
     ran = here("check", "out.jsonl")
-    # Neither number nor state was asked about as it is now.
+    # Neither number nor state was asked about in its present role.
     assert ran.code == 1
     assert "'account.no'" in ran.out.decode()
     assert "customer" not in ran.out.decode()
@@ -232,7 +232,7 @@ def test_what_cannot_be_looked_at_is_refused(
     said: str,
     folder: Path,
 ) -> None:
-    """One line says what is wrong, and standard output stays empty."""
+    """One line states the error, and standard output stays empty."""
     if content is not None and name != "-":
         (folder / name).write_text(content, encoding="latin-1")
     ran = here("init", name, *options)
@@ -242,7 +242,7 @@ def test_what_cannot_be_looked_at_is_refused(
 
 
 def dialogue(folder: Path, answers: str, *arguments: str) -> tuple[str, int]:
-    """Run a command on a terminal, type answers, return what is shown and the code."""
+    """Run a command on a terminal, type answers, return the output and the code."""
     pty = pytest.importorskip("pty")
     master, slave = pty.openpty()
     process = subprocess.Popen(

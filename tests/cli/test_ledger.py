@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def budget(options: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the options of a run with a ledger, but for the limit."""
+    """Return the options of a run with a ledger, except the limit."""
     ledger = ("--ledger", "spent.db", "--subject", "user")
     return (*options, *ledger, "-q", "--no-bayes-risk")
 
@@ -82,7 +82,7 @@ def test_runs_spend_until_the_limit(budget: tuple[str, ...], folder: Path) -> No
 def test_the_same_release_again_costs_nothing(
     budget: tuple[str, ...], key: str, folder: Path
 ) -> None:
-    """A key file gives the same bytes for the same price; what is new is charged."""
+    """A key file gives the same bytes for the same price; new records are charged."""
     given = (
         "sanitize",
         "-f",

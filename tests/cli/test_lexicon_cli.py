@@ -74,7 +74,7 @@ def test_options_of_import(tmp_path: Path) -> None:
 
 
 def test_tables_for_people(tmp_path: Path) -> None:
-    """Without --json the whole digest and any name are shown as they are."""
+    """Without --json the whole digest and any name are shown unchanged."""
     path = _source(tmp_path, "v[bold].txt")
     result = _run("import", path, "--name", "mine")
     digest = _json("info", "mine")["digest"]

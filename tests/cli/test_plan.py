@@ -1,4 +1,4 @@
-"""`dptext sanitize --plan`: what is said before anything is spent."""
+"""`dptext sanitize --plan`: the statement before anything is spent."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_a_plan_says_what_the_run_promises(tmp_path: Path) -> None:
     ran = here(*run, "-o", str(out), "--report", str(report), "-q")
     assert ran.code == 0, ran.err
     promise = json.loads(report.read_bytes())["guarantee"]
-    # A report leaves out what is as usual.
+    # A report leaves out default values.
     planned = plan["guarantee"]
     assert planned["strength"] == promise["strength"]
     other = [

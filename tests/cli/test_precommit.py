@@ -43,7 +43,7 @@ def _use(*names: str) -> None:
 
 
 def _commits() -> tuple[bool, str]:
-    """Run the hooks on what is staged: whether they pass, and what they say."""
+    """Run the hooks on staged files: whether they pass, and their messages."""
     _git("add", "-A")
     done = subprocess.run(
         [sys.executable, "-m", "pre_commit", "run", "--color", "never"],
@@ -134,7 +134,7 @@ def export(repository: Path, options: tuple[str, ...]) -> Path:
 
 
 def _commit(message: str) -> tuple[bool, str]:
-    """Commit what is staged: whether git did, and what was said."""
+    """Commit the staged files: whether git did, and its messages."""
     done = subprocess.run(
         ["git", "commit", "-m", message],
         capture_output=True,
@@ -284,7 +284,7 @@ def test_folders_of_a_repository(export: Path) -> None:
 
 
 def test_names_that_git_quotes(export: Path, options: tuple[str, ...]) -> None:
-    """Names with spaces, line breaks and other letters are read as they are."""
+    """Names with spaces, line breaks and other letters are read unchanged."""
     source = Path("exports").absolute().parent.parent / "in.jsonl"
     name = "exports/a b\n\u00e9.jsonl"
     assert (

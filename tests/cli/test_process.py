@@ -1,4 +1,4 @@
-"""Commands in processes of their own: pipes, signals, terminals, imports."""
+"""Commands in separate processes: pipes, signals, terminals, imports."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ main()
 """
 
 
-# Faiss ends a search at a signal with an error of its own.
+# Faiss ends a search at a signal with its own error.
 REPLACED = """
 import os, signal, sys
 from dptext.tokens import tokenizer
@@ -187,7 +187,7 @@ def test_killed_run_leaves_no_output(
 def _group(
     folder: Path, options: tuple[str, ...], *arguments: str
 ) -> subprocess.Popen[bytes]:
-    """Start a command of several processes as a group of its own; wait for workers."""
+    """Start a command of several processes as a new group; wait for workers."""
     (folder / "in.jsonl").write_bytes(LINE * 40_000)
     running = subprocess.Popen(
         command(*arguments, *options),

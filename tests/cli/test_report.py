@@ -38,7 +38,7 @@ def test_an_answer_has_one_wording(export: str, tmp_path: Path) -> None:
 
 
 def test_the_first_screen_answers_the_questions_of_the_signer(export: str) -> None:
-    """The verdict first, then what is protected, found, unprotected and to be done."""
+    """The verdict, then protection, gaps, findings of attackers and next steps."""
     shown = " ".join(here("report", export).out.decode().split())
     questions = (
         "Hand it to a partner's programs under contract at most; do not publish it.",

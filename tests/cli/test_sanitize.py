@@ -232,7 +232,7 @@ def test_skip_changes_no_other_record(sanitize: Sanitize, key: str) -> None:
 def test_quarantine_keeps_the_bytes(
     options: tuple[str, ...], more: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Unreadable records go to the quarantine file as they are, for its owner only."""
+    """Unreadable records go unchanged to the quarantine file, for its owner only."""
     aside = tmp_path / "aside"
     bad = b'{"text": 5, "x":"\\u00e9"}\r\n'
     given = b'{"text":"the film"}\n' + bad + b"\xff\xfe\n"

@@ -67,7 +67,7 @@ def test_names_of_files_and_parts(arguments: tuple[str, ...]) -> None:
 
 
 def test_reports_of_others(options: tuple[str, ...], tmp_path: Path) -> None:
-    """A report whose texts hold control characters is shown without them."""
+    """A report with control characters in its texts is shown without them."""
     source, path = tmp_path / "in.jsonl", tmp_path / "r.json"
     source.write_text('{"text":"the film"}\n')
     run = ("sanitize", "-f", "text", str(source), *options, "-q", "--no-bayes-risk")
@@ -107,7 +107,7 @@ def test_other_encodings_write_out_what_they_lack() -> None:
 
 
 def test_styles_of_the_console_pass() -> None:
-    """Brackets of a text are printed as they are, its control characters escaped."""
+    """Brackets of a text are printed unchanged, its control characters escaped."""
     stream = io.StringIO()
     shown = screen.console()
     shown.file = stream

@@ -187,7 +187,7 @@ def test_field_that_is_not_there(source: str, options: tuple[str, ...]) -> None:
 def test_a_field_in_no_record(
     output: str, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Texts that pass as they are because their field was mistyped are no release."""
+    """Texts that pass unchanged because their field was mistyped are no release."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(GOOD * 50)
     target = output if output == "-" else str(tmp_path / output)

@@ -77,9 +77,9 @@ def test_terminals_of_any_width_show_all(run: tuple[str, ...], columns: int) -> 
 def test_reports_of_the_owner_hold_warnings_and_the_public_one_does_not(
     run: tuple[str, ...],
 ) -> None:
-    """Page, JSON, internal report and answer say the same; whether there are any too.
+    """Page, JSON, internal report and answer agree, also on whether there are any.
 
-    A warning depends on the private text, and so does that there is none.
+    A warning depends on the private text, and so does its absence.
     """
     ran = here(*run, "--report", "internal.json", "--html", "page.html", "--json")
     assert ran.code == 0, ran.err

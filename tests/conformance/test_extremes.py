@@ -87,7 +87,7 @@ def hold(sanitizer: Pipeline, epsilon: float) -> None:
     bound = epsilon * promise.max_distance
     low, high = distributions.limits(hits, TIMES, 1e-9)
     with np.errstate(divide="ignore"):
-        # A delta is a chance besides: take it off what was seen.
+        # A delta is a chance besides: take it off the observed share.
         least = np.log(np.maximum(low - promise.delta, 0.0))
         assert (least[:, None, :] - np.log(high)[None, :, :]).max() <= bound
     if mechanism.has_log_probs:

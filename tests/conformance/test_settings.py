@@ -322,7 +322,7 @@ def test_every_setting_of_every_component_enters_the_identity(
 ) -> None:
     """Change one setting, or the component, and no noise is shared.
 
-    But for settings that change no word, exactly: where a mapping is computed, and how
+    Except settings that change no word, exactly: where a mapping is computed, and how
     many requests a server gets at once.
     """
     module: Any = registry.find(profile.STAGES[key], name)

@@ -151,7 +151,7 @@ def test_the_lists_are_part_of_what_a_key_draws_by(
 
 @pytest.mark.usefixtures("pets_are_delicate")
 def test_an_attacker_guesses_them_as_before(tmp_path: Path) -> None:
-    """What may be written says nothing about what an attacker may think."""
+    """Limits on written words do not limit the guesses of an attacker."""
     channel = make_channel(Policy())
     attacker = make_decoder("ngram", "mbr", tmp_path, channel).attacker
     batch = release(Policy(), TEXTS * 4)
@@ -209,7 +209,7 @@ def test_a_word_of_news_that_stands_alone_becomes_a_neutral_one(
     assert news[written][tokens.texts == 0].sum() >= 4
     assert drawn[tokens.texts > 0].sum() == len(words) - 1
     assert not news[written][tokens.texts > 0].any()
-    # What is written then is a function of the word, among its own replacements.
+    # The written word is then a function of the word, among its own replacements.
     neutral = stand_ins.for_news(pipeline.lexicon)
     strays = drawn & (tokens.texts > 0)
     assert (written[strays] == neutral[tokens.ids[strays]]).all()

@@ -81,7 +81,7 @@ def test_what_an_encoding_lacks_is_said(options: tuple[str, ...]) -> None:
 
 
 def test_no_encoding_of_what_is_no_text(options: tuple[str, ...]) -> None:
-    """A format of its own encoding refuses the option."""
+    """A format with a fixed encoding refuses the option."""
     ran = here(
         "sanitize",
         "--format",
@@ -155,7 +155,7 @@ def test_names_of_no_encoding(name: str) -> None:
 def test_the_content_tells_the_format(
     name: str, data: str, fields: tuple[str, ...], chosen: str, options: tuple[str, ...]
 ) -> None:
-    """A file whose name tells nothing is read by its content, and a line says so."""
+    """A file with a name that tells nothing is read by its content, with a message."""
     Path(name).write_text(data)
     run = (*options[:-2], *fields)
     ran = here("sanitize", name, *run, "-o", "out")

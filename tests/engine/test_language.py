@@ -1,4 +1,4 @@
-"""Texts whose words a lexicon does not know are noticed, and some refused."""
+"""Texts of words that a lexicon does not know are noticed, and some refused."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Parts of a file: what is read, written and counted is that of the file in one."""
+"""Parts of a file are read, written and counted like the file in one piece."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ BUDGETS: dict[str, dict[str, Any]] = {
         name: dict(registry.find("budgets", name).Params.EXAMPLE)
         for name in components.BUDGETS
     },
-    # Each class has an epsilon of its own.
+    # Each class has its own epsilon.
     "declared": {"epsilons": BANDS},
     "declared by part of speech": {
         "name": "declared",
@@ -75,7 +75,7 @@ def found_in_budget(sanitizer: Pipeline) -> str:
 
 
 def planted_in(honest: Any, **methods: Any) -> Any:
-    """Return a copy of an object whose methods have a fault."""
+    """Return a copy of an object with a fault in its methods."""
     members = {"__slots__": (), **methods}
     faulty = copy.copy(honest)
     object.__setattr__(faulty, "__class__", type("Planted", (type(honest),), members))
@@ -170,7 +170,7 @@ class DrawsEachPlace(Pipeline):
 
 
 def of_kind(sanitizer: Pipeline, kind: type[Pipeline]) -> Pipeline:
-    """Return a pipeline with a fault of its own."""
+    """Return a copy of a pipeline with a faulty class."""
     faulty = copy.copy(sanitizer)
     object.__setattr__(faulty, "__class__", kind)
     return faulty
@@ -389,7 +389,7 @@ class PeeksAtFrequentWords(Pipeline):
 
 
 class ShowsTheText(Pipeline):
-    """A release whose decoder sees how long each word was, in the place of flags."""
+    """A release with a decoder that sees how long each word was, instead of flags."""
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
         """Tell long words from short ones by their epsilon."""

@@ -70,7 +70,7 @@ def test_an_id_that_names_several_records_is_said_and_draws_differ(
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_equal_records_of_two_files_are_drawn_apart(tmp_path: Path, jobs: str) -> None:
-    """Each output has draws of its own; a key file repeats those of an id and text."""
+    """Each output has separate draws; a key file repeats those of an id and text."""
     text = "the old film was good and the story was long " * 4
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text(json.dumps({"who": 7, "text": text}) + "\n")

@@ -33,7 +33,7 @@ def texts(count: int) -> list[str]:
 
 
 def counted(batches: Sequence[Sequence[str]]) -> Counted:
-    """Count texts in batches; what is drawn follows from the text alone."""
+    """Count texts in batches; the drawn words follow from the text alone."""
     total, first = METERS.observe(Batch.empty()), 0
     for each in batches:
         words = TOKENIZER.words(each)
@@ -96,7 +96,7 @@ def test_two_metrics_under_one_heading_are_refused(
 def test_figures_that_no_report_can_hold_are_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """It is said whose they are; numpy's numbers are no numbers for JSON."""
+    """The error names their metric; numpy's numbers are no numbers for JSON."""
     monkeypatch.setattr(similarity.Meter, "result", lambda *_: {"x": np.float64(1)})
     with pytest.raises(ComponentError, match=r"metric 'CS' has a figure .* float64"):
         METERS.results(METERS.observe(Batch.empty()))
@@ -105,7 +105,7 @@ def test_figures_that_no_report_can_hold_are_refused(
 def test_what_is_observed_goes_on_where_it_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A tally knows how many texts came before, for what is measured on the first."""
+    """A tally knows how many texts came before, for metrics of the first texts."""
     monkeypatch.setattr(similarity, "_TEXTS", 3)
     tally = Tally.begin(LEXICON)
     for _ in range(3):

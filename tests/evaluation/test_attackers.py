@@ -61,7 +61,7 @@ def files(tmp_path: Path) -> tuple[Path, Path, Path]:
 
 
 def evaluated(files: tuple[Path, Path, Path], *more: str) -> tuple[Any, str]:
-    """Evaluate with the public text; return the figures, and what was said."""
+    """Evaluate with the public text; return the figures, and the messages."""
     public, original, private = files
     ran = here(
         "evaluate",

@@ -1,4 +1,4 @@
-"""Classifiers on texts whose label is known, and scores counted by hand."""
+"""Classifiers on texts with known labels, and scores counted by hand."""
 
 from __future__ import annotations
 

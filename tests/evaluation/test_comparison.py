@@ -1,4 +1,4 @@
-"""Cells of a comparison: what a row holds, what is kept, what cannot be run."""
+"""Cells of a comparison: content of a row, stored cells, cells that cannot run."""
 
 from __future__ import annotations
 

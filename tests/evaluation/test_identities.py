@@ -152,7 +152,7 @@ def test_chance_is_that_of_other_records() -> None:
 
 
 def test_copied_values_stand_out_against_chance() -> None:
-    """A copy of a value in another record, whose original holds it, is no chance."""
+    """A copy of a value in another record with that value is no chance finding."""
     counted = meter("Anna", "Bert")
     counted.add([pair("Anna", "Anna"), pair("Bert", "zz"), pair("Anna", "Anna")])
     whole = counted.result().whole
@@ -194,7 +194,7 @@ def test_memory_does_not_grow_with_the_texts() -> None:
 
 
 def test_files_of_values(tmp_path: Path) -> None:
-    """Lines, a column, a field, spans; numbers are values, null ones are none."""
+    """Lines, a column, a field, spans; numbers are values, nulls are not."""
     lines = tmp_path / "names.txt"
     lines.write_text("Anna Smith\n\n♥\nANNA smith\n")
     table = tmp_path / "names.csv"
@@ -242,7 +242,7 @@ def test_common_words_are_those_of_the_lexicon() -> None:
 
 
 def test_an_evaluation_has_them(tmp_path: Path) -> None:
-    """Beside its other figures; without a file there are none."""
+    """Beside its other figures, if a file is given."""
     lexicon = small.cloud(40, 3)
     path = tmp_path / "names.txt"
     path.write_text("Zqxj\n")

@@ -26,7 +26,7 @@ def test_counted_by_hand() -> None:
 
 
 def test_numbers_and_unknown_words_are_told_apart_by_their_letters() -> None:
-    """All have no row of their own, so that rows alone would call them the same."""
+    """No such word has its own row, so that rows alone would call them the same."""
     meter = PairMeter(LEXICON)
     meter.add(["41 zq 7 qz"], ["42 zq 7 zq"])
     assert meter.result().perturbed == pytest.approx(2 / 4)

@@ -53,7 +53,7 @@ def test_texts_of_every_format(tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
 def test_ids_and_labels_of_every_format(tmp_path: Path, name: str) -> None:
-    """Strings without quotes, numbers as text; what is not there is none."""
+    """Strings without quotes, numbers as text; an absent value is None or empty."""
     rows = list(records(written(tmp_path, name), BY_ID, ["stars", "id"]))
     missing = "" if name[-3:] in ("csv", "tsv") else None
     assert [row.identity for row in rows] == ["one", "two"]

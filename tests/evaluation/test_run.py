@@ -154,7 +154,7 @@ def test_originals_that_teach_nothing_have_no_composite() -> None:
 
 
 def test_a_masked_model_attacks_every_word(tmp_path: Path) -> None:
-    """A tiny model of random weights, on texts whose words are known to it."""
+    """A tiny model of random weights, on texts of words that it knows."""
     folder = language_models.bert(tmp_path / "model")
     settings = EvaluationSettings(masked_model=folder)
     pair = Pair(("The cat, of Paris!",), ("The dog, was good!",))

@@ -14,7 +14,7 @@ from dptext.mechanisms import Aim, subset
 from tests import distributions, made_topics, prepared, small
 from tests.cli.running import here
 
-# Of 400 intervals at 95%, so many hold but for a chance of 1e-6.
+# Of 400 intervals at 95%, so many hold except with a chance of 1e-6.
 _RUNS, _LEAST = 400, 356
 
 

@@ -1,4 +1,4 @@
-"""P(y|x) of santext and tem by its definition, to hold what is computed against."""
+"""P(y|x) of santext and tem by its definition, to check computed ones against."""
 
 from __future__ import annotations
 

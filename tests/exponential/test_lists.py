@@ -1,4 +1,4 @@
-"""Distances of listed words, computed as they are needed."""
+"""Distances of listed words, computed on demand."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MANY = 20 * (SIZE + 1)
 
 @pytest.fixture
 def space(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Space:
-    """Return a space whose lists are worth a file, with an empty cache folder."""
+    """Return a space with lists that are worth a file, and an empty cache folder."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     return prepared.space_of(small.cloud(SIZE, 3, listed=LISTED))
 

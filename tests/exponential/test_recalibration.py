@@ -69,7 +69,7 @@ def test_the_line_reaches_its_exact_constant() -> None:
 
 
 def test_an_exact_constant_gives_back_its_scale() -> None:
-    """L(2, 0) / 3 at scale 2 is the epsilon whose scale is 2."""
+    """L(2, 0) / 3 at scale 2 is the epsilon with scale 2."""
     lexicon = unknown_as_first(small.line(0.0, 1.0, 3.0), "first")
     t = distances(lexicon)
     assert losses(t, 2.0)[2, 0] == pytest.approx(3.1791661972, abs=1e-10)
@@ -146,7 +146,7 @@ def test_words_that_were_not_first_chosen_count(epsilon: float, gamma: float) ->
 
 @pytest.mark.parametrize(("name", "params"), RECIPES)
 def test_draws_are_exact_at_the_raised_scale(name: str, params: dict[str, Any]) -> None:
-    """Sampled against the formula with eta in place of epsilon (alarm 1e-6)."""
+    """Sampled against the formula with eta instead of epsilon (alarm 1e-6)."""
     lexicon = small.cloud(7, 3, listed=3)
     mechanism = prepared.ready(name, lexicon, recalibrate=True, **params)
     epsilons = [0.4, 2.0, 6.0]
@@ -181,7 +181,7 @@ def test_the_guarantee_stays_and_names_the_raised_scale(
     eta = raised.scale(3.0)
     assert f"scale {eta:.6g} in place of the published 3 " in after.gaps[0]
     assert after.source == before.source + ", recalibrated"
-    # Nothing is said of words whose epsilons differ.
+    # There is no claim for words with different epsilons.
     assert after.varying_epsilon is None
     assert before == replace(
         after, gaps=(), source=before.source, varying_epsilon=before.varying_epsilon

@@ -78,7 +78,7 @@ def test_one_word_is_drawn_from_a_vocabulary_of_one() -> None:
 def test_draws_do_not_depend_on_what_was_drawn_before(
     name: str, params: dict[str, Any]
 ) -> None:
-    """Batches of one epsilon, whose table is kept, draw what one batch of all does."""
+    """Batches of one epsilon, with a stored table, draw the same as a batch of all."""
     lexicon = small.cloud(90, 3, listed=40)
     ids = np.tile(np.arange(-1, 90, dtype=np.int32), 3)
     eps = np.repeat([3.0, 0.5, 3.0], 91)

@@ -57,7 +57,7 @@ def split(data: bytes) -> None:
 
 
 def rewrite(name: str) -> Target:
-    """Return what reads a format, and writes back what is no fault."""
+    """Return a target that reads a format, and writes back all except faults."""
 
     def target(data: bytes) -> None:
         module = formats.find(None, name)

@@ -2,7 +2,7 @@
 
 A run is a forked process with the whole command line; `kill -9` comes from itself, at
 the n-th line that it executes in the modules that a release goes through, or from
-outside after some time. What is on the disk then is held against what was released.
+outside after some time. Then the files on the disk are compared with the release.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dptext.ledger.totals import entries, findings, spent_by
 from tests.cli import running
 
 ROOT = Path(dptext.__file__).parent
-# Where a line decides what is released, and what is charged.
+# Modules with lines that decide the release and the charge.
 WATCHED = tuple(str(ROOT / name) for name in ("ledger", "streams", "engine/run.py"))
 SUBJECTS = ("u", "v")
 ROWS = [
@@ -80,7 +80,7 @@ def forked(
     watched: tuple[str, ...] = WATCHED,
     act: Callable[[], None] = die,
 ) -> int:
-    """Start a run in a process of its own; return the number of the process.
+    """Start a run in a new process; return the number of the process.
 
     last is the line at which it is killed, or does something else (act); 0: it writes
     how many there are to a file.
@@ -142,7 +142,7 @@ class Trial:
 
     def _measured(self) -> tuple[int, float]:
         """Make a release and count its lines, and one to take the time of."""
-        # Here, so that what is imported now is there in every fork.
+        # Here, so that every fork has the imported modules.
         assert running.here(*self._arguments("warm.jsonl", 1e5, ledger=False)).code == 0
         assert ended(self.start("first.jsonl", last=0)) == 0
         lines = int((self.folder / "lines").read_text())
@@ -177,7 +177,7 @@ class Trial:
             return {name: spent_by(ledger, name)["nats"] for name in SUBJECTS}
 
     def outputs(self) -> Iterator[Path]:
-        """Yield what was released."""
+        """Yield the released files."""
         return self.folder.glob("*.jsonl")
 
     def left_over(self) -> list[str]:

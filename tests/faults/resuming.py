@@ -38,7 +38,7 @@ class Job:
             "--batch-size",
             "4",
         )
-        # Here, so that what is imported now is there in every fork.
+        # Here, so that every fork has the imported modules.
         assert running.here(*self._arguments("warm", resume=False)).code == 0
         assert ended(self.start("whole", last=0)) == 0
         self.lines = int((folder / "lines").read_text())

@@ -114,7 +114,7 @@ def test_outcomes_agree(
 def test_endless_record(
     format: str, field: tuple[str, ...], options: tuple[str, ...]
 ) -> None:
-    """A record without an end is refused as soon as it is too long."""
+    """A record without an end is refused when it becomes too long."""
     run = ("sanitize", "/dev/zero", "--format", format, *options, *field)
     ran = there(*run, "--max-record-bytes", "5000")
     # A field is named where records have fields, and only there.

@@ -116,7 +116,7 @@ def test_records_beyond_all_limits_take_bounded_memory(
 def test_a_report_that_is_none_is_not_read_whole(
     size: int | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """`check` refuses a sidecar that is huge, or as deep as it is long."""
+    """`check` refuses a sidecar that is huge, or nested as deep as its length."""
     monkeypatch.chdir(tmp_path)
     Path("o.jsonl").write_text("{}\n")
     beside = Path("o.jsonl.dptext.json")

@@ -32,7 +32,7 @@ def test_until_it_is_done_nothing_looks_done(folder: Path, key: str) -> None:
 
 
 def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) -> None:
-    """Finished files stay; a file whose input changed is written again."""
+    """Finished files stay; a file changed since is written again."""
     job = Job(folder, key, seed=3)
     assert ended(job.start("all/")) == 0
     whole = files(folder / "all")
@@ -56,7 +56,7 @@ def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) ->
 def test_another_number_of_records_before_a_file_draws_it_anew(
     folder: Path, key: str
 ) -> None:
-    """Draws follow from places of records in the run; what is done must agree."""
+    """Draws follow from places of records in the run; finished files must agree."""
     job = Job(folder, key, seed=4)
     assert ended(job.start("cut/", resume=True)) == 0
     source = folder / "in" / "one.jsonl"
@@ -104,7 +104,7 @@ def test_what_cannot_go_on_says_so(
 
 
 def test_folders_of_any_name_go_on(key: str, tmp_path: Path) -> None:
-    """A folder whose name is no UTF-8 has a manifest, and what is done stays."""
+    """A folder with a name that is no UTF-8 has a manifest; finished files stay."""
     source = tmp_path / "in" / os.fsdecode(b"caf\xe9")
     source.mkdir(parents=True)
     (source / "a.jsonl").write_text('{"text":"the film"}\n')

@@ -67,7 +67,7 @@ def test_killed_anywhere_an_output_is_whole_or_as_before(
 def test_interrupted_anywhere_it_says_so_and_leaves_no_part(
     folder: Path, key: str
 ) -> None:
-    """Exit code 130 or 143 and one line; what is there is whole, nothing is hidden."""
+    """Exit code 130 or 143 and one line; outputs are whole, no hidden file is left."""
     job = Job(folder, key, seed=12)
     for point in range(POINTS):
         name = f"out{point}"

@@ -176,7 +176,7 @@ def as_csv() -> bytes:
 
 
 def as_parquet() -> bytes:
-    """Write the rows as Parquet, each column of its own type."""
+    """Write the rows as Parquet, each column with its type."""
     pa, pq = parquet()
     from decimal import Decimal
 
@@ -202,7 +202,7 @@ def as_xlsx() -> bytes:
 
 
 def rows_of(name: str, data: bytes) -> list[tuple[str, ...]]:
-    """Read the pseudonyms of an output as texts; "" where there is none."""
+    """Read the pseudonyms of an output as texts; "" for a missing one."""
     selection = Selection(COLUMNS, missing="pass")
     if name == "jsonl":
         lines = map(json.loads, data.splitlines())
@@ -273,7 +273,7 @@ def test_no_value_is_written_without_a_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["jsonl", "csv", "parquet", "xlsx"])
 def test_changed_fields_are_not_copied_fields(name: str) -> None:
-    """Neither a header nor a record names them among what is copied."""
+    """Neither a header nor a record names them among copied fields."""
     selection = chosen("when", pseudonyms=("who",))
     data = FILES[name]()
     assert copied_names(name, data, selection) == ["ok", "share"]
@@ -342,7 +342,7 @@ def test_a_dropped_object_may_hold_id_and_subject() -> None:
 
 
 def test_an_object_has_no_pseudonym() -> None:
-    """A record whose value is no single one cannot be read; lists go one by one."""
+    """A record with an object as the value cannot be read; lists go one by one."""
     selection = chosen(pseudonyms=("who",))
     (fault,) = faults("jsonl", b'{"text":"x","who":{"a":1}}', selection)
     assert "not text or a number" in fault.reason

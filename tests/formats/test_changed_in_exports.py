@@ -1,4 +1,4 @@
-"""Fields left out and pseudonyms in exports whose records and bytes differ in kind."""
+"""Fields left out and pseudonyms in exports with records and bytes of several kinds."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CHAT: dict[str, Any] = {
 
 
 def test_elements_of_lists_may_lack_what_changes() -> None:
-    """A message keeps what it has but for what is left out, beside texts and parts."""
+    """A message keeps its fields except those left out, beside texts and parts."""
     selection = Selection(
         ("messages.text", "messages.text.text"),
         dropped=("messages.text.href", "messages.actor", "name"),
@@ -54,7 +54,7 @@ def test_elements_of_lists_may_lack_what_changes() -> None:
 
 
 def test_nothing_changes_inside_of_a_text_without_texts() -> None:
-    """An object in the place of a text would be copied but for what is left out."""
+    """An object in the place of a text would be copied, except the fields left out."""
     for use in ("dropped", "pseudonyms"):
         wrong = Selection(("a",), **{use: ("a.b",)})  # type: ignore[arg-type]
         with pytest.raises(UsageError, match=r"contains the field .a\.b."):
@@ -89,7 +89,7 @@ def test_escaped_values_have_the_tokens_of_what_they_mean() -> None:
 
 
 def test_a_value_that_may_be_escaped_has_no_pseudonym() -> None:
-    """Else the nulls of a file would be one person, whom other files lack."""
+    """Else the nulls of a file would be one person that other files lack."""
     data = b"who\ttext\n\\N\tx\nada\ty\n"
     (fault,) = faults("tsv", data, chosen(pseudonyms=("who",)))
     assert "--escapes backslash" in fault.advice

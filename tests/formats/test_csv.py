@@ -220,7 +220,7 @@ def test_columns_that_are_no_numbers_are_refused(name: str) -> None:
 
 @pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n", "\r"])
 def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
-    """The delimiter is one character, and none with a meaning of its own."""
+    """The delimiter is one character, without another meaning."""
     if delimiter:
         with pytest.raises(UsageError, match="delimiter"):
             items("csv", b"text\n", Selection(delimiter=delimiter))
@@ -280,7 +280,7 @@ def test_faults(row: bytes, reason: str) -> None:
 
 
 def test_broken_quotes_never_shift_text_into_another_column() -> None:
-    """After an unescaped quote the rows inside the field are no rows of their own."""
+    """After an unescaped quote the rows inside the field are no separate rows."""
     data = b'text,n\n"he said "hi" to\nsecret,1\nsecret",7\nlast,8\n'
     assert through("csv", data, lambda _: "X") == b"text,n\nX,8\n"
 
@@ -481,12 +481,12 @@ def test_backslashes_that_look_like_escapes_are_refused_or_told() -> None:
     assert isinstance(other, Record)
     data = b"text\nC:\\new\\table\n"
     assert through("tsv", data, selection=Selection(escapes="none")) == data
-    assert not faults("tsv", b"x\ttext\n\\n\ta\n")  # copied as it is
+    assert not faults("tsv", b"x\ttext\n\\n\ta\n")  # copied unchanged
     assert not faults("csv", data)
 
 
 def test_a_copied_field_with_a_bad_escape_is_copied() -> None:
-    """What is not private need not be understood; warnings look at its spelling."""
+    """A copied field need not be understood; warnings look at its spelling."""
     data = b"note\ttext\n\\xff\ta\n"
     selection = Selection(escapes="backslash")
     (record,) = records("tsv", data, selection)

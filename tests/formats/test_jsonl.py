@@ -280,7 +280,7 @@ def test_halves_of_characters_are_copied(other: str) -> None:
 
 
 def test_a_subject_is_no_half_of_a_character() -> None:
-    """Whom a record is about must be a text."""
+    """The subject of a record must be a text."""
     selection = Selection(subject_field="who")
     (fault,) = faults("jsonl", b'{"text": "a", "who": "\\ud83d"}', selection)
     assert "half of a surrogate pair" in fault.reason
@@ -293,7 +293,7 @@ def test_foreign_fields_may_occur_twice() -> None:
 
 
 def test_missing_may_pass() -> None:
-    """With missing = pass an absent or null field gives no text and stays as it is."""
+    """With missing = pass an absent or null field gives no text and stays unchanged."""
     selection = Selection(fields=("r.t", "text"), missing="pass")
     data = b'{}\n{"text":null}\n{"r":null,"text":["a",null]}\n{"r":[{},{"t":"b"}]}\n'
     assert texts("jsonl", data, selection) == [(), (), ("a",), ("b",)]
@@ -309,7 +309,7 @@ def test_pass_lets_no_other_fault_through() -> None:
 
 
 def test_identity_is_the_raw_spelling() -> None:
-    """The id is taken as it is spelled, so that 1 and "1" differ."""
+    """The id is taken in its raw spelling, so that 1 and "1" differ."""
     selection = Selection(id_field="u.id")
     data = b'{"text":"a","u":{"id":1.0}}\n{"u":{"id":"1"},"text":"a"}\n'
     identities = [record.identity for record in records("jsonl", data, selection)]

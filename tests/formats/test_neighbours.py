@@ -1,4 +1,4 @@
-"""An output is a function of the new texts and of what is copied, and of nothing else.
+"""An output is a function of the new texts and of copied parts, and of nothing else.
 
 Two inputs that differ in their private texts alone, as the statement allows (as many
 texts, the same ones absent), are given equal new texts, as equal draws would: the

@@ -445,7 +445,7 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_an_abandoned_writer_is_silent() -> None:
-    """A writer whose stream is closed by a failed run raises nothing when it goes."""
+    """A writer raises nothing when it goes, after a failed run closed its stream."""
     module, out = find("in.parquet"), io.BytesIO()
     writer = module.writer(out, TEXT)
     for item in items("parquet", spelled(pa.table({"text": ["a"]}))):

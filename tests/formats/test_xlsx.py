@@ -195,7 +195,7 @@ def test_a_number_that_no_cell_can_hold_is_refused() -> None:
 
 
 def test_a_strict_workbook_is_refused() -> None:
-    """Excel can save one, whose sheets the reader does not see."""
+    """Excel can save one, and the reader does not see its sheets."""
     data = {
         name: part.replace(
             b"schemas.openxmlformats.org/spread", b"purl.oclc.org/ooxml/s"
@@ -343,7 +343,7 @@ def test_equal_inputs_give_equal_bytes() -> None:
 
 
 def test_characters_that_xml_cannot_hold() -> None:
-    """They are escaped as Excel does; an escape that is there stays as it is."""
+    """They are escaped as Excel does; an existing escape stays unchanged."""
     data = spelled(["x"], head=["text"])
     for text, wanted in (
         ("a\x0bb", "a_x000B_b"),

@@ -1,4 +1,4 @@
-"""Columns of tables that are left out or become pseudonyms, and what is warned of."""
+"""Columns of tables that are left out or become pseudonyms, and their warnings."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def record_batch(rows: dict[str, list[Any]]) -> Any:
 
 
 def pandas(rows: dict[str, list[Any]]) -> Any:
-    """Make a data frame of pandas, whose whole numbers are floats beside a null."""
+    """Make a data frame of pandas; whole numbers are floats beside a null."""
     return pytest.importorskip("pandas").DataFrame(rows)
 
 
 def nullable(rows: dict[str, list[Any]]) -> Any:
-    """Make a data frame of pandas of its own types of nulls."""
+    """Make a data frame of pandas with its nullable types."""
     return pandas(rows).convert_dtypes()
 
 

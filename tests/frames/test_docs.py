@@ -27,9 +27,9 @@ CONTENT: dict[str, Callable[[Any], object]] = {
 
 @pytest.mark.parametrize("library", PROGRAMS)
 def test_the_examples_work(library: str) -> None:
-    """Each changes its texts; one whose library is not installed is skipped.
+    """Each changes its texts; one is skipped if its library is not installed.
 
-    Any word may stay as it is by chance, so that each gets eight runs: two words stay
+    Any word may stay unchanged by chance, so that each gets eight runs: two words stay
     together in fewer than 30% (false alarm below 1e-4).
     """
     pytest.importorskip(library)

@@ -46,7 +46,7 @@ FIELDS = ["a.b", "nested", "deep.note", "coded"]
 
 
 def arrow(given: Any) -> Any:
-    """Give the table as it is."""
+    """Return the table unchanged."""
     return given
 
 

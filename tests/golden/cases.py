@@ -600,7 +600,7 @@ def _table() -> Entry:
 
 
 def _topics() -> Entry:
-    """Privatize texts by topics around four sentences, whose vectors are centres."""
+    """Privatize texts by topics around four sentences; their vectors are centres."""
     import dptext
     from dptext import views
     from dptext.lexicons import topics

@@ -1,4 +1,4 @@
-"""Commands of the golden net, and what is kept of each."""
+"""Commands of the golden net, and the stored part of their results."""
 
 from __future__ import annotations
 

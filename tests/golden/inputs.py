@@ -54,7 +54,7 @@ def vocabulary(size: int = 320) -> list[str]:
     """Return the words above, and syllables up to so many."""
     parts = itertools.product("bdfgklmnprstvz", "aeiou", "bdgklmnrst", ("", "a", "o"))
     syllables = ("".join(each) for each in parts)
-    # Numbers, too: the number element has a place of its own by them.
+    # Numbers, too: they give the number element its own place.
     first = [*WORDS, "1", "2", "10", "2024"]
     known = {word.lower() for word in first}
     rest = (word for word in syllables if word not in known)

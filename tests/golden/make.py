@@ -2,7 +2,7 @@
 
 With names of cases (parts of them do) nothing is written: their entries are printed
 with all figures in clear, so that two commits can be compared. --time prints the
-seconds of each, and GOLDEN_APART=1 runs every command in a process of its own.
+seconds of each, and GOLDEN_APART=1 runs every command in a new process.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ GOLDEN = Path(__file__).with_name("golden.json")
 
 
 def run_case(name: str, home: Path) -> Entry:
-    """Run one case in a folder of its own below a prepared one."""
+    """Run one case in a new folder below a prepared one."""
     folder = Path(tempfile.mkdtemp(dir=home))
     with contextlib.chdir(folder):
         return CASES[name]()

@@ -232,7 +232,7 @@ def checked(path: str, *options: str) -> Entry:
 
 
 def bare(entry: Any) -> Any:
-    """Return an entry without what is for eyes alone."""
+    """Return an entry without the parts for readers alone."""
     if not isinstance(entry, dict):
         return entry
     kept = {name: value for name, value in entry.items() if name != "_all"}

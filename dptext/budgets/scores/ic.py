@@ -4,7 +4,7 @@ source lexicon: the lexicon's own values (mean over the synsets of the word's le
 words outside WordNet have their surprisal, unknown words the greatest of all values).
 source nltk: for each file the mean, over the noun and verb synsets of the word's lemma,
 of -ln of the synset's share; then the mean over files. Counts below one count as one. A
-word without such synsets has the value neutral, and so have function words, whose
+word without such synsets has the value neutral, and so have function words, as their
 synsets belong to other words ("at": astatine). measure count is that of the published
 code: the mean raw noun count of any word, by which common words score high.
 """

@@ -78,9 +78,9 @@ class ProgramTest:
 class MultipleTests:
     """The tests of an audit: each has its share of the rate of false alarms.
 
-    Counts are of independent draws whose chances may differ; then the binomial tails of
-    the mean chance bound the true ones (Hoeffding 1956), so that all tests are exact or
-    err on the side of the program.
+    Counts are of independent draws, and their chances may differ; then the binomial
+    tails of the mean chance bound the true ones (Hoeffding 1956), so that all tests are
+    exact or err on the side of the program.
     """
 
     def __init__(self) -> None:
@@ -154,7 +154,7 @@ class MultipleTests:
 
 
 def _suspects(counts: Ints, n: Ints, p: Floats, level: float) -> list[int]:
-    """Return the events whose tails may be below the level, by Chernoff's bound.
+    """Return the events with tails that may be below the level, by Chernoff's bound.
 
     exp(-n KL(k/n, p)) is at most sqrt(8 n) times the tail and never below it.
     """

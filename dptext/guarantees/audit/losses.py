@@ -56,7 +56,7 @@ _ROWS, _COLUMNS = 256, 1024
 _SEED = 5
 _PAIRS, _FAR, _CANDIDATES, _PILOT = 8, 2, 24, 256
 _EVENTS, _WORDS = 4, 400
-# Shares of the draws at whose quantiles a plane is tried.
+# Quantiles, as shares of the draws, at which a plane is tried.
 _SHARES = np.concatenate((np.linspace(0.02, 0.98, 49), [0.99, 0.995, 0.999]))
 # Rounding of density ratios: relative, for pairs that are not much nearer than most.
 _SLACK, _NEAREST = 1e-6, 1e-3

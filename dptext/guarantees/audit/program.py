@@ -19,7 +19,7 @@ Of noise:
   uniform one (coordinates, random projections, products of neighbours in the batch),
   each word alone as well;
 - length: where the claim is epsilon times the distance of the space, noise of one
-  density for all words whose logarithm is epsilon-Lipschitz is, on every ray, no
+  density for all words, with an epsilon-Lipschitz logarithm, is, on every ray, no
   shorter than Gamma(d, 1/epsilon) in the likelihood-ratio order.
 """
 
@@ -362,7 +362,7 @@ def _test_pairs(
     size = probs.shape[1]
     counts = np.bincount(rows, minlength=len(inputs))
     hits = np.bincount(rows * size + outputs, minlength=probs.size)
-    # What was never drawn can only be too rare if it was expected often.
+    # An output that was never drawn can only be too rare if it was expected often.
     often = (probs * counts[:, None]).ravel() > 10.0
     looked = np.flatnonzero((hits > 0) | often)
 
@@ -535,7 +535,7 @@ def _fine(points: Points) -> bool:
 
 
 def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids:
-    """Choose the words whose noise is shortest or longest on average."""
+    """Choose the words with the shortest or longest noise on average."""
     every = all_inputs(mechanism)
     sums = np.zeros(len(every))
     rng = np.random.default_rng(_NOISE_SEED)
