@@ -67,7 +67,7 @@ def _causal(kind: str, folder: Path, seed: int, **sizes: Any) -> str:
     library, split = _library(), byte_tokenizer()
     heads = {"GPT2": "GPT2LMHeadModel"}
     config = getattr(library, f"{kind}Config")(
-        vocab_size=len(split), initializer_range=_SPREAD, **sizes
+        vocab_size=len(split), **({"initializer_range": _SPREAD} | sizes)
     )
     model = getattr(library, heads.get(kind, f"{kind}ForCausalLM"))
     return _save(model, config=config, split=split, folder=folder, seed=seed)

@@ -149,5 +149,5 @@ def test_wrong_arguments_are_refused(
     monkeypatch.chdir(tmp_path)
     table(tmp_path / "in.csv")
     with pytest.raises((UsageError, InputError), match=reason):
-        dptext.sanitize_files("in.csv", fields="body", **given)
+        dptext.sanitize_files("in.csv", **({"fields": "body"} | given))
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]

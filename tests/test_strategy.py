@@ -184,4 +184,4 @@ def test_what_does_not_go_together_is_refused(
 ) -> None:
     """One line says why."""
     with pytest.raises(UsageError, match=reason):
-        built(strategy="record", **other)
+        built(**({"strategy": "record"} | other))

@@ -246,8 +246,8 @@ def test_data_frames_are_those_of_one_machine(spark: Any, tmp_path: Path) -> Non
     for each in encoded:
         del each["private"]["seconds"], each["private"]["words"]["words_per_second"]
     assert encoded[0] == encoded[1]
-    named = privatized(frame, **settings, report=False, id="n")
-    table = dptext.privatize(table, **settings, report=False, id="n")
+    named = privatized(frame, **(settings | {"report": False}), id="n")
+    table = dptext.privatize(table, **(settings | {"report": False}), id="n")
     assert sorted(named.collect()) == sorted(map(tuple_of, table.to_pylist()))
 
 
