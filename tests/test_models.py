@@ -12,7 +12,7 @@ from dptext.errors import MissingExtra, UsageError
 
 def test_an_absent_package_names_its_extra() -> None:
     """One line with the command."""
-    with pytest.raises(MissingExtra, match=r'the score x needs .* "dptext\[nlp\]"'):
+    with pytest.raises(MissingExtra, match=r'the score x needs .* "\.\[nlp\]"'):
         models.package("no_such_package.part", "the score x", "nlp")
     assert not models.has("no_such_package")
     assert not models.has("os.path")  # no parent is imported on the way

@@ -138,7 +138,7 @@ def test_a_gguf_file_asks_for_its_extra(
         lambda name: None if name == "gguf" else find(name) or present,
     )
     (tmp_path / "model.gguf").write_bytes(b"GGUF")
-    with pytest.raises(MissingExtra, match=r"dptext\[gguf\]"):
+    with pytest.raises(MissingExtra, match=r"\.\[gguf\]"):
         params(str(tmp_path / "model.gguf")).prepare(make_channel(Policy()))
 
 

@@ -465,5 +465,5 @@ def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> 
         return real(name, *args)
 
     monkeypatch.setattr(builtins, "__import__", absent)
-    with pytest.raises(MissingExtra, match=r"dptext\[parquet\]"):
+    with pytest.raises(MissingExtra, match=r"\.\[parquet\]"):
         next(find("a.parquet").read(Input(io.BytesIO(b""), TEXT, "in")))
