@@ -20,6 +20,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from statistics import NormalDist
 
 import numpy as np
@@ -249,6 +250,8 @@ def _binomial(trials: int, chance: float) -> Floats:
     return np.asarray(np.exp(terms))
 
 
+# Each share of a file asks for the same quantile.
+@lru_cache(maxsize=64)
 def _student(degrees: int, alpha: float) -> float:
     """Return the quantile of Student's distribution, two-sided.
 
@@ -257,6 +260,8 @@ def _student(degrees: int, alpha: float) -> float:
     low, high = 0.0, 1e6
     for _ in range(200):
         middle = (low + high) / 2.0
+        if middle in (low, high):
+            break
         outside = binomial.beta(degrees / 2, 0.5, degrees / (degrees + middle**2))
         if middle == 0.0 or outside > alpha:
             low = middle

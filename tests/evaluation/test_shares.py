@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -47,11 +48,17 @@ def test_intervals_hold(topics: int, epsilon: float, texts: int, share: float) -
 
 def sets(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a set of topics for each text, by the program."""
-    space = prepared.space_of(small.cloud(law.topics, 2))
-    mechanism = subset.Params(k=law.together).prepare(space, Aim())
     bits = distributions.bits(len(topics), int(rng.integers(2**31)))
     eps = np.full(len(topics), law.epsilon)
+    mechanism = subset_mechanism(law.topics, law.together)
     return np.asarray(mechanism.sets(topics.astype(np.int32), eps, bits))
+
+
+@cache
+def subset_mechanism(topics: int, together: int) -> subset.Subset:
+    """Prepare the mechanism that draws sets of topics."""
+    space = prepared.space_of(small.cloud(topics, 2))
+    return subset.Params(k=together).prepare(space, Aim())
 
 
 def test_intervals_of_subset_selection_hold() -> None:
