@@ -124,12 +124,14 @@ def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
 def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
     """Describe the whole loss of a subject, and its meaning for a person."""
     if not subject["records"]:
-        return f"This {field}: no release is recorded."
+        return f"This {field}: no loss is recorded, or no word was replaced."
     records = _numbered(subject["records"], "record")
     releases = _numbered(subject["entries"], "release")
     loss = _rounded_loss(subject)
-    protection = "protected" if _is_protected(subject) else "no protection"
-    return f"This {field}: {records} in {releases}, {loss}: {protection} as a person."
+    protection = "no protection as a person"
+    if _is_protected(subject):
+        protection = "protected as a person, where no words stayed unchanged"
+    return f"This {field}: {records} in {releases}, {loss}: {protection}."
 
 
 def _describe_all(field: str, subjects: Sequence[Mapping[str, Any]]) -> str:

@@ -245,6 +245,11 @@ def _protects(limit: SubjectLimit) -> bool:
     return limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
 
 
+def _leaves_words(promise: Statement) -> bool:
+    """Tell whether words stay unchanged by design, of which no ledger counts a loss."""
+    return not _UNCHANGED.isdisjoint(promise.scope.unprotected)
+
+
 def _people(promise: Statement, document: Document | None) -> Line:
     """Return the guarantee for all words of a person."""
     recorded = None if document is None else document.run.recorded
@@ -253,13 +258,19 @@ def _people(promise: Statement, document: Document | None) -> Line:
     rare = ", apart from rare exceptions" if promise.bound.delta else ""
     if recorded is not None:
         limit = recorded.limits
-        holds = _protects(limit)
+        holds = _protects(limit) and not _leaves_words(promise)
         figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
         how = "Limited protection" if holds else "Not protected"
         sentence = (
             f'{how}: at most {bound(limit.nats)} nats for each "'
             f'{plain_name(limit.field)}" in all releases that the ledger records.'
         )
+        if _leaves_words(promise):
+            sentence = (
+                "Not protected: unchanged words tell, and the ledger counts replaced "
+                f"ones alone (at most {bound(limit.nats)} nats for each "
+                f'"{plain_name(limit.field)}").'
+            )
         return Line("people", sentence, figures)
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
@@ -280,7 +291,11 @@ def for_whom(document: Document) -> Line:
     promise, recorded = document.guarantee, document.run.recorded
     if fitness(document)[1] is Tone.BAD:
         sentence = "Nobody."
-    elif recorded is not None and _protects(recorded.limits):
+    elif (
+        recorded is not None
+        and _protects(recorded.limits)
+        and not _leaves_words(promise)
+    ):
         sentence = "Each person, within the limit of the ledger."
     elif _is_within(promise.bound.text_loss.total):
         sentence = (

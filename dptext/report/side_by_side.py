@@ -111,7 +111,7 @@ class Comparison:
                 return f"{side} is stronger in {named}, {other} in nothing."
         if better[None]:
             return f"Neither is stronger where they compare.{unknown}"
-        return "Both protect the same."
+        return "Both protect the same. Of the same texts, send only one."
 
     def data(self) -> JsonObject:
         """Return the comparison for machines."""
