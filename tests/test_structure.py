@@ -380,4 +380,4 @@ def test_no_idioms_of_this_project_alone() -> None:
         or is_multiplied(node)
         or (folder == "dptext" and is_unnamed(node))
     ]
-    assert not found
+    assert not found, "write values one by one; name the arguments of a call with five"

@@ -157,6 +157,9 @@ _LATEX = {
 _LATEX_WRITTEN = str.maketrans(
     {each: f"\\{each}" for each in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    # In text the usual encoding has other characters at their places.
+    | {each: f"${each}$" for each in "<>"}
+    | {"±": r"$\pm$", "\N{MINUS SIGN}": "$-$"}
 )
 
 
@@ -280,7 +283,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     return Page(
         "Mechanisms compared",
         [section for section in sections if section.blocks],
-        lead=(f"{OWNER}; this page shows texts", _DRAWS),
+        lead=(f"{OWNER}; a page (--html) shows texts", _DRAWS),
         footer="dptext compare",
     )
 
