@@ -107,12 +107,15 @@ def verify(
     with open_ledger(ledger) as opened:
         tokens = _recorded_tokens(files or (), opened.id)
         findings = list(totals.findings(opened, tokens))
-        count = 0 if findings else len(totals.entries(opened))
+        states = [] if findings else [each["state"] for each in totals.entries(opened)]
     for line in findings:
         typer.echo(f"{ledger}: {screen.one_line(line)}")
     if findings:
         raise typer.Exit(1)
-    typer.echo(f"{ledger}: valid; releases recorded: {count}", err=True)
+    typer.echo(
+        f"{ledger}: valid; releases recorded: {len(states) - states.count('returned')}",
+        err=True,
+    )
 
 
 def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
