@@ -127,7 +127,7 @@ def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
 def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
     """Describe the whole loss of a subject, and its meaning for a person."""
     if not subject["records"]:
-        return f"This {field}: no loss is recorded, or no word was replaced."
+        return f"This {field}: no loss is recorded: no release, or no word replaced."
     records = _numbered(subject["records"], "record")
     releases = _numbered(subject["entries"], "release")
     loss = _rounded_loss(subject)

@@ -61,7 +61,7 @@ from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form
-from dptext.types import JsonObject
+from dptext.types import JsonObject, Strategy
 
 # The answer fits on 18 lines of 80 columns; names of lines take the other columns.
 _LINES, _COLUMNS, _WIDTH = 18, 80, 67
@@ -491,6 +491,15 @@ def _again(document: Document, sent: Sequence[Line]) -> Line:
         ),
         "seed": "Anyone who knows or guesses the seed can make this output again.",
     }[document.run.key]
+    # Draws go by the id of a record, else by its position among all of a run.
+    is_by_position = (
+        document.run.layout.id_field is None
+        and document.guarantee.scope.strategy is not Strategy.DATA_SET
+    )
+    if document.run.key == "key-file" and is_by_position:
+        sentence += (
+            " Records behind an added or missing one are drawn anew: --id prevents it."
+        )
     if sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
     return Line("again", sentence, {"key": document.run.key})

@@ -212,3 +212,23 @@ def test_a_plan_is_a_page() -> None:
         plan.SENTENCES[0],
     ):
         assert part in page
+
+
+@pytest.mark.parametrize(
+    ("values", "warns"),
+    [
+        ({}, True),
+        ({"run__layout__id_field": "id"}, False),
+        ({"guarantee__scope__strategy": "data-set"}, False),
+        ({"run__key": "system"}, False),
+    ],
+)
+def test_a_key_alone_draws_by_the_position_of_records(
+    values: dict[str, Any], warns: bool, tmp_path: Path
+) -> None:
+    """Without ids, the records behind another one are drawn anew, and that is said."""
+    document = changed(
+        internal_report("risk", tmp_path), **{"run__key": "key-file"} | values
+    )
+    said = {line.name: line.sentence for line in answer.answer(document)}
+    assert ("--id" in said["again"]) is warns
