@@ -140,7 +140,7 @@ def _risks() -> list[tuple[str, dict[str, Any]]]:
 def _weighted() -> None:
     """Measure the distances of weighted vectors under Gaussian noise."""
     recipe = {"mechanism": "discrete-gaussian"}
-    release.prepare(release.parse(recipe, {"pool": release.Pool.SIF.value}))
+    release.prepare(release.parse(recipe, {"pool": "sif"}))
 
 
 def _reads_text(mechanism: str) -> bool:
