@@ -18,6 +18,7 @@ import msgspec
 from dptext.guarantees.claims import Strength, Unprotected
 from dptext.guarantees.sentences import original_row, series
 from dptext.report import trade, vector_lines, whole_texts
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import (
     Attackers,
     attacker_sentence,
@@ -45,7 +46,6 @@ from dptext.report.figures import (
     whole,
 )
 from dptext.report.layout import SIDECAR
-from dptext.report.lines import Line
 from dptext.report.protection import (
     changed_fields,
     fitness,
@@ -113,7 +113,7 @@ class RunOutputs:
     signed: str | None = None
 
 
-def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
+def answer(document: Document, released: RunOutputs | None = None) -> list[AnswerLine]:
     """Return the lines on a run, in the order of the answer.
 
     Without released, files are those named by the document.
@@ -123,7 +123,7 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
     layout = document.run.layout
     sent = [*_third_party(document)]
     return [
-        Line("verdict", fitness(document)[0]),
+        AnswerLine("verdict", fitness(document)[0]),
         *not_anonymous(promise),
         _output(document, released),
         _unchanged(document, released),
@@ -151,7 +151,7 @@ def _outputs_named(document: Document) -> RunOutputs:
     return RunOutputs([output.file], public=output.file, copied=found, first=first)
 
 
-def _attack_lines(document: Document) -> Iterator[Line]:
+def _attack_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield what attackers find, and how much is left for a purpose."""
     words, private = document.words, document.private
     if words is None:
@@ -163,14 +163,18 @@ def _attack_lines(document: Document) -> Iterator[Line]:
         yield from topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
-            yield Line("meaning", *whole_texts.kept_sentence(words.topics, changed))
+            yield AnswerLine(
+                "meaning", *whole_texts.kept_sentence(words.topics, changed)
+            )
     else:
         known = attackers_on(document, words)
         yield from attacks(known)
         if (delicate := delicate_sentence(known)) is not None:
-            yield Line("delicate", *delicate, short="")
+            yield AnswerLine("delicate", *delicate, short="")
         yield from names(document.policy)
-        yield Line("original", original_row(document.guarantee.bound.text_loss.total))
+        yield AnswerLine(
+            "original", original_row(document.guarantee.bound.text_loss.total)
+        )
         if private is not None:
             common = Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected
             yield _meaning(private, common=common)
@@ -181,7 +185,9 @@ def run_warnings(document: Document) -> tuple[str, ...]:
     return () if document.private is None else document.private.warnings
 
 
-def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
+def blocks(
+    lines: Sequence[AnswerLine], warnings: Sequence[str] = ()
+) -> tuple[Block, ...]:
     """Return the verdict and lines for a screen, with warnings at the end.
 
     Lines of less weight make room for warnings, which then lengthen the answer.
@@ -204,7 +210,7 @@ def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, 
     return (*parts, Figures(shown)) if shown else (*parts,)
 
 
-def rows(lines: Sequence[Line], warnings: Sequence[str] = ()) -> Figures:
+def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:
     """Return the lines in full, as notebooks and plans show them."""
     said: Rows = [(line.name, line.sentence) for line in lines]
     return Figures([*said, *_warned(warnings)])
@@ -233,7 +239,7 @@ def _warned(warnings: Sequence[str]) -> Rows:
     return [("warning", Badge(each, Tone.FAIR)) for each in warnings]
 
 
-def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
+def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObject:
     """Return the lines for machines, by their names."""
     said = {
         line.name.replace(" ", "_"): {"sentence": line.sentence, **line.figures}
@@ -269,7 +275,7 @@ def _height(sentence: str) -> int:
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
-def _output(document: Document, released: RunOutputs) -> Line:
+def _output(document: Document, released: RunOutputs) -> AnswerLine:
     """Count the private texts, and name the outputs."""
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{plain_name(each)}"' for each in layout.fields or ())
@@ -298,10 +304,10 @@ def _output(document: Document, released: RunOutputs) -> Line:
             ", in the place of the originals" if folder is None else f" in {folder}"
         )
     where = f": {where}" if where else ""
-    return Line("output", f"{sentence}{where}", figures, f"{short}{where}")
+    return AnswerLine("output", f"{sentence}{where}", figures, f"{short}{where}")
 
 
-def _unchanged(document: Document, released: RunOutputs) -> Line:
+def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:
     """Name everything that is unchanged: fields, and parts of the texts."""
     names, inside = _unchanged_fields(document, released), _inside(document)
     parts = []
@@ -322,7 +328,7 @@ def _unchanged(document: Document, released: RunOutputs) -> Line:
         "of_first_records": released.first or None,
         "inside": inside,
     }
-    return Line("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures)
+    return AnswerLine("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures)
 
 
 def _unchanged_fields(document: Document, released: RunOutputs) -> Sequence[str] | None:
@@ -373,32 +379,32 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
     )
 
 
-def attacks(known: Attackers) -> list[Line]:
+def attacks(known: Attackers) -> list[AnswerLine]:
     """Say what attackers find, and how many written words are the original."""
     attacker, written = attacker_sentence(known), written_sentence(known)
     if attacker[0] == written[0]:  # the line above has the reason, and the command
         written = f"{written[0].partition(':')[0].rstrip('.')}.", written[1]
     return [
-        Line("attacker", *attacker),
-        Line("same word", *written),
-        Line("one guess", *draw_sentence(known)),
+        AnswerLine("attacker", *attacker),
+        AnswerLine("same word", *written),
+        AnswerLine("one guess", *draw_sentence(known)),
     ]
 
 
 def topic_lines(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
-) -> list[Line]:
+) -> list[AnswerLine]:
     """Say how often the nearest topic is written, and who finds an original."""
     return [
-        Line("topic", *whole_texts.written_sentence(topics)),
-        Line(
+        AnswerLine("topic", *whole_texts.written_sentence(topics)),
+        AnswerLine(
             "original",
             *whole_texts.original_sentence(topics, seeded=seeded, shuffled=shuffled),
         ),
     ]
 
 
-def _meaning(private: Private, *, common: bool) -> Line:
+def _meaning(private: Private, *, common: bool) -> AnswerLine:
     """Say how much changed and how much of the meaning is left.
 
     common: common words are unchanged, and figures are of the replaced ones.
@@ -422,27 +428,31 @@ def _meaning(private: Private, *, common: bool) -> Line:
     if private.words.describes == "rewritten texts":
         said = NOT_MEASURED
     figures = {"changed": changed, "meaning": meaning, "private": True}
-    return Line(
+    return AnswerLine(
         "meaning", f"{said} (do not publish this).", {**figures, "similarity": near}
     )
 
 
-def _third_party(document: Document) -> Iterator[Line]:
+def _third_party(document: Document) -> Iterator[AnswerLine]:
     """Name the recipient of the draws, and the number of answers."""
     private, output = document.private, document.output
     used: ServerAsked | ServerUse | None = None if output is None else output.used
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:
-        yield Line("third party", third_party_sentence(used), msgspec.to_builtins(used))
+        yield AnswerLine(
+            "third party", third_party_sentence(used), msgspec.to_builtins(used)
+        )
 
 
-def _sending(document: Document, released: RunOutputs) -> Line:
+def _sending(document: Document, released: RunOutputs) -> AnswerLine:
     """Say what to ask and to do before the output leaves, and which files may."""
     worth = document.guarantee.strength.word
     weak = worth in (Strength.NONE, Strength.NOT_MEANINGFUL)
     if weak or is_mostly_guessed(document):
-        return Line("sending", "Do not, unless the original could be sent as well.")
+        return AnswerLine(
+            "sending", "Do not, unless the original could be sent as well."
+        )
     private, layout = document.private, document.run.layout
     parts = []
     if _unchanged_fields(document, released) != [] and layout.fields is not None:
@@ -460,7 +470,7 @@ def _sending(document: Document, released: RunOutputs) -> Line:
     else:
         read = f"{_ROWS} rows" if records >= _ROWS else "every row"
         sentence += f"Read {read}. "
-    return Line("sending", f"{sentence}Send only {_sent_files(released)}")
+    return AnswerLine("sending", f"{sentence}Send only {_sent_files(released)}")
 
 
 def _sent_files(released: RunOutputs) -> str:
@@ -478,7 +488,7 @@ def _sent_files(released: RunOutputs) -> str:
     return f"{name} and {report}"
 
 
-def _again(document: Document, sent: Sequence[Line]) -> Line:
+def _again(document: Document, sent: Sequence[AnswerLine]) -> AnswerLine:
     """Say whether a further release costs protection; draws that were sent may."""
     sentence = {
         "system": (
@@ -502,10 +512,10 @@ def _again(document: Document, sent: Sequence[Line]) -> Line:
         )
     if sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
-    return Line("again", sentence, {"key": document.run.key})
+    return AnswerLine("again", sentence, {"key": document.run.key})
 
 
-def _report(released: RunOutputs) -> Line:
+def _report(released: RunOutputs) -> AnswerLine:
     """Say where the full report is, or how to get one."""
     public, signed = released.public, released.signed
     figures: JsonObject = {
@@ -529,4 +539,4 @@ def _report(released: RunOutputs) -> Line:
         parts.append(f"private: {' and '.join(names)}")
     if not parts:
         parts = ["not written: --report FILE writes it, --verbose prints it"]
-    return Line("report", "; ".join(parts), figures)
+    return AnswerLine("report", "; ".join(parts), figures)

@@ -22,10 +22,10 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
+from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Badge, Tone
 from dptext.report.document import Document
 from dptext.report.figures import bound, listed_names, plain_name, whole
-from dptext.report.lines import Line
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Level, Notion
 
@@ -105,10 +105,10 @@ def is_mostly_guessed(document: Document) -> bool:
     return (risk.success if risk.low is None else risk.low) >= _MOST
 
 
-def not_anonymous(promise: Statement) -> Iterator[Line]:
+def not_anonymous(promise: Statement) -> Iterator[AnswerLine]:
     """Warn first that unchanged common words can identify people."""
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
+        yield AnswerLine("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
 def badge(promise: Statement) -> Badge:
@@ -137,16 +137,20 @@ def badge(promise: Statement) -> Badge:
     return Badge(f"{single}; {longer}: not protected", Tone.FAIR)
 
 
-def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
+def changed_fields(
+    dropped: Sequence[str], pseudonyms: Sequence[str]
+) -> Iterator[AnswerLine]:
     """Name the fields left out, and those of pseudonyms."""
     if dropped:
-        yield Line("left out", listed_names(dropped), {"fields": list(dropped)})
+        yield AnswerLine("left out", listed_names(dropped), {"fields": list(dropped)})
     if pseudonyms:
         sentence = f"no guarantee, equal values stay equal: {listed_names(pseudonyms)}"
-        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
+        yield AnswerLine("pseudonyms", sentence, {"fields": list(pseudonyms)})
 
 
-def protection(promise: Statement, document: Document | None = None) -> list[Line]:
+def protection(
+    promise: Statement, document: Document | None = None
+) -> list[AnswerLine]:
     """Return the guarantee for one word or text, then for people.
 
     document: the report of a run; None for a plan.
@@ -165,8 +169,8 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
         sentence = promise.wording.sentence
         if document is not None and document.run.key == "seed":
             sentence = f"No guarantee: {_BY_SEED}."
-        none = Line("people", "No guarantee.", _person_figures(promise))
-        return [Line(f"{unit}s", sentence, figures), none]
+        none = AnswerLine("people", "No guarantee.", _person_figures(promise))
+        return [AnswerLine(f"{unit}s", sentence, figures), none]
     per = " per unit of distance" if bound.notion is Notion.METRIC else ""
     if bound.level is Level.TEXT and not of_text:
         per += " for a text"
@@ -175,7 +179,7 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
     terms = f"{notion}, epsilon {format_up(bound.epsilon, 3)}{delta}{per}"
     worth = _worth(promise, document, unit)
     return [
-        Line(f"{unit}s", f"{worth} ({terms}).", figures),
+        AnswerLine(f"{unit}s", f"{worth} ({terms}).", figures),
         _people(promise, document),
     ]
 
@@ -250,7 +254,7 @@ def _leaves_words(promise: Statement) -> bool:
     return not _UNCHANGED.isdisjoint(promise.scope.unprotected)
 
 
-def _people(promise: Statement, document: Document | None) -> Line:
+def _people(promise: Statement, document: Document | None) -> AnswerLine:
     """Return the guarantee for all words of a person."""
     recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
@@ -271,7 +275,7 @@ def _people(promise: Statement, document: Document | None) -> Line:
                 f"ones alone (at most {bound(limit.nats)} nats for each "
                 f'"{plain_name(limit.field)}").'
             )
-        return Line("people", sentence, figures)
+        return AnswerLine("people", sentence, figures)
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
         sentence = (
@@ -283,10 +287,10 @@ def _people(promise: Statement, document: Document | None) -> Line:
         figures |= {"most_of_one": vectors.most_of_one}
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
         sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
-    return Line("people", f"{sentence}.", figures)
+    return AnswerLine("people", f"{sentence}.", figures)
 
 
-def for_whom(document: Document) -> Line:
+def for_whom(document: Document) -> AnswerLine:
     """Name the people that the release protects, by the knowledge of an attacker."""
     promise, recorded = document.guarantee, document.run.recorded
     if fitness(document)[1] is Tone.BAD:
@@ -304,7 +308,7 @@ def for_whom(document: Document) -> Line:
         )
     else:
         sentence = "People of whom an attacker knows little and has no original text."
-    return Line("for whom", sentence, short="")
+    return AnswerLine("for whom", sentence, short="")
 
 
 def _is_within(total: float | None) -> bool:
@@ -312,7 +316,7 @@ def _is_within(total: float | None) -> bool:
     return total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
 
 
-def names(policy: Policy | None) -> Iterator[Line]:
+def names(policy: Policy | None) -> Iterator[AnswerLine]:
     """Say what the output shows of names, by the settings of tokens."""
     if policy is None:
         return
@@ -334,4 +338,4 @@ def names(policy: Policy | None) -> Iterator[Line]:
             f"A name outside the vocabulary is {unknown}; one inside is a word like "
             "others."
         )
-    yield Line("names", sentence, short="")
+    yield AnswerLine("names", sentence, short="")

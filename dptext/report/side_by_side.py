@@ -19,6 +19,7 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
 from dptext.report.answer import RunOutputs
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Badge,
@@ -34,7 +35,6 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
-from dptext.report.lines import Line
 from dptext.report.protection import is_of_texts
 from dptext.types import JsonObject, Notion
 
@@ -63,7 +63,7 @@ class Side:
     released: RunOutputs | None = None
 
     @property
-    def lines(self) -> dict[str, Line]:
+    def lines(self) -> dict[str, AnswerLine]:
         """Return the lines of its answer by their names."""
         return {each.name: each for each in answer.answer(self.document, self.released)}
 
@@ -280,7 +280,7 @@ def _by_kind(rows: Sequence[AttackerFigures]) -> dict[str, float]:
     return {row.kind or row.corpus: row.success for row in rows}
 
 
-def _columns(line: Line) -> set[str] | None:
+def _columns(line: AnswerLine) -> set[str] | None:
     """Return the names of unchanged columns, None if they are unknown."""
     fields = line.figures["fields"]
     return {*map(str, fields)} if isinstance(fields, list | tuple) else None

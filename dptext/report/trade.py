@@ -14,11 +14,11 @@ import msgspec
 from dptext import cache
 from dptext.measures.context_risk import InContext
 from dptext.measures.ladders import Rung, shipped_attackers
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
-from dptext.report.lines import Line
 from dptext.types import Notion
 
 _KIND, _CLASSIFIER = "news", "tfidf"
@@ -57,7 +57,7 @@ def blocks(document: Document) -> list[Block]:
     return [chart, More((Paragraph(note, "note"),))]
 
 
-def stronger(document: Document) -> Iterator[Line]:
+def stronger(document: Document) -> Iterator[AnswerLine]:
     """Name a release of the same texts that protects more, with its figures."""
     promise, words = document.guarantee, document.words
     if document.run.key == "seed":
@@ -71,7 +71,7 @@ def stronger(document: Document) -> Iterator[Line]:
         sentence = f"A smaller --epsilon, as of --profile topics-strong; {ledger}."
     else:
         sentence = f"{_smaller_risk(document)}; --topics protects whole texts."
-    yield Line("stronger", sentence)
+    yield AnswerLine("stronger", sentence)
 
 
 def _smaller_risk(document: Document) -> str:

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from dptext import profile
 from dptext.report import answer, terminal
-from dptext.report.lines import Line
+from dptext.report.answer_line import AnswerLine
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
@@ -217,8 +217,8 @@ def test_many_and_strange_names_stay_on_two_lines(
 @pytest.mark.parametrize("columns", [COLUMNS, 40])
 def test_lines_are_left_out_but_no_warning_is_cut(tmp_path: Path, columns: int) -> None:
     """Warnings stand in full below other lines, on a telephone, too."""
-    lines = [Line(name, f"{name} " * 8) for name in NAMES]
-    lines[0] = Line("output", "3 records: " + "output " * 10)
+    lines = [AnswerLine(name, f"{name} " * 8) for name in NAMES]
+    lines[0] = AnswerLine("output", "3 records: " + "output " * 10)
     for count in (0, 1, 3, 9):
         warnings = [f"warning {number} " * 12 for number in range(count)]
         with open(tmp_path / "out", "w+") as out:
