@@ -7,19 +7,19 @@ of the text; a public document has none of them.
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from dptext.guarantees.claims import Strength, Unprotected
-from dptext.guarantees.sentences import original_row, series
-from dptext.report import trade, vector_lines, whole_texts
+from dptext.guarantees.claims import Unprotected
+from dptext.guarantees.sentences import original_row
+from dptext.report import advice, trade, vector_lines, whole_texts
+from dptext.report.advice import RunOutputs
 from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import (
+    MEASURED_BY,
     Attackers,
     attacker_sentence,
     delicate_sentence,
@@ -45,23 +45,22 @@ from dptext.report.figures import (
     third_party_sentence,
     whole,
 )
-from dptext.report.layout import SIDECAR
+from dptext.report.interface import COMMAND_LINE, PYTHON, Interface
 from dptext.report.protection import (
+    Basis,
     changed_fields,
     fitness,
     for_whom,
-    is_mostly_guessed,
     is_of_topics,
     names,
     not_anonymous,
     protection,
 )
 from dptext.report.sections import Private, WordSection, treatment
-from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
-from dptext.tokens.policy import Form
-from dptext.types import JsonObject, Strategy
+from dptext.tokens.policy import Form, Policy
+from dptext.types import JsonObject
 
 # The answer fits on 18 lines of 80 columns; names of lines take the other columns.
 _LINES, _COLUMNS, _WIDTH = 18, 80, 67
@@ -70,9 +69,6 @@ _WARNING_LINES = 3  # lines that others make free for warnings
 # sentence is cut, and no line that warns is left out.
 _OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
-_ROWS = 20  # rows to read before an output leaves
-_SHORT_NAME = 14  # characters of a file name that a sentence says twice
-_LONG_NAME = 24  # characters of a file name that a sentence repeats
 # Questions of the page, and the lines that answer them; the last has all others.
 _GROUPS = (
     ("What is protected", ("words", "texts", "for whom", "names")),
@@ -90,68 +86,52 @@ _GROUPS = (
 NOT_MEASURED = "Not measured: no word of a rewritten text stands for another"
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutputs:
-    """The files of a run and its copied fields, which the document does not hold."""
-
-    #: Paths; None for standard output.
-    outputs: Sequence[str | None]
-    #: Folder of several outputs; None if they replaced the originals.
-    folder: str | None = None
-    #: Path of the public report of the first output.
-    public: str | None = None
-    #: Path of the internal report as JSON.
-    internal: str | None = None
-    #: Path of the internal report as a page.
-    page: str | None = None
-    #: Names of the copied fields; None if unknown.
-    copied: Sequence[str] | None = ()
-    #: Number of records in which unchanged fields were found; 0 if all are known, None
-    #: if the number is unknown.
-    first: int | None = 0
-    #: Description of the signature of public reports; None if unknown.
-    signed: str | None = None
-
-
-def answer(document: Document, released: RunOutputs | None = None) -> list[AnswerLine]:
+def answer(
+    document: Document,
+    released: RunOutputs | None = None,
+    interface: Interface = COMMAND_LINE,
+) -> list[AnswerLine]:
     """Return the lines on a run, in the order of the answer.
 
-    Without released, files are those named by the document.
+    Without released, files are those named by the document; interface: the way in
+    which readers write options.
     """
     promise = document.guarantee
-    released = released or _outputs_named(document)
-    layout = document.run.layout
-    sent = [*_third_party(document)]
+    released = released or outputs_named(document)
+    layout, unchanged = document.run.layout, _unchanged_fields(document, released)
+    third_party = [*_third_party(document)]
     return [
-        AnswerLine("verdict", fitness(document)[0]),
+        AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
         *not_anonymous(promise),
         _output(document, released),
         _unchanged(document, released),
         *changed_fields(layout.dropped, layout.pseudonyms),
         *protection(promise, document),
         for_whom(document),
-        *_attack_lines(document),
-        *trade.stronger(document),
-        *sent,
-        _sending(document, released),
-        _again(document, sent),
-        _report(released),
+        *_attack_lines(document, interface),
+        *trade.stronger(document, interface),
+        *third_party,
+        advice.sending(document, released, unchanged, interface),
+        advice.again(document, is_sent=bool(third_party), interface=interface),
+        advice.report(document, released, interface),
     ]
 
 
-def _outputs_named(document: Document) -> RunOutputs:
+def outputs_named(document: Document) -> RunOutputs:
     """Return the output that a report names, with the unchanged fields it knows of."""
     output, private = document.output, document.private
-    found = None if output is None else output.copied
+    copied = None if output is None else output.copied
     first: int | None = 0
-    if found is None and private is not None and private.unchanged:
-        found, first = private.unchanged, None
+    if copied is None and private is not None and private.unchanged:
+        copied, first = private.unchanged, None
     if output is None:
-        return RunOutputs((), copied=found, first=first)
-    return RunOutputs([output.file], public=output.file, copied=found, first=first)
+        return RunOutputs((), copied=copied, first=first, is_run=False)
+    return RunOutputs(
+        [output.file], public=output.file, copied=copied, first=first, is_run=False
+    )
 
 
-def _attack_lines(document: Document) -> Iterator[AnswerLine]:
+def _attack_lines(document: Document, interface: Interface) -> Iterator[AnswerLine]:
     """Yield what attackers find, and how much is left for a purpose."""
     words, private = document.words, document.private
     if words is None:
@@ -167,7 +147,7 @@ def _attack_lines(document: Document) -> Iterator[AnswerLine]:
                 "meaning", *whole_texts.kept_sentence(words.topics, changed)
             )
     else:
-        known = attackers_on(document, words)
+        known = attackers_on(document, words, interface)
         yield from attacks(known)
         if (delicate := delicate_sentence(known)) is not None:
             yield AnswerLine("delicate", *delicate, short="")
@@ -222,7 +202,8 @@ def first_screen(
     """Return the verdict and all lines under the questions of the person who signs."""
     lines = {line.name: line for line in answer(document, released)}
     verdict = lines.pop("verdict")
-    parts: list[Block] = [Verdict(Badge(verdict.sentence, fitness(document)[1]))]
+    tone = fitness(Basis.from_document(document))[1]
+    parts: list[Block] = [Verdict(Badge(verdict.sentence, tone))]
     for title, wanted in _GROUPS:
         named = [each for each in wanted or tuple(lines) if each in lines]
         if lines.get("people", verdict).figures.get("protected_as_a_whole"):
@@ -248,15 +229,16 @@ def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObjec
     return {**said, "warnings": list(warnings)}
 
 
-def to_html(document: Document, released: RunOutputs | None = None) -> str:
-    """Return the answer as a part of another page, such as a notebook."""
+def to_html(document: Document) -> str:
+    """Return the answer of a function of Python as a part of another page."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released), run_warnings(document))])
+    lines = answer(document, interface=PYTHON)
+    return html.fragment([rows(lines, run_warnings(document))])
 
 
-def to_text(document: Document, released: RunOutputs | None = None) -> str:
-    """Return the answer as lines of 80 columns, without colours."""
+def to_text(document: Document) -> str:
+    """Return the answer of a function of Python as lines of 80 columns."""
     import io
 
     from rich.console import Console
@@ -264,7 +246,8 @@ def to_text(document: Document, released: RunOutputs | None = None) -> str:
     from dptext.report import terminal
 
     shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
-    lines = blocks(answer(document, released), run_warnings(document))
+    answered = answer(document, interface=PYTHON)
+    lines = blocks(answered, run_warnings(document))
     with shown.capture() as capture:
         terminal.show(lines, shown)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
@@ -286,9 +269,9 @@ def _output(document: Document, released: RunOutputs) -> AnswerLine:
         sentence = f"texts{named} became topics"
     short = sentence
     if private is not None:
-        is_text, topics = layout.format == "text", is_of_topics(document)
-        sentence, figures = counted(private, is_text, named, topics=topics)
-        short, _ = counted(private, is_text, named, topics=topics, classes=False)
+        each, topics = advice.unit(document), is_of_topics(document)
+        sentence, figures = counted(private, each, named, topics=topics)
+        short, _ = counted(private, each, named, topics=topics, brief=True)
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
     where = ""
@@ -320,7 +303,7 @@ def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:
             shown += f" (in the first {count(released.first)} records{each})"
         parts.append(shown)
     elif document.run.layout.fields is not None:
-        parts.append("every other field" if names is None else "no other field")
+        parts.append("every other column" if names is None else "no other column")
     if inside:
         parts.append(f"in the texts: {', '.join(inside)}")
     figures: JsonObject = {
@@ -328,7 +311,12 @@ def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:
         "of_first_records": released.first or None,
         "inside": inside,
     }
-    return AnswerLine("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures)
+    short = f"{'; '.join(parts) or 'nothing'}."
+    if document.words is not None and document.words.common is not None:
+        figures["common"] = document.words.common
+        share = whole(document.words.common)
+        parts.append(f"common words are about {share} of the words of public texts")
+    return AnswerLine("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures, short)
 
 
 def _unchanged_fields(document: Document, released: RunOutputs) -> Sequence[str] | None:
@@ -358,12 +346,25 @@ def _inside(document: Document) -> list[str]:
         return ["parts of a class that is not known"]
     unchanged = ("unchanged", "layout unchanged")
     names = [name for name, how in treated.items() if how in unchanged and name in seen]
-    return [CLASSES.get(name, name) for name in names if name != "space"]
+    return [_class_inside(policy, name) for name in names if name != "space"]
 
 
-def attackers_on(document: Document, words: WordSection) -> Attackers:
+def _class_inside(policy: Policy | None, name: str) -> str:
+    """Name an unchanged class of token."""
+    if name == "kept" and policy is not None and Form.FIXED in policy.forms:
+        fixed = "fixed expressions such as 24/7"
+        return f"{CLASSES[name]}, {fixed}" if policy.keep else fixed
+    return CLASSES.get(name, name)
+
+
+def attackers_on(
+    document: Document, words: WordSection, interface: Interface = COMMAND_LINE
+) -> Attackers:
     """Return all that a report knows of attackers on its words."""
     counts = None if document.private is None else document.private.words
+    measured_by = MEASURED_BY
+    if interface.is_python and advice.is_in_memory(document):
+        measured_by = "dptext evaluate measures it on files"
     return Attackers(
         risk=words.risk,
         risk_note=words.risk_note,
@@ -376,6 +377,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         rewritten=counts is not None and counts.describes == "rewritten texts",
         common=Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in document.guarantee.scope.unprotected,
+        decoded=document.guarantee.scope.decoder != "none",
+        measured_by=measured_by,
     )
 
 
@@ -443,100 +446,3 @@ def _third_party(document: Document) -> Iterator[AnswerLine]:
         yield AnswerLine(
             "third party", third_party_sentence(used), msgspec.to_builtins(used)
         )
-
-
-def _sending(document: Document, released: RunOutputs) -> AnswerLine:
-    """Say what to ask and to do before the output leaves, and which files may."""
-    worth = document.guarantee.strength.word
-    weak = worth in (Strength.NONE, Strength.NOT_MEANINGFUL)
-    if weak or is_mostly_guessed(document):
-        return AnswerLine(
-            "sending", "Do not, unless the original could be sent as well."
-        )
-    private, layout = document.private, document.run.layout
-    parts = []
-    if _unchanged_fields(document, released) != [] and layout.fields is not None:
-        parts.append("the unchanged columns")
-    if Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected:
-        parts.append("the common words")
-    if layout.pseudonyms:
-        parts.append("the pseudonyms")
-    if is_of_topics(document):
-        parts.append("the topic of each text")
-    sentence = f"May {series(tuple(parts))} leave? " if parts else ""
-    records = _ROWS if private is None else private.records
-    if document.vectors is not None:
-        sentence += "Run dptext check. "
-    else:
-        read = f"{_ROWS} rows" if records >= _ROWS else "every row"
-        sentence += f"Read {read}. "
-    return AnswerLine("sending", f"{sentence}Send only {_sent_files(released)}")
-
-
-def _sent_files(released: RunOutputs) -> str:
-    """Name the files that may leave."""
-    if len(released.outputs) > 1:
-        reports = "" if released.public is None else " and the report beside each"
-        return f"the outputs{reports}"
-    name = Path(released.outputs[0] or "").name if released.outputs else ""
-    if not name or len(name) > _LONG_NAME or not name.isprintable():
-        reports = "" if released.public is None else f" and its report ({SIDECAR})"
-        return f"the output{reports}"
-    if released.public is None:
-        return name
-    report = f"{name}{SIDECAR}" if len(name) <= _SHORT_NAME else f"its {SIDECAR}"
-    return f"{name} and {report}"
-
-
-def _again(document: Document, sent: Sequence[AnswerLine]) -> AnswerLine:
-    """Say whether a further release costs protection; draws that were sent may."""
-    sentence = {
-        "system": (
-            "Do not release twice: a second version weakens protection; --key-file "
-            "makes reruns identical."
-        ),
-        "key-file": (
-            "The same input, settings and key give this output again, at no further "
-            "cost."
-        ),
-        "seed": "Anyone who knows or guesses the seed can make this output again.",
-    }[document.run.key]
-    # Draws go by the id of a record, else by its position among all of a run.
-    is_by_position = (
-        document.run.layout.id_field is None
-        and document.guarantee.scope.strategy is not Strategy.DATA_SET
-    )
-    if document.run.key == "key-file" and is_by_position:
-        sentence += (
-            " Records behind an added or missing one are drawn anew: --id prevents it."
-        )
-    if sent and document.run.key != "system":
-        sentence += " The third party may answer otherwise."
-    return AnswerLine("again", sentence, {"key": document.run.key})
-
-
-def _report(released: RunOutputs) -> AnswerLine:
-    """Say where the full report is, or how to get one."""
-    public, signed = released.public, released.signed
-    figures: JsonObject = {
-        "public": public,
-        "internal": released.internal,
-        "page": released.page,
-        "signed": None if signed == UNSIGNED else signed,
-    }
-    parts = []
-    if public is not None:
-        name = shlex.quote(public.removesuffix(SIDECAR))
-        shown = f"dptext report {name} shows all figures"
-        parts.append("on standard output" if public == "-" else shown)
-        if signed:
-            parts.append(signed if signed == UNSIGNED else f"signed {signed}")
-        if len(released.outputs) > 1:
-            parts.append(f"one beside each of {count(len(released.outputs))} files")
-    private = [each for each in (released.internal, released.page) if each is not None]
-    if private:
-        names = ("standard output" if each == "-" else each for each in private)
-        parts.append(f"private: {' and '.join(names)}")
-    if not parts:
-        parts = ["not written: --report FILE writes it, --verbose prints it"]
-    return AnswerLine("report", "; ".join(parts), figures)

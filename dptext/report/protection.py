@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -22,6 +23,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
+from dptext.measures.bayes_risk import Risk
 from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Badge, Tone
 from dptext.report.document import Document
@@ -52,57 +54,82 @@ _NOT_ANONYMOUS = (
 )
 
 
-def fitness(document: Document) -> tuple[str, Tone]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Basis:
+    """All that a verdict follows from: known before any text is read."""
+
+    promise: Statement
+    #: Source of randomness.
+    key: str
+    #: The best guess of a word from one draw, None if it is not known.
+    risk: Risk | None
+    #: Whole texts become topics.
+    topics: bool = False
+    #: Vectors are released.
+    vectors: bool = False
+    #: The limits of a ledger; None without one.
+    limits: SubjectLimit | None = None
+
+    @classmethod
+    def from_document(cls, document: Document) -> Basis:
+        """Return the basis of the verdict on a run."""
+        words, recorded = document.words, document.run.recorded
+        return cls(
+            promise=document.guarantee,
+            key=document.run.key,
+            risk=None if words is None else words.risk,
+            topics=is_of_topics(document),
+            vectors=document.vectors is not None,
+            limits=None if recorded is None else recorded.limits,
+        )
+
+    @property
+    def is_mostly_guessed(self) -> bool:
+        """Tell whether the best guess of a word from one draw is mostly right."""
+        if self.topics or self.risk is None:
+            return False
+        low = self.risk.shown if self.risk.low is None else self.risk.low
+        return low >= _MOST
+
+
+def fitness(basis: Basis) -> tuple[str, Tone]:
     """Return the verdict of one line, with its colour: fit for what, and for what not.
 
     "At most": nothing here knows whether enough is left for a purpose.
     """
-    promise = document.guarantee
-    word, total = promise.strength.word, promise.bound.text_loss.total
-    if document.run.key == "seed":
+    strength = basis.promise.strength.word
+    if basis.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD
-    if word is Strength.NONE:
+    if strength is Strength.NONE:
         return "Do not hand it on: it has no guarantee.", Tone.BAD
-    if word is Strength.NOT_MEANINGFUL:
+    if strength is Strength.NOT_MEANINGFUL:
         return "Do not hand it on: it has no meaningful protection.", Tone.BAD
-    if is_mostly_guessed(document):
+    if basis.is_mostly_guessed:
         return "Do not hand it on: most words can be guessed.", Tone.BAD
-    protects_texts = _is_within(total)
-    limits = None if document.run.recorded is None else document.run.recorded.limits
+    return _most_open_use(basis), Tone.FAIR
+
+
+def _most_open_use(basis: Basis) -> str:
+    """Name the use with the most readers for which a protected release is fit."""
+    promise, limits = basis.promise, basis.limits
+    protects_texts = _is_within(promise.bound.text_loss.total)
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        sentence = "Hand it to people under contract at most; do not publish it."
-        return sentence, Tone.FAIR
-    if is_of_topics(document):
-        if protects_texts:
-            sentence = "Use it to count topics at most; not where a topic is a secret."
-            return sentence, Tone.FAIR
-        return (
-            "Hand it to a partner under contract at most; do not publish it.",
-            Tone.FAIR,
-        )
+        return "Hand it to people under contract at most; do not publish it."
+    if basis.topics and protects_texts:
+        return "Use it to count topics at most; not where a topic is a secret."
+    if basis.topics:
+        return "Hand it to a partner under contract at most; do not publish it."
     if limits is not None and _protects(limits):
-        sentence = "Hand it to programs at most; release no more without the ledger."
-        return sentence, Tone.FAIR
+        return "Hand it to programs at most; release no more without the ledger."
     if protects_texts:
-        purpose = (
-            "compare texts" if document.vectors is not None else "learn from texts"
-        )
-        sentence = f"Hand it to programs that {purpose} at most, one text a person."
-        return sentence, Tone.FAIR
-    sentence = (
-        "Hand it to a partner's programs under contract at most; do not publish it."
-    )
-    return sentence, Tone.FAIR
+        purpose = "compare texts" if basis.vectors else "learn from texts"
+        return f"Hand it to programs that {purpose} at most, one text a person."
+    return "Hand it to a partner's programs under contract at most; do not publish it."
 
 
 def is_mostly_guessed(document: Document) -> bool:
     """Tell whether the best guess of a word from one draw is mostly right."""
-    if document.words is None or document.words.topics is not None:
-        return False
-    risk = document.words.risk
-    if risk is None:
-        return False
-    return (risk.success if risk.low is None else risk.low) >= _MOST
+    return Basis.from_document(document).is_mostly_guessed
 
 
 def not_anonymous(promise: Statement) -> Iterator[AnswerLine]:
@@ -149,12 +176,16 @@ def changed_fields(
 
 
 def protection(
-    promise: Statement, document: Document | None = None
+    promise: Statement,
+    document: Document | None = None,
+    limits: SubjectLimit | None = None,
 ) -> list[AnswerLine]:
     """Return the guarantee for one word or text, then for people.
 
-    document: the report of a run; None for a plan.
+    document: the report of a run; None for a plan, which gives the limits of a ledger.
     """
+    if document is not None and document.run.recorded is not None:
+        limits = document.run.recorded.limits
     of_text = document is not None and is_of_texts(document)
     unit, bound = "text" if of_text else "word", promise.bound
     figures: JsonObject = {
@@ -180,7 +211,7 @@ def protection(
     worth = _worth(promise, document, unit)
     return [
         AnswerLine(f"{unit}s", f"{worth} ({terms}).", figures),
-        _people(promise, document),
+        _people(promise, document, limits),
     ]
 
 
@@ -254,14 +285,14 @@ def _leaves_words(promise: Statement) -> bool:
     return not _UNCHANGED.isdisjoint(promise.scope.unprotected)
 
 
-def _people(promise: Statement, document: Document | None) -> AnswerLine:
+def _people(
+    promise: Statement, document: Document | None, limit: SubjectLimit | None
+) -> AnswerLine:
     """Return the guarantee for all words of a person."""
-    recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
     total, figures = promise.bound.text_loss.total, _person_figures(promise)
     rare = ", apart from rare exceptions" if promise.bound.delta else ""
-    if recorded is not None:
-        limit = recorded.limits
+    if limit is not None:
         holds = _protects(limit) and not _leaves_words(promise)
         figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
         how = "Limited protection" if holds else "Not protected"
@@ -293,7 +324,7 @@ def _people(promise: Statement, document: Document | None) -> AnswerLine:
 def for_whom(document: Document) -> AnswerLine:
     """Name the people that the release protects, by the knowledge of an attacker."""
     promise, recorded = document.guarantee, document.run.recorded
-    if fitness(document)[1] is Tone.BAD:
+    if fitness(Basis.from_document(document))[1] is Tone.BAD:
         sentence = "Nobody."
     elif (
         recorded is not None
@@ -303,11 +334,14 @@ def for_whom(document: Document) -> AnswerLine:
         sentence = "Each person, within the limit of the ledger."
     elif _is_within(promise.bound.text_loss.total):
         sentence = (
-            "People whose text an attacker has among others, unless unchanged parts "
-            "or fields tell; people with several texts less."
+            "People with one text, even against attackers with originals, unless "
+            "unchanged parts or columns tell; people with several texts less."
         )
     else:
-        sentence = "People of whom an attacker knows little and has no original text."
+        sentence = (
+            "People about whom an attacker knows little, unless it has an original "
+            "text."
+        )
     return AnswerLine("for whom", sentence, short="")
 
 

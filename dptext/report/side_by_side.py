@@ -18,7 +18,7 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
