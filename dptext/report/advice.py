@@ -197,7 +197,7 @@ def _genuine(document: Document, released: RunOutputs, interface: Interface) -> 
     name = released.outputs[0] if released.outputs else None
     file = "FILE" if name is None else shlex.quote(name)
     if document.audience == "internal":
-        owner = "This report is internal, for the owner of the texts alone"
+        owner = "Internal: for the owner alone"
         if interface.is_python and name is not None:
             return f"{owner}. dptext report {file} shows the public one."
         return f"{owner}; not signed."
