@@ -34,8 +34,8 @@ _LOOKED = 300
 # With so many words no measurement takes long.
 _FEW = 10_000
 LIMITS = (
-    "The attacker of one draw knows public word frequencies and one drawn word. With "
-    "context, written words, several releases or knowledge of the text, an attacker "
+    "The attacker of one draw knows public word frequencies and one drawn word; with "
+    "context, written words, several releases or knowledge of the text, attackers "
     "can do better. A scale for comparison, not a guarantee."
 )
 

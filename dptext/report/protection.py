@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
+    VISIBLE_WORDS,
     Loss,
     Strength,
     SubjectLimit,
@@ -38,14 +39,6 @@ _WORDS = {
     Strength.WEAK: "weak protection",
 }
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
-# Classes of word that settings may leave unchanged.
-_UNCHANGED = {
-    Unprotected.COMMON_WORDS,
-    Unprotected.STOP_WORD,
-    Unprotected.NUMBER,
-    Unprotected.UNKNOWN,
-    Unprotected.KEEP_LIST,
-}
 # From this share on that one guess finds, words count as not protected.
 _MOST = 0.5
 _NOT_ANONYMOUS = (
@@ -238,7 +231,7 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
     ):
         how = "Hardly any protection"
         guess = f"can guess {whole(document.risk)} of words"
-    elif unit == "word" and _UNCHANGED & {*promise.scope.unprotected}:
+    elif unit == "word" and _leaves_words(promise):
         guess = "can guess a replaced word"
     return f"{how}. An attacker {guess}, but {certain} be certain"
 
@@ -281,8 +274,8 @@ def _protects(limit: SubjectLimit) -> bool:
 
 
 def _leaves_words(promise: Statement) -> bool:
-    """Tell whether words stay unchanged by design, of which no ledger counts a loss."""
-    return not _UNCHANGED.isdisjoint(promise.scope.unprotected)
+    """Tell whether words stay by design, of which no ledger counts a loss."""
+    return not VISIBLE_WORDS.isdisjoint(promise.scope.unprotected)
 
 
 def _people(
@@ -302,9 +295,9 @@ def _people(
         )
         if _leaves_words(promise):
             sentence = (
-                "Not protected: unchanged words tell, and the ledger counts replaced "
-                f"ones alone (at most {bound(limit.nats)} nats for each "
-                f'"{plain_name(limit.field)}").'
+                "Not protected: words that are not replaced may tell who it is, and "
+                "the ledger counts replaced ones alone (at most "
+                f'{bound(limit.nats)} nats for each "{plain_name(limit.field)}").'
             )
         return AnswerLine("people", sentence, figures)
     sentence = "Not protected. Several records together may show who someone is"

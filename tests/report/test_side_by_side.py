@@ -148,7 +148,8 @@ def test_of_the_same_texts_only_one_may_leave(report: Document) -> None:
         "Of the same texts, send only one: two versions tell more than one."
     )
     assert compared(report, report).advice.startswith("Both are the same file")
-    answered = both.data()["answers"]
+    plain: dict[str, Any] = both.data()
+    answered = plain["answers"]
     assert [*answered] == ["fit_for", "before_you_send", "again"]
     lines = {each.name: each.sentence for each in answer.answer(report)}
     for name, line in zip(answered, ("verdict", "sending", "again"), strict=True):
