@@ -270,14 +270,14 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
 def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
     """Return the rows of words that are made new or stay as a form: "e.g."."""
     spans, elements = Spans(policy), {*numbers.rows(lexicon).tolist()}
+    # Of letters alone no word is a form; elements for numbers are never spelled.
+    spelled = [row for row, word in enumerate(lexicon.words) if not word.isalpha()]
     rows = []
-    for row, word in enumerate(lexicon.words):
-        # Of letters alone no word is a form; elements for numbers are never spelled.
-        if word.isalpha() or row in elements:
-            continue
-        pieces, kinds_of_pieces, _ = spans.divide(word)
-        if len(pieces) == 1 and kinds_of_pieces:
-            rows.append(row)
+    for row in spelled:
+        if row not in elements:
+            pieces, kinds_of_pieces, _ = spans.divide(lexicon.words[row])
+            if len(pieces) == 1 and kinds_of_pieces:
+                rows.append(row)
     return rows
 
 
