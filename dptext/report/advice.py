@@ -77,9 +77,8 @@ def sending(
     strength = document.guarantee.strength.word
     is_weak = strength in (Strength.NONE, Strength.NOT_MEANINGFUL)
     if is_weak or is_mostly_guessed(document):
-        return AnswerLine(
-            "sending", "Do not, unless the original could be sent as well."
-        )
+        sentence = "Do not send it unless you could send the original as well."
+        return AnswerLine("sending", sentence)
     private, layout = document.private, document.run.layout
     parts = []
     if unchanged != [] and layout.fields is not None:

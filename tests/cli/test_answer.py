@@ -28,7 +28,7 @@ COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
-VERDICT = ("Hand it to ", "Use it to ", "Do not hand ")
+VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
     "output",
     "unchanged",
@@ -172,7 +172,7 @@ def test_a_terminal_shows_no_more(
         assert on.wait(60) == 0, shown
     os.close(upper)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex("Hand it to") :].replace("\r\n", "\n")
+    after = plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n")
     fits(after)
     assert after.rstrip().splitlines()[-1].startswith(" report ")
 
@@ -309,7 +309,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         ),
         (("--seed", "1"), "again", "Anyone who knows or guesses the seed"),
         ((), "again", "Do not release twice: a second version weakens protection"),
-        (("--seed", "1"), "sending", "Do not, unless the original could be sent"),
+        (("--seed", "1"), "sending", "Do not send it unless you could send the"),
         (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
         (
             ("--mechanism", "gaussian", "--epsilon", "31"),
