@@ -264,7 +264,7 @@ def privatize(
         total = len(texts) if isinstance(texts, Sized) else 0
         written = list(call.texts(checked, total))
         private = written[0] if isinstance(texts, str) else written
-        return (private, call.report(Selection())) if report else private
+        return (private, call.report()) if report else private
 
 
 @dataclass(frozen=True)

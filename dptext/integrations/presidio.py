@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dptext.calls import Call, CallChoices, Path
 from dptext.errors import MissingExtra
 from dptext.profile import DEFAULT
-from dptext.types import Record, Selection
+from dptext.types import Record
 
 if TYPE_CHECKING:
     from dptext.report.notebook import Report
@@ -71,7 +71,7 @@ class Run:
     def report(self) -> Report:
         """Return the internal report of all spans so far, in which spans are texts."""
         with self._lock:
-            return self._call.report(Selection(), finder="Presidio")
+            return self._call.report(finder="Presidio")
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
