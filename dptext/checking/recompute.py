@@ -301,7 +301,10 @@ def _catch_failures() -> Iterator[None]:
         raise _EndedError(f"it claims too much: {error}") from None
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
-    except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
+    except MemoryError:
+        reason = "there is too little memory; raise the limit"
+        raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
+    except (ArithmeticError, ValueError, TypeError, AssertionError):
         raise _EndedError("its settings cannot be carried out") from None
 
 
