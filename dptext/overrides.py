@@ -73,9 +73,11 @@ def make_overrides(
 def _amount(name: str, value: object, shown: str) -> float:
     if name != "epsilon":
         return share(value, shown)
-    if isinstance(value, Real) and 0 < float(value) < float("inf"):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if is_number and 0 < float(value) < float("inf"):
         return float(value)
-    raise UsageError(f"{shown} {value!r}: give a finite number above 0")
+    kind = "" if is_number else f", not {type(value).__name__}"
+    raise UsageError(f"{shown} {value!r}: give a finite number above 0{kind}")
 
 
 def merged(

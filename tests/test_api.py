@@ -76,9 +76,9 @@ def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
         (5, "not int"),
         (b"the film", "bytes: decode it"),
         ({TEXT}, "no order"),
-        ([TEXT, None], "the text at index 1 is not a str but NoneType"),
-        ([TEXT, 5.0], "the text at index 1 is not a str but float"),
-        ([b"the"], "index 0 is not a str but bytes"),
+        ([TEXT, None], "the text at index 1 is missing (None): leave it out"),
+        ([TEXT, 5.0], "the text at index 1 is of type float, not str"),
+        ([b"the"], "index 0 is of type bytes, not str: decode it"),
     ],
     ids=str,
 )
