@@ -241,6 +241,10 @@ class SanitizedFiles:
     #: The internal report of all of them: for the owner of the texts.
     report: Report
 
+    def _repr_html_(self) -> str:
+        """Return the short answer of the report as a part of a page."""
+        return self.report._repr_html_()
+
 
 class _Warnings:
     """Passes the warnings of a run to the program, and notes them for the report."""

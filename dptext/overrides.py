@@ -73,10 +73,11 @@ def make_overrides(
 def _amount(name: str, value: object, shown: str) -> float:
     if name != "epsilon":
         return share(value, shown)
-    is_number = isinstance(value, Real) and not isinstance(value, bool)
-    if is_number and 0 < float(value) < float("inf"):
-        return float(value)
-    kind = "" if is_number else f", not {type(value).__name__}"
+    kind = f", not {type(value).__name__}"
+    if not isinstance(value, bool) and isinstance(value, Real):
+        if 0 < float(value) < float("inf"):
+            return float(value)
+        kind = ""
     raise UsageError(f"{shown} {value!r}: give a finite number above 0{kind}")
 
 
