@@ -103,13 +103,13 @@ class Call:
             tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
         )
         # Warnings so far.
-        self.said: list[str] = []
+        self.warnings: list[str] = []
         self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
         """Warn the program, and note it for the report."""
-        self.said.append(line)
+        self.warnings.append(line)
         warn(line, stacklevel=4)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
@@ -146,7 +146,7 @@ class Call:
             selection=selection,
             finder=finder,
         )
-        return documents.with_warnings(document, self.said)
+        return documents.with_warnings(document, self.warnings)
 
 
 def combine(

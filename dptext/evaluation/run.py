@@ -506,8 +506,8 @@ class _Attackers:
     def readings(self) -> tuple[Reading, ...]:
         """Return the success of attackers; first, that of taking words as written."""
         written = self.attack.written()
-        found = self.attack.result()
-        return found if written is None else (written, *found)
+        readings = self.attack.result()
+        return readings if written is None else (written, *readings)
 
     def public_text_use(self) -> PublicTextUse | None:
         """Return the use of the public text, if there is one."""

@@ -204,13 +204,13 @@ def _note_of_forms(pipeline: Pipeline) -> str:
         return f"{note}; with them more guesses are right."
     epsilon = pipeline.budget.description.high
     prior = bayes_risk.prior_of_replaced(lexicon, pipeline.profile.tokens)
-    forms, found = grammar.forms_of_rows(lexicon), 0.0
+    forms, right = grammar.forms_of_rows(lexicon), 0.0
     for form in np.unique(forms):
         part = np.where(forms == form, prior, 0.0)
         if (share := float(part.sum())) > 0.0:
             success = bayes_risk.success(mechanism, epsilon, part / share)
-            found += share * success
-    return f"{note}; with the form the best guess is right for {found:.1%}."
+            right += share * success
+    return f"{note}; with the form the best guess is right for {right:.1%}."
 
 
 def _measured_below(
