@@ -48,7 +48,7 @@ from dptext.randomness import (
     RunKey,
 )
 from dptext.settings import digest_of_data
-from dptext.strategies import RunTable, draw_by_record
+from dptext.shared_draws import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.policy import Policy

@@ -77,9 +77,10 @@ class Entry:
                 before = totals[subject]
                 totals[subject] = before.plus(charge.amount)
                 self._check_limit(charge, before=before, after=totals[subject])
-                place = subject, draws
-                records[place] += 1
-                amounts[place] = amounts.get(place, Amount(0, 0)).plus(charge.amount)
+                event = subject, draws
+                records[event] += 1
+                amount = amounts.get(event, Amount(0, 0))
+                amounts[event] = amount.plus(charge.amount)
             # Sorted: the order of the input would tell which released records are of
             # one subject, without the key.
             for subject, draws in sorted(records):
