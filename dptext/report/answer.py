@@ -123,7 +123,8 @@ def outputs_named(document: Document) -> RunOutputs:
     copied = None if output is None else output.copied
     first: int | None = 0
     if copied is None and private is not None and private.unchanged:
-        copied, first = private.unchanged, None
+        copied = private.unchanged
+        first = 0 if advice.is_in_memory(document) else None
     if output is None:
         return RunOutputs((), copied=copied, first=first, is_run=False)
     return RunOutputs(
