@@ -288,6 +288,9 @@ class _Warnings:
             self._noted[line] = None
             warn(line, stacklevel=6)
 
+    def announce(self, line: str) -> None:
+        self.warn(line)
+
     def bar(self) -> AbstractContextManager[None]:
         return nullcontext()
 

@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from dptext import calibration, lexicons, pseudonyms
 from dptext.engine import files
+from dptext.engine.earlier import Earlier
 from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.folders import EVERY, Chosen
 from dptext.engine.job import Job, Progress, Written
+from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
@@ -41,6 +43,9 @@ class Notices(Protocol):
 
     def warn(self, line: str) -> None:
         """Take a line for people."""
+
+    def announce(self, line: str) -> None:
+        """Take a line for people that they see before the work goes on."""
 
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
@@ -168,12 +173,15 @@ class Request:
                 progress=notices.bar,
             )
             if opened is not None:
+                earlier = Earlier(run.pipeline, self.key, self.reports)
+                if line := earlier.replaced(jobs[0]):
+                    notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
                     written = [each]
                     report = _reported(run, jobs[0], written, notices)
                     write(report)
             else:
-                done = self._release_all(run, jobs)
+                done = self._release_all(run, jobs, notices)
                 if passed := len(jobs) - len(done):
                     rest = f"; the reports are about the other {len(done)}"
                     notices.warn(
@@ -198,10 +206,21 @@ class Request:
         )
         return Finished(report=report, outputs=outputs)
 
-    def _release_all(self, run: Run, jobs: Sequence[Job]) -> list[tuple[Job, Written]]:
+    def _release_all(
+        self, run: Run, jobs: Sequence[Job], notices: Notices
+    ) -> list[tuple[Job, Written]]:
+        """Carry out all jobs. Raises UsageError if finished outputs forbid it."""
+        kept = None
+        if self.out_dir is not None:
+            manifest = Manifest(Path(self.out_dir), run.pipeline, self.key)
+            earlier = Earlier(run.pipeline, self.key, self.reports)
+            if line := earlier.check(self.out_dir, jobs, manifest):
+                notices.announce(line)
+            # Without --resume a manifest is not begun, but one that is there goes on.
+            kept = manifest if self.job.resume or manifest.is_there else None
         if self.release_all is not None:
             return self.release_all(run, jobs, self.reports)
-        return run.release_all(jobs, self.reports, Path(self.out_dir or "."))
+        return run.release_all(jobs, self.reports, kept)
 
 
 def _reported(
@@ -231,4 +250,5 @@ def name_outputs(
         copied=copied,
         first=first,
         signed=signatures.describe_signer(reports.key),
+        by_name=jobs[0].name is not None,
     )

@@ -111,6 +111,8 @@ class RunOutputs:
     first: int | None = 0
     #: Description of the signature of public reports; None if unknown.
     signed: str | None = None
+    #: Whether draws of records without ids go by the names of the outputs, too.
+    by_name: bool = False
 
 
 def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
@@ -134,7 +136,7 @@ def answer(document: Document, released: RunOutputs | None = None) -> list[Line]
         *trade.stronger(document),
         *sent,
         _sending(document, released),
-        _again(document, sent),
+        _again(document, sent, by_name=released.by_name),
         _report(released),
     ]
 
@@ -478,7 +480,7 @@ def _sent_files(released: RunOutputs) -> str:
     return f"{name} and {report}"
 
 
-def _again(document: Document, sent: Sequence[Line]) -> Line:
+def _again(document: Document, sent: Sequence[Line], *, by_name: bool) -> Line:
     """Say whether a further release costs protection; draws that were sent may."""
     sentence = {
         "system": (
@@ -491,15 +493,16 @@ def _again(document: Document, sent: Sequence[Line]) -> Line:
         ),
         "seed": "Anyone who knows or guesses the seed can make this output again.",
     }[document.run.key]
-    # Draws go by the id of a record, else by its position among all of a run.
+    # Draws go by the id of a record, else by its place.
     is_by_position = (
         document.run.layout.id_field is None
         and document.guarantee.scope.strategy is not Strategy.DATA_SET
     )
     if document.run.key == "key-file" and is_by_position:
-        sentence += (
-            " Records behind an added or missing one are drawn anew: --id prevents it."
-        )
+        anew = "Records behind an added or missing one"
+        if by_name:
+            anew += " of their file, and all of a renamed file,"
+        sentence += f" {anew} are drawn anew: --id prevents it."
     if sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
     return Line("again", sentence, {"key": document.run.key})
