@@ -332,8 +332,9 @@ def sanitize_files(
     in that folder, and a folder to a folder; existing outputs are replaced. A public
     report appears beside each output. fields name the private texts of a record; files
     of lines have none. Records that cannot be read are an InputError, or are left out
-    with on_error="skip". jobs is the number of processes. All other arguments are
-    those of `privatize` and the options of `dptext sanitize`.
+    with on_error="skip", as are files that cannot be read, each with a warning. jobs is
+    the number of processes. All other arguments are those of `privatize` and the
+    options of `dptext sanitize`.
 
     Warns of columns that look identifying. Raises UsageError and LexiconError for
     arguments, InputError for files that cannot be read, OutputError where an output
@@ -388,7 +389,7 @@ def sanitize_files(
     planned = request.jobs(notices.warn)
     finished = request.carry_out(planned, notices)
     assert finished is not None, "neither in place nor resumed"
-    written = tuple(pathlib.Path(each.output) for each in planned if each.output)
+    written = tuple(map(pathlib.Path, filter(None, finished.outputs.outputs)))
     return SanitizedFiles(paths=written, report=finished.report)
 
 

@@ -13,7 +13,7 @@ import msgspec
 
 from dptext import settings
 from dptext.engine.job import Job, Written
-from dptext.errors import OutputError
+from dptext.errors import OutputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 
@@ -82,8 +82,11 @@ class Manifest:
     def _work(self, job: Job) -> str:
         """Return the keyed digest of everything that decides an output."""
         (source,) = job.inputs
+        content = ""  # of an input that cannot be read: its job says so
+        with contextlib.suppress(OSError, UsageError):
+            content = settings.digest_of_path(source)
         parts = (
-            settings.digest_of_path(source),
+            content,
             self._draws(job),
             job.selection,
             job.format,

@@ -23,6 +23,7 @@ from dptext.engine.folders import EVERY, Chosen
 from dptext.engine.job import Job, Progress, Written
 from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
+from dptext.errors import InputError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
@@ -34,6 +35,8 @@ from dptext.streams.outputs import Release
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
     from dptext.engine.charging import Account
 
+# Files that an error names.
+_NAMED = 3
 # Carries out the jobs of several outputs.
 ReleaseAll = Callable[[Run, Sequence[Job], Reports], list[tuple[Job, Written]]]
 
@@ -83,6 +86,8 @@ class Finished:
     #: The internal report of all outputs.
     report: Report
     outputs: RunOutputs
+    #: Tells of inputs that could not be read, while others have outputs.
+    left_out: InputError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,7 +144,8 @@ class Request:
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
         """Carry out the jobs of `jobs`; None if all outputs were finished before.
 
-        Raises what `Run.releasing` and `pipeline` do.
+        Raises InputError if there is no new output and an input cannot be read, and
+        what `Run.releasing` and `pipeline` do.
         """
         if not jobs:
             notices.warn(
@@ -162,6 +168,7 @@ class Request:
                     release,
                     held=account is not None or self.inspect is not None,
                 )
+            left_out = None
             write = files.open_internal(self.reports, release)
             run = Run(
                 self.pipeline(notices.warn),
@@ -182,12 +189,15 @@ class Request:
                     write(report)
             else:
                 done = self._release_all(run, jobs, notices)
-                if passed := len(jobs) - len(done):
+                left_out = _left_out(run, len(jobs))
+                if passed := len(jobs) - len(done) - len(run.left_out):
                     rest = f"; the reports are about the other {len(done)}"
                     notices.warn(
                         f"{passed} of {len(jobs)} files are done already"
                         f"{rest if done else ''}"
                     )
+                if not done and left_out is not None:
+                    raise left_out
                 if not done:
                     return None
                 inputs = tuple(name for each, _ in done for name in each.inputs)
@@ -199,12 +209,12 @@ class Request:
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and run.tally.records > SAMPLE
         outputs = name_outputs(
-            jobs,
+            [job for job in jobs if job not in run.left_out],
             self.reports,
             tuple(run.tally.copied),
             first=SAMPLE if is_sampled else 0,
         )
-        return Finished(report=report, outputs=outputs)
+        return Finished(report=report, outputs=outputs, left_out=left_out)
 
     def _release_all(
         self, run: Run, jobs: Sequence[Job], notices: Notices
@@ -221,6 +231,22 @@ class Request:
         if self.release_all is not None:
             return self.release_all(run, jobs, self.reports)
         return run.release_all(jobs, self.reports, kept)
+
+
+def _left_out(run: Run, count: int) -> InputError | None:
+    """Return the error of the jobs that a run left out; count: number of all jobs."""
+    jobs = run.left_out
+    if not jobs:
+        return None
+    first = ", ".join(name for job in jobs[:_NAMED] for name in job.inputs)
+    more = f" and {len(jobs) - _NAMED:,} more" if len(jobs) > _NAMED else ""
+    verb = "has" if len(jobs) == 1 else "have"
+    # Without a key a further run would draw the other files anew, and is refused.
+    again = "run on them alone" if run.key.origin == "system" else "run again"
+    return InputError(
+        f"{len(jobs):,} of {count:,} files cannot be read and {verb} no new output: "
+        f"{first}{more}; mend or remove them, then {again}"
+    )
 
 
 def _reported(

@@ -34,9 +34,9 @@ from dptext.engine.job import (
 from dptext.engine.manifest import Manifest, State
 from dptext.engine.reading import Reading
 from dptext.engine.shuffled import Shuffled
-from dptext.engine.source import Source, location
+from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
-from dptext.errors import InputError
+from dptext.errors import InputError, UnknownFieldError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -88,6 +88,8 @@ class Run:
         self._account = account
         self.inspect = inspect
         self._public = PublicRows(pipeline.lexicon)
+        #: Jobs of several that have no output, as their input cannot be read.
+        self.left_out: list[Job] = []
         self._charged: Charging | None = None
         if key.origin != "system" and pipeline.decoder.note:
             # The user expects equal bytes from equal keys.
@@ -96,22 +98,46 @@ class Run:
     def release_all(
         self, jobs: Sequence[Job], reports: Reports, kept: Manifest | None = None
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that were not finished yet.
+        """Carry out jobs one after the other; return those that have new outputs.
 
         kept: the manifest of their folder, which notes them; with resume, outputs that
-        are finished by it stay.
+        are finished by it stay. An input that cannot be read is left out, unless
+        on_error is "fail".
         """
-        if kept is None:
-            return [(job, self.release(job, reports)) for job in jobs]
         released = []
         for job in jobs:
             beside = reports.public_path(job)
             is_complete = beside is None or beside.is_file()
-            if job.resume and is_complete and kept.state(job) is State.DONE:
-                continue
-            kept.note_input(job)
-            released.append((job, self.release(job, reports, partial(kept.add, job))))
+            if kept is not None and job.resume and is_complete:
+                if kept.state(job) is State.DONE:
+                    continue
+            counted = self.tally.counted, self.tally.records
+            try:
+                check_readable(job)
+                if kept is None:
+                    written = self.release(job, reports)
+                else:
+                    kept.note_input(job)
+                    written = self.release(job, reports, partial(kept.add, job))
+            except InputError as error:
+                self.leave_out(job, error)
+                self.tally.counted, self.tally.records = counted
+            else:
+                released.append((job, written))
         return released
+
+    def leave_out(self, job: Job, error: InputError) -> None:
+        """Note a job of several whose input cannot be read.
+
+        Raises InputError if on_error is "fail".
+        """
+        if job.on_error != "fail":
+            self.left_out.append(job)
+            self._warn(f"file left out: {error}")
+            return
+        if isinstance(error, UnknownFieldError) or "--on-error" in str(error):
+            raise error
+        raise InputError(f"{error} (--on-error skip leaves this file out and goes on)")
 
     @property
     def holds(self) -> bool:

@@ -49,6 +49,18 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     return "".join(names)
 
 
+def check_readable(job: Job) -> None:
+    """Raise InputError for an input that cannot be opened, if it may be left out."""
+    if job.on_error == "fail":
+        return
+    for name in job.inputs:
+        try:
+            with open(name, "rb"):
+                pass
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}") from None
+
+
 def check_files(jobs: Iterable[Job]) -> None:
     """Raise UsageError for a job without a field if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):

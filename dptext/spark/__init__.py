@@ -44,7 +44,7 @@ from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
 from dptext.engine.run import Inspect, Run
-from dptext.engine.source import Source
+from dptext.engine.source import Source, check_readable
 from dptext.engine.tally import Tally, Totals
 from dptext.errors import (
     DptextError,
@@ -219,11 +219,15 @@ def _quiet() -> Iterator[None]:
 
 
 def run_tasks(
-    spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
-) -> list[T]:
+    spark: SparkSession,
+    work: Callable[[S], T | Failure],
+    items: Sequence[S],
+    passed: tuple[type[InputError], ...] = (),
+) -> list[T | InputError]:
     """Do work on each item in a separate task; return the results in order.
 
-    Raises the first error that is returned, and DptextError where tasks fail.
+    Raises the first error that is returned, except of the types passed, which are
+    results, and DptextError where tasks fail.
     """
     tasks = spark.sparkContext.parallelize(items, len(items)).map(work)
     try:
@@ -234,9 +238,9 @@ def run_tasks(
             "the cluster went away; the executors' logs tell more"
         ) from None
     for result in results:
-        if isinstance(result, Exception):
+        if isinstance(result, Exception) and not isinstance(result, passed):
             raise result
-    return cast("list[T]", results)
+    return cast("list[T | InputError]", results)
 
 
 def installed() -> Any:
@@ -272,6 +276,7 @@ class FileOutcome(NamedTuple):
 @attempted
 def count_texts(job: Job) -> int:
     """Count the texts of a file, up to FIRST_TEXTS."""
+    check_readable(job)
     source = Source(job, None)
     with contextlib.ExitStack() as stack:
         source.open(stack)
@@ -323,7 +328,9 @@ def release(
         for job in jobs
     ]
     with open_session(master) as spark:
-        counts: list[int] = run_tasks(spark, count_texts, there)
+        passed = () if jobs[0].on_error == "fail" else (InputError,)
+        found = run_tasks(spark, count_texts, there, passed)
+        counts = [0 if isinstance(each, InputError) else each for each in found]
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,
@@ -333,14 +340,18 @@ def release(
                 inspect=run.inspect,
             )
             tasks = list(zip(there, accumulate(counts, initial=0), strict=False))
-            outcomes: list[FileOutcome] = run_tasks(spark, work, tasks)
-    for outcome in outcomes:
+            outcomes = run_tasks(spark, work, tasks, passed)
+    written = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if isinstance(outcome, InputError):
+            run.leave_out(job, outcome)
+            continue
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:
             warn(line)
+        written.append((job, outcome.written))
     run.tally.seconds += time.monotonic() - began
-    written = (outcome.written for outcome in outcomes)
-    return list(zip(jobs, written, strict=True))
+    return written
 
 
 # The column of row numbers, gone from the result: Spark puts the partition above these
