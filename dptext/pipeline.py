@@ -392,8 +392,8 @@ class Pipeline:
         for batch in batches(records, batch_size):
             yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
-    def randomness(self, key: RunKey) -> Randomness:
-        """Return the random streams of a run.
+    def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
+        """Return the random streams of a run; output as in Randomness.
 
         Any change that affects draws, such as an edited file, gives independent noise,
         even with the same key. Raises UsageError for a key if equal texts may get
@@ -404,7 +404,7 @@ class Pipeline:
                 "the view of these topics may see equal texts differently, so that a "
                 "key or seed would not repeat draws: leave it out"
             )
-        return Randomness(key, self.identity)
+        return Randomness(key, self.identity, output)
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:

@@ -36,12 +36,13 @@ class Account:
 
     @contextlib.contextmanager
     def charging(
-        self, pipeline: Pipeline, key: RunKey, part: Path | None
+        self, pipeline: Pipeline, key: RunKey, part: Path | None, output: str | None
     ) -> Iterator[Charging]:
         """Record an output in the ledger for a block.
 
-        part: the hidden file of the unfinished output. Raises RefusedError without a
-        guarantee, UsageError for settings with losses that no subject can be charged.
+        part: the hidden file of the unfinished output; output as in Randomness. Raises
+        RefusedError without a guarantee, UsageError for settings with losses that no
+        subject can be charged.
         """
         promise = documents.promised(pipeline, key.origin)
         bound = promise.bound
@@ -76,7 +77,7 @@ class Account:
                 subject=self.subject,
                 bound=bound.text_loss,
                 delta=bound.delta,
-                randomness=pipeline.randomness(key) if repeatable else None,
+                randomness=pipeline.randomness(key, output) if repeatable else None,
             )
 
     def recorded(self, charging: Charging | None) -> Recorded:

@@ -164,10 +164,6 @@ class Format(ABC):
                 for name, text in self.others(item, selection):
                     yield name, (text,)
 
-    def rows(self, stream: BinaryIO) -> int | None:
-        """Return the number of records that a file states; None where it has none."""
-        return None
-
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return a finder of records in bytes, without reading them; head as below.
 

@@ -204,10 +204,6 @@ class Format(formats.Format):
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
                 number += 1
 
-    def rows(self, stream: BinaryIO) -> int | None:
-        """Return how many rows a file holds."""
-        return int(_open(stream, "file").metadata.num_rows)
-
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
     ) -> formats.Writer:

@@ -112,7 +112,12 @@ def answer(
         *trade.stronger(document, interface),
         *third_party,
         advice.sending(document, released, unchanged, interface),
-        advice.again(document, is_sent=bool(third_party), interface=interface),
+        advice.again(
+            document,
+            is_sent=bool(third_party),
+            is_by_name=released.is_by_name,
+            interface=interface,
+        ),
         advice.report(document, released, interface),
     ]
 

@@ -385,6 +385,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "1000")
             parts = rows(here(*run, *more, given=GIVEN))
+        Path("o").unlink(missing_ok=True)
         assert parts["output"].endswith(where)
         assert parts["report"].startswith(report)
 
@@ -410,19 +411,20 @@ def test_warnings_come_last_and_once(
         lines.append(json.dumps(record) + "\n")
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text("".join(lines))
-    run = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options, "--out-dir", "o")
+    made = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options)
+    run = (*made, "--out-dir", "o")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     assert list(rows(ran))[-1] == "warning"
     left = "column 'title' was left unchanged and repeats"
     assert " ".join(ran.err.split()).count(left) == 1
-    plain = data(*run)
+    plain = data(*made, "--out-dir", "p")
     assert sum("left unchanged" in line for line in plain["warnings"]) == 1
     assert left in plain["warnings"][0]
-    assert f"dptext: {left}" in here(*run, "-v").err
+    assert f"dptext: {left}" in here(*made, "--out-dir", "q", "-v").err
     (tmp_path / "b.jsonl").write_text("{broken\n")
-    failed = here(*run)
+    failed = here(*made, "--out-dir", "s")
     assert failed.code != 0
     assert failed.err.splitlines()[0].startswith(f"dptext: {left}")
 
