@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
+from dptext import progress, streams
 from dptext.errors import LexiconError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -45,10 +45,7 @@ def folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(home):
         return Path(home) / "dptext"
-    try:
-        return Path.home() / ".cache" / "dptext"
-    except RuntimeError:  # a user without a home: nothing is cached
-        return Path(os.devnull) / "dptext"
+    return streams.home_folder() / ".cache" / "dptext"
 
 
 def shipped_file() -> Path:
@@ -269,12 +266,12 @@ def _kept() -> Iterator[tuple[str, Path]]:
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the number of files that are kept, and their bytes, by kind."""
-    found: dict[str, tuple[int, int]] = {}
+    sizes_by_kind: dict[str, tuple[int, int]] = {}
     for kind, path in _kept():
         with contextlib.suppress(OSError):
-            files, size = found.get(kind, (0, 0))
-            found[kind] = files + 1, size + path.stat().st_size
-    return found
+            files, size = sizes_by_kind.get(kind, (0, 0))
+            sizes_by_kind[kind] = files + 1, size + path.stat().st_size
+    return sizes_by_kind
 
 
 def clear() -> None:

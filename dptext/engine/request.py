@@ -28,7 +28,7 @@ from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.report import signatures
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
 from dptext.streams.outputs import Release
 
@@ -276,5 +276,5 @@ def name_outputs(
         copied=copied,
         first=first,
         signed=signatures.describe_signer(reports.key),
-        by_name=jobs[0].name is not None,
+        is_by_name=jobs[0].name is not None,
     )

@@ -240,9 +240,9 @@ REQUIREMENTS = {
 _SPELLED = {"quoting": "no-quoting", "header": "no-header"}
 
 
-def check_options(given: Iterable[str], inputs: Sequence[Format]) -> None:
+def check_options(options: Iterable[str], inputs: Sequence[Format]) -> None:
     """Refuse options that none of the formats of inputs can take. Raises UsageError."""
-    for option in given:
+    for option in options:
         needed = REQUIREMENTS.get(option)
         if needed is not None and not any(map(needed.is_met, inputs)):
             names = " and ".join(sorted({format.name for format in inputs}))
@@ -282,6 +282,8 @@ def find(path: str | None, name: str | None = None) -> Format:
 def by_suffix(path: str) -> Format | None:
     """Return the format that goes with the suffix of a path, if any does."""
     suffix = _suffix(path)
+    if not suffix:  # of no format; none is loaded
+        return None
     for choice in registry.names("formats"):
         format = _load(choice)
         if suffix in format.SUFFIXES:

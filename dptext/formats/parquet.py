@@ -219,8 +219,8 @@ class Format(formats.Format):
         leaves = [leaf for leaf, _ in copied]
         for batch in _batches(file, "file"):
             for leaf in leaves:
-                found = _arrow.values(batch.column(leaf.index), leaf.steps)
-                yield leaf.path, list(_arrow.strings(found))
+                column = _arrow.values(batch.column(leaf.index), leaf.steps)
+                yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""
