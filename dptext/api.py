@@ -229,7 +229,7 @@ def privatize(
         call = Call(profile, overrides, options, counts=report)
         written = list(call.texts(checked, _length(texts)))
         private = written[0] if isinstance(texts, str) else written
-        return (private, call.report(Selection())) if report else private
+        return (private, call.report()) if report else private
 
 
 @dataclass(frozen=True)

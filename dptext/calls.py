@@ -261,11 +261,11 @@ class Call:
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(self, selection: Selection, *, finder: str = "") -> Report:
+    def report(self, selection: Selection | None = None, *, finder: str = "") -> Report:
         """Return the internal report of the work so far, without files.
 
-        selection: the private fields of a record; finder: name of the component that
-        chose the private parts of texts, "" without one.
+        selection: the private columns of a table, None for texts without one; finder:
+        name of the component that chose the private parts of texts, "" without one.
         """
         assert self.tally is not None
         self.tally.seconds = time.monotonic() - self._began

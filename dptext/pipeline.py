@@ -183,6 +183,8 @@ class Privatized(NamedTuple):
     joined: Joined
     #: (n,) nats.
     eps: Eps
+    #: Number of texts that are the same before and after; empty ones apart.
+    unchanged: int = 0
 
     @property
     def replaced(self) -> list[int]:
@@ -235,7 +237,17 @@ class Pipeline:
             joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
-        return Privatized(texts=texts, words=words, drawn=drawn, joined=joined, eps=eps)
+        before = (text for record in records for text in record.texts)
+        pairs = zip(before, joined.texts, strict=True)
+        unchanged = sum(old == new for old, new in pairs if old)
+        return Privatized(
+            texts=texts,
+            words=words,
+            drawn=drawn,
+            joined=joined,
+            eps=eps,
+            unchanged=unchanged,
+        )
 
     @property
     def writes_sets(self) -> bool:

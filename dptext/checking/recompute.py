@@ -346,11 +346,12 @@ def _reworded(path: str, run: Run) -> Gap:
 
 def _chosen(document: Document) -> str:
     """Compare the measured risk of words with the risk that epsilon was chosen for."""
-    risk, budget = document.risk, document.run.settings.get("budget")
+    risk = None if document.words is None else document.words.risk
+    budget = document.run.settings.get("budget")
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
         return ""
-    near = math.isclose(risk, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
+    near = math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
     return (
         "" if near else "its settings ask for a risk that their epsilon does not give"
     )

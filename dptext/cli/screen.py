@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
-    from dptext.report.answer import RunOutputs
+    from dptext.report.advice import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
     from dptext.report.notebook import Report

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from dptext.calls import Call, CallChoices, errors_in_words_of_python
 from dptext.errors import MissingExtra
 from dptext.profile import DEFAULT
-from dptext.types import Record, Selection
+from dptext.types import Record
 
 if TYPE_CHECKING:
     from dptext.report.notebook import Report
@@ -73,7 +73,7 @@ class Run:
     def report(self) -> Report:
         """Return the internal report of all spans so far, in which spans are texts."""
         with self._lock:
-            return self._call.report(Selection(), finder="Presidio")
+            return self._call.report(finder="Presidio")
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]

@@ -34,8 +34,8 @@ _LOOKED = 300
 # With so many words no measurement takes long.
 _FEW = 10_000
 LIMITS = (
-    "The attacker of one draw knows public word frequencies and one drawn word. With "
-    "context, written words, several releases or knowledge of the text, an attacker "
+    "The attacker of one draw knows public word frequencies and one drawn word; with "
+    "context, written words, several releases or knowledge of the text, attackers "
     "can do better. A scale for comparison, not a guarantee."
 )
 
@@ -94,6 +94,24 @@ class Risk:
         Share | None,
         Meta(description="Confidence of these limits; null where it is exact."),
     ] = None
+    success_with_form: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Best guess after seeing the output and the grammatical form of the "
+                "word; null where no form is shown, or not measured."
+            )
+        ),
+    ] = None
+    baseline_with_form: Annotated[
+        Share | None,
+        Meta(description="Best guess from that form alone; null like the other."),
+    ] = None
+
+    @property
+    def shown(self) -> float:
+        """Return the success of an attacker who sees all that the output shows."""
+        return max(self.success, self.success_with_form or 0.0)
 
 
 def measure(

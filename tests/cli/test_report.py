@@ -63,4 +63,4 @@ def test_unchanged_columns_are_named_by_the_file(export: str, tmp_path: Path) ->
     said = json.loads(here("report", str(tmp_path / "internal.json"), "--json").out)
     assert said["unchanged"]["sentence"].startswith("id, name (in the first records)")
     said = json.loads(here("report", f"{export}.dptext.json", "--json").out)
-    assert said["unchanged"]["sentence"].startswith("every other field")
+    assert said["unchanged"]["sentence"].startswith("every other column")
