@@ -266,12 +266,12 @@ def _kept() -> Iterator[tuple[str, Path]]:
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the number of files that are kept, and their bytes, by kind."""
-    found: dict[str, tuple[int, int]] = {}
+    totals: dict[str, tuple[int, int]] = {}
     for kind, path in _kept():
         with contextlib.suppress(OSError):
-            files, size = found.get(kind, (0, 0))
-            found[kind] = files + 1, size + path.stat().st_size
-    return found
+            files, size = totals.get(kind, (0, 0))
+            totals[kind] = files + 1, size + path.stat().st_size
+    return totals
 
 
 def clear() -> None:
