@@ -258,6 +258,9 @@ class _Warnings:
             self._noted[line] = None
             warn(line)
 
+    def announce(self, line: str) -> None:
+        self.warn(line)
+
     @contextmanager
     def bar(self) -> Iterator[Progress]:
         yield lambda records, words: share(
@@ -310,8 +313,8 @@ def sanitize_files(
     - output: one file for all; or out_dir: a folder, in which each file keeps its name.
     - fields: the private texts of a record; lines of plain text have no fields.
     - format, encoding: of the files, where names and content do not tell them.
-    - on_error: "skip" leaves out records that cannot be read, which are an InputError
-      otherwise.
+    - on_error: "skip" leaves out records that cannot be read, and of several files
+      those that cannot be read, each with a warning; otherwise an InputError.
     - jobs: the number of processes.
     - progress: whether to count records while they are written.
 
@@ -386,7 +389,8 @@ def sanitize_files(
         formats.check_options((name for name, value in used.items() if value), read)
         finished = request.carry_out(planned, notices)
         assert finished is not None, "neither in place nor resumed"
-        written = tuple(pathlib.Path(each.output) for each in planned if each.output)
+        outputs = finished.outputs.outputs
+        written = tuple(pathlib.Path(each) for each in outputs if each is not None)
         return SanitizedFiles(paths=written, report=finished.report)
 
 

@@ -237,14 +237,15 @@ class Call:
             tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
         )
         self._table = table
-        self._warnings: list[str] = []
+        # Warnings so far.
+        self.warnings: list[str] = []
         self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
         """Warn the program, and note it for the report."""
         line = in_words_of_python(line, table=self._table)
-        self._warnings.append(line)
+        self.warnings.append(line)
         warn(line)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
@@ -281,7 +282,7 @@ class Call:
             selection=selection,
             finder=finder,
         )
-        return documents.with_warnings(document, self._warnings)
+        return documents.with_warnings(document, self.warnings)
 
 
 def combine(

@@ -70,6 +70,11 @@ def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
 
 def _code(error: BaseException) -> int:
     """Print why a command ended, and return the exit code."""
+    # OpenBLAS raises an interrupt where it has no memory for its threads.
+    interrupted = isinstance(error, KeyboardInterrupt)
+    if interrupted and failures.is_memory_error(error):
+        print_line(_MEMORY)
+        return 1
     if isinstance(error, Terminated | KeyboardInterrupt | typer.Abort):
         code = int(getattr(error, "code", 130))
         with contextlib.suppress(OSError):  # the terminal may be gone

@@ -212,13 +212,13 @@ class Frame(ABC):
         values: dict[tuple[str, ...], FieldValues] = {}
         for name in every:
             known = self.values(name, SAMPLE) if every.count(name) == 1 else ()
-            found: dict[tuple[str, ...], FieldValues] = {}
+            by_path: dict[tuple[str, ...], FieldValues] = {}
             for value in known:
                 for path, text in _strings(value, (name,)):
-                    found.setdefault(path, FieldValues()).add(text)
-            if len(found) > 1:  # where a struct is null
-                found.pop((name,), None)
-            values |= found or {(name,): FieldValues()}
+                    by_path.setdefault(path, FieldValues()).add(text)
+            if len(by_path) > 1:  # where a struct is null
+                by_path.pop((name,), None)
+            values |= by_path or {(name,): FieldValues()}
         values = {
             path: each
             for path, each in values.items()
