@@ -30,7 +30,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
+from dptext import progress, streams
 from dptext.errors import LexiconError
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -45,10 +45,7 @@ def folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(home):
         return Path(home) / "dptext"
-    try:
-        return Path.home() / ".cache" / "dptext"
-    except RuntimeError:  # a user without a home: nothing is cached
-        return Path(os.devnull) / "dptext"
+    return streams.home_folder() / ".cache" / "dptext"
 
 
 def shipped_file() -> Path:

@@ -16,6 +16,7 @@ from dptext.profile import shipped
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
 from dptext.types import Record
+from dptext.vectors import release
 from tests import prepared
 
 
@@ -76,6 +77,15 @@ def test_the_default_profile_takes_risks(risk: str) -> None:
     assert isinstance(params, rank.Params)
     assert params.weights == "steps"
     assert params == sanitizer.mechanism.params
+
+
+def test_distances_of_weighted_vectors_are_not_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A first `dptext embed --pool sif` with the built-in lexicon does not wait."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    release.prepare(release.parse({"mechanism": "discrete-gaussian"}, {"pool": "sif"}))
+    assert not list(tmp_path.rglob("*.numbers")), "run python -m tools.results"
 
 
 @pytest.mark.parametrize("name", ["santext", "tem", "custext", "diffractor"])

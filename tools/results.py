@@ -3,7 +3,8 @@
 Writes dptext/data/tables: lists of nearest words and the like of the mechanisms that
 need them; and dptext/data/results.json: epsilons, risks and public distances of the
 shipped profiles, and of every mechanism with its default parameters at the risks that
-`dptext compare` and `dptext calibrate` are mostly asked for. Each is keyed by lexicon
+`dptext compare` and `dptext calibrate` are mostly asked for, and the distances of
+weighted vectors (`dptext embed --pool sif`). Each is keyed by lexicon
 digest, space, parameters, prior and the number of its algorithm: what does not match is
 computed by the user's program as though it were not there.
 
@@ -50,6 +51,7 @@ from dptext.measures.public import measure_risk
 from dptext.mechanisms import Family
 from dptext.mechanisms.santext import SanText
 from dptext.profile import load, shipped
+from dptext.vectors import release
 
 # The defaults of `dptext compare`; of other mechanisms only USUAL.
 RISKS = (0.1, 0.2, 0.35)
@@ -98,6 +100,7 @@ def results() -> None:
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_CACHE_HOME"] = folder
         kept = dict(_risks())
+        _weighted()
         for path in sorted((Path(folder) / "dptext").glob("*.numbers")):
             kept[path.stem] = json.loads(path.read_bytes().partition(b"\n")[2])
     text = json.dumps(kept, sort_keys=True, separators=(",", ":"))
@@ -132,6 +135,12 @@ def _risks() -> list[tuple[str, dict[str, Any]]]:
                 continue
             measured += _measured(f"{mechanism} at {risk}", sanitizer)
     return measured
+
+
+def _weighted() -> None:
+    """Measure the distances of weighted vectors under Gaussian noise."""
+    recipe = {"mechanism": "discrete-gaussian"}
+    release.prepare(release.parse(recipe, {"pool": release.Pool.SIF.value}))
 
 
 def _reads_text(mechanism: str) -> bool:

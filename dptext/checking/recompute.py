@@ -301,7 +301,10 @@ def _catch_failures() -> Iterator[None]:
         raise _EndedError(f"it claims too much: {error}") from None
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
-    except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
+    except MemoryError:
+        reason = "there is too little memory; raise the limit"
+        raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
+    except (ArithmeticError, ValueError, TypeError, AssertionError):
         raise _EndedError("its settings cannot be carried out") from None
 
 
@@ -346,11 +349,12 @@ def _reworded(path: str, run: Run) -> Gap:
 
 def _chosen(document: Document) -> str:
     """Compare the measured risk of words with the risk that epsilon was chosen for."""
-    risk, budget = document.risk, document.run.settings.get("budget")
+    risk = None if document.words is None else document.words.risk
+    budget = document.run.settings.get("budget")
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
         return ""
-    near = math.isclose(risk, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
+    near = math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
     return (
         "" if near else "its settings ask for a risk that their epsilon does not give"
     )

@@ -289,7 +289,7 @@ def verifying_keys(
     folder = Path() if configured.path is None else configured.path.parent
 
     def key(name: str) -> Key:
-        path = folder / Path(name).expanduser()
+        path = folder / os.path.expanduser(name)
         staged = None if index is None else index.content(os.path.relpath(path))
         if staged is None:
             return signatures.read(path)

@@ -15,6 +15,7 @@ from dptext.evaluation.attackers import PublicText, read_by_halves
 
 if TYPE_CHECKING:
     from dptext.engine.plan import Size
+    from dptext.guarantees.claims import SubjectLimit
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
 
@@ -25,6 +26,7 @@ def show(
     size: Size | None,
     public: PublicText | None,
     *,
+    limits: SubjectLimit | None = None,
     dropped: Sequence[str] = (),
     pseudonyms: Sequence[str] = (),
     jobs: int,
@@ -43,6 +45,7 @@ def show(
             pipeline,
             size,
             promise=promise,
+            limits=limits,
             jobs=jobs,
             bayes_risk=bayes_risk,
             read=() if reading is None else (reading.attackers,),

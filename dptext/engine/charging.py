@@ -16,7 +16,7 @@ from dptext import ledger
 from dptext.engine import documents
 from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
-from dptext.guarantees.claims import SubjectLimit, TextLoss
+from dptext.guarantees.claims import VISIBLE_WORDS, SubjectLimit, TextLoss
 from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
@@ -69,6 +69,7 @@ class Account:
             field=self.subject,
             settings=pipeline.identity,
             parts=[] if part is None or sent else [part],
+            leaves_words=not VISIBLE_WORDS.isdisjoint(promise.scope.unprotected),
         ) as entry:
             yield Charging(
                 entry=entry,

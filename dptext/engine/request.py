@@ -25,7 +25,7 @@ from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.report import signatures
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
 from dptext.streams.outputs import Release
 

@@ -156,6 +156,8 @@ class Totals:
     counted: Counted
     records: int = 0
     faults: int = 0
+    #: Number of texts that are the same before and after; empty ones apart.
+    unchanged_texts: int = 0
     #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     #: Names of copied fields, in order: all of a header or schema, else of the sample.
@@ -202,6 +204,7 @@ class Tally(Totals):
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
+        self.unchanged_texts += totals.unchanged_texts
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
         self.identifying.update(totals.identifying)
@@ -214,3 +217,4 @@ class Tally(Totals):
         """Count the next records."""
         self.add(self.meters.observe(private.batch(self.next.texts)))
         self.records += len(private.texts)
+        self.unchanged_texts += private.unchanged

@@ -204,6 +204,8 @@ def _limits_of_file(
     return low / texts, high / texts
 
 
+# Topics often have the same count, and each limit takes many sums over all counts.
+@lru_cache(maxsize=1024)
 def _exact_limits_of_file(
     law: Law, count: int, texts: int, alpha: float
 ) -> tuple[float, float]:

@@ -273,6 +273,8 @@ def find(path: str | None, name: str | None = None) -> Format:
 def by_suffix(path: str) -> Format | None:
     """Return the format that goes with the suffix of a path, if any does."""
     suffix = _suffix(path)
+    if not suffix:  # of no format; none is loaded
+        return None
     for choice in registry.names("formats"):
         format = _load(choice)
         if suffix in format.SUFFIXES:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 
+# Many texts, words and draws have the same counts.
+@lru_cache(maxsize=4096)
 def limits(successes: float, trials: float, alpha: float) -> tuple[float, float]:
     """Return the two-sided limits that hold with confidence 1 - alpha.
 

@@ -116,12 +116,19 @@ class Entry:
 
 @contextlib.contextmanager
 def begin(
-    ledger: Ledger, limit: Limit, *, field: str, settings: str, parts: Sequence[Path]
+    ledger: Ledger,
+    limit: Limit,
+    *,
+    field: str,
+    settings: str,
+    parts: Sequence[Path],
+    leaves_words: bool = False,
 ) -> Iterator[Entry]:
     """Record a release for a block; charges that it does not release are given back.
 
     field is the name of the field of subjects, settings a digest of the settings. parts
     are the hidden files that hold the output until it leaves, empty for a pipe.
+    leaves_words: the settings leave words that are not replaced, and cost nothing here.
     """
     _recover(ledger)
     token = secrets.token_hex(16)
@@ -131,6 +138,7 @@ def begin(
         "settings": settings,
         "field": field,
         "parts": [str(part) for part in parts],
+        "leaves_words": "yes" if leaves_words else "no",
     }
     with ledger.transaction() as writer:
         number = writer.begin(limit.amount, json.dumps(note))

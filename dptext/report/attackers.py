@@ -24,14 +24,12 @@ from dptext.measures.context_risk import (
     SPECIAL_WORDS,
     InContext,
 )
-from dptext.report.figures import whole
+from dptext.report.figures import exact, whole
 from dptext.types import JsonObject
 
 Count = Annotated[int, Meta(ge=0)]
 SEEDED = "Not measured: with the seed, every draw can be repeated."
-_MEASURED_BY = (
-    "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
-)
+MEASURED_BY = "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
 # Of fewer words a share says little.
 _FEW = 50
 # Languages of lexicons as people name them.
@@ -163,8 +161,10 @@ class Attackers:
     common: bool = False
     #: Words of some classes are drawn whatever they were: figures leave them out.
     classes: bool = False
+    #: A decoder writes other words than those that were drawn.
+    decoded: bool = False
     #: The command that measures for these settings.
-    measured_by: str = _MEASURED_BY
+    measured_by: str = MEASURED_BY
 
     @property
     def not_measured(self) -> str:
@@ -280,13 +280,20 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
         return "Not known for texts in this language: its words are unknown.", figures
     if risk is None:
         return _as_sentence(known.risk_note), figures
+    found, without = risk.success, risk.baseline
+    seen, unseen = "the drawn word alone", "without it"
+    if risk.success_with_form is not None and risk.baseline_with_form is not None:
+        found, without = risk.success_with_form, risk.baseline_with_form
+        seen, unseen = "the drawn word and its grammatical form", "from the form alone"
+    if known.decoded:
+        seen += ", before decoding"
     most = "" if risk.low is None else "at most "
+    words = "replaced words" if known.common else "words"
     sentence = (
-        f"Right for {most}{whole(risk.success)} of "
-        f"{'replaced ' if known.common else ''}words seen one at a time; without "
-        f"output, {whole(risk.baseline)}."
+        f"Right for {most}{exact(found)} of {words}, from {seen}; {unseen}, "
+        f"{exact(without)}."
     )
-    return sentence, {"found": risk.success, "without_output": risk.baseline}
+    return sentence, {"found": found, "without_output": without}
 
 
 def _as_sentence(note: str) -> str:

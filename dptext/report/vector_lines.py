@@ -6,23 +6,23 @@ from collections.abc import Iterator
 
 from dptext.measures.text_vectors import worth
 from dptext.measures.vector_figures import VectorMeasures
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import SEEDED
 from dptext.report.document import Document
 from dptext.report.figures import count, short, whole
-from dptext.report.lines import Line
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
 
 
-def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
+def attack_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
     """Yield the success of finding originals, and the error of distances."""
     if measures is None:
-        yield Line("attacker", SEEDED, {"found": None})
+        yield AnswerLine("attacker", SEEDED, {"found": None})
         return
     ruler, errors = measures.ruler, measures.distortion
     best = max(ruler.nearest, ruler.best or 0.0)
-    yield Line(
+    yield AnswerLine(
         "attacker",
         f"Finds at least {whole(best)} of originals among {count(ruler.choices)} "
         f"{ruler.of}; without the vector {whole(ruler.baseline)}.",
@@ -34,7 +34,7 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
         },
     )
     names = ("distance", "distance_error", "corrected_error")
-    yield Line(
+    yield AnswerLine(
         "distances",
         f"Between vectors: mean {short(errors.distance)}, mean error "
         f"{short(errors.distance_error)}.",
@@ -42,7 +42,7 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
     )
 
 
-def use_lines(document: Document) -> Iterator[Line]:
+def use_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.bound.text_loss.total
     found = worth(run.settings, run.lexicon_digest, loss)
@@ -53,7 +53,7 @@ def use_lines(document: Document) -> Iterator[Line]:
         at = ""
         if loss is not None and loss < found.loss * (1.0 - 1e-6):
             at = f" (at {found.loss:g} nats, with less noise)"
-        yield Line(
+        yield AnswerLine(
             "use",
             f"{left}{'a' if left else 'A'} classifier of public English news was right "
             f"for {whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
@@ -17,7 +18,7 @@ from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
 from dptext.report import answer, figures, protection, trade, whole_texts
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.attackers import (
     AttackerFigures,
     Attackers,
@@ -87,6 +88,7 @@ def report(
     """
     if released is not None and released.signed:
         signed = released.signed
+    released = replace(released or answer.outputs_named(document), signed=signed)
     if document.words is not None:
         name = document.run.profile
         known = answer.attackers_on(document, document.words)
@@ -218,18 +220,13 @@ def attackers(known: Attackers) -> Iterator[Block]:
     """Yield the success of attackers: words as written, by reading, from one draw."""
     missing = known.not_measured
     if known.other_language or not known.written:
-        yield Paragraph(f"Words as written: {missing}.")
+        yield Paragraph(f"Words as written: {missing}")
     if known.other_language or not known.attackers:
-        yield Paragraph(f"Reading whole texts: {missing}.")
+        yield Paragraph(f"Reading whole texts: {missing}")
     shown = () if known.other_language else (*known.written, *known.attackers)
-    rows = [*map(_attacker, shown)]
+    rows: list[tuple[object, ...]] = [*map(_attacker, shown)]
     risk = None if known.other_language else known.risk
-    if risk is not None:
-        limits = None if risk.low is None else between(risk.low, risk.high)
-        rows += [
-            ("one draw, best guess", risk.success, limits, None, None),
-            ("no output, best guess", risk.baseline, None, None, None),
-        ]
+    rows += _guesses(risk)
     columns = [
         Column("attacker"),
         Column("all words", share, full=1.0),
@@ -266,6 +263,24 @@ def attackers(known: Attackers) -> Iterator[Block]:
         if risk.confidence:
             sure = f" The upper limit holds with {share(risk.confidence)} confidence."
         yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
+
+
+def _guesses(risk: Risk | None) -> list[tuple[object, ...]]:
+    """Return the rows of the best guess from one draw."""
+    if risk is None:
+        return []
+    limits = None if risk.low is None else between(risk.low, risk.high)
+    shares = {
+        "one draw, best guess": risk.success,
+        "no output, best guess": risk.baseline,
+        "one draw and its form, best guess": risk.success_with_form,
+        "its form alone, best guess": risk.baseline_with_form,
+    }
+    rows: list[tuple[object, ...]] = []
+    for name, found in shares.items():
+        if found is not None:
+            rows.append((name, found, None if rows else limits, None, None))
+    return rows
 
 
 def _attacker(found: AttackerFigures) -> tuple[object, ...]:
@@ -512,7 +527,7 @@ def _check(document: Document, signed: str) -> Section:
     more: list[Block] = []
     if output is not None:
         rows = [
-            ("Released file", output.file or "written to standard output"),
+            ("File", output.file or "written to standard output"),
             ("Size", f"{count(output.bytes)} bytes"),
             ("SHA-256", Code(output.sha256)),
         ]

@@ -32,14 +32,22 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeVar,
+    Unpack,
     cast,
     overload,
 )
 
 from dptext import failures, lexicons, progress
 from dptext import profile as profiles
-from dptext.api import TABLE_ADVICE, Missing
-from dptext.calls import Call, CallChoices, Path, listed
+from dptext.api import Overrides
+from dptext.calls import (
+    Call,
+    CallChoices,
+    StrPath,
+    TableChoices,
+    errors_in_words_of_python,
+    listed,
+)
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
@@ -453,60 +461,40 @@ Counts = DataFrameCounts  # as programs know it
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
+    **options: Unpack[TableChoices],
 ) -> DataFrame: ...
 @overload
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
+    **options: Unpack[TableChoices],
 ) -> tuple[DataFrame, DataFrameCounts]: ...
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = profiles.DEFAULT,
+    profile: str | os.PathLike[str] = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     *,
     id: str | None = None,
-    missing: Missing = "fail",
+    missing: Literal["fail", "pass"] = "fail",
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
     risk: str | float | None = None,
     epsilon: float | None = None,
     mechanism: str | None = None,
-    lexicon: Path | None = None,
+    lexicon: str | os.PathLike[str] | None = None,
     topics: str | None = None,
     decode: str | None = None,
-    key: bytes | Path | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -532,21 +520,27 @@ def privatize(
             f"columns: rename column {NUMBER!r}, because dptext uses this name"
         )
     schema = to_arrow_schema(df.schema)
-    changed = (listed(drop), listed(pseudonym))
-    empty = ArrowTable(pa.Table.from_batches([], schema))
-    selection, names = empty.selected(listed(columns), id, missing, *changed)
-    chosen = CallChoices(
-        risk=risk,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        topics=topics,
-        decode=decode,
-        key=key,
-    )
-    call = Call(profile, overrides, chosen)
-    private_columns = PrivateColumns(call.pipeline, call.key, selection)
-    private_columns.selected(schema)
+    with errors_in_words_of_python(table=True):
+        empty = ArrowTable(pa.Table.from_batches([], schema))
+        selection, names = empty.selected(
+            paths=listed(columns, "columns"),
+            id=id,
+            missing=missing,
+            drop=listed(drop, "drop"),
+            pseudonym=listed(pseudonym, "pseudonym"),
+        )
+        chosen = CallChoices(
+            risk=risk,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            lexicon=lexicon,
+            topics=topics,
+            decode=decode,
+            key=key,
+        )
+        call = Call(profile, overrides, chosen, table=True)
+        private_columns = PrivateColumns(call.pipeline, call.key, selection)
+        private_columns.selected(schema)
     new_schema = df.schema
     if selection.changed:
         new = empty.privatized(names, private_columns, 0).schema
@@ -559,7 +553,7 @@ def privatize(
         ]
         new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
-        call.warn(warning(kinds, TABLE_ADVICE))
+        call.warn(warning(kinds))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

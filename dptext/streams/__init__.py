@@ -36,6 +36,13 @@ _MOST = 2**26
 _OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
 
 
+def home_folder() -> Path:
+    """Return the home folder; where a user has none, a place that cannot hold files."""
+    # The user of a container or a service may have no account, and no HOME.
+    home = os.path.expanduser("~")
+    return Path(home if os.path.isabs(home) else os.devnull)
+
+
 def is_standard(path: str | None) -> bool:
     """Tell whether a path stands for standard input or output."""
     return path is None or path == "-"

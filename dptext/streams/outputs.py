@@ -73,13 +73,16 @@ class OutputFile:
         self._old: tuple[Path, BinaryIO] | None = None
         self._is_backed_up = False
         self._pipe: BinaryIO | None = None
+        written = self._name
         with reported(self._name):
             self._standard = _standard() if is_standard(path) else None
             self._file = self._standard or self._open(str(path))
             if held and self.part is None:
                 self._pipe = self._file
                 self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
-        self._sink = _Sink(self._file, self._name)
+                folder = tempfile.gettempdir()
+                written = f"{folder} (the output waits there, TMPDIR names another)"
+        self._sink = _Sink(self._file, written)
         plain = io.BufferedWriter(self._sink, _BUFFER)
         self._layers: list[BinaryIO] = [plain]
         try:

@@ -211,8 +211,8 @@ def _first(forms: list[Found]) -> list[Found]:
 @cache
 def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     """Return the words of a form before a number, and those after a number."""
-    signs = re.compile(SIGN)
-    marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
+    # At once: a look at each character takes a hundredth of the time of one line.
+    marks = {*re.findall(SIGN, "".join(map(chr, range(0x10000))))}
     currencies = {each.lower() for each in LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in LISTS["signs"] for mark in "$£"}
     words = {each.lower() for name in ("money", "sizes") for each in LISTS[name]}

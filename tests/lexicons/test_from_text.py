@@ -20,6 +20,7 @@ from dptext.lexicons import closed_classes, importing, store
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
 from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.sources import RawVectors
+from dptext.tokens import names
 from dptext.types import Lexicon
 from tests.cli.running import here
 
@@ -30,7 +31,7 @@ TEXTS = [
 ] * 4
 
 
-def english() -> Lexicon:
+def english(listed: int = 30) -> Lexicon:
     """Return a small lexicon of frequent words, which are measured in no time."""
     base = lexicons.find("builtin")
     rows = [row for row, word in enumerate(base.words[:5_000]) if word.isalpha()]
@@ -40,7 +41,7 @@ def english() -> Lexicon:
         np.asarray(base.vectors[rows, :50]),
         np.asarray(base.counts[rows], np.float64),
     )
-    settings = importing.Settings(outputs=2000, listed=30, language="en")
+    settings = importing.Settings(outputs=2000, listed=listed, language="en")
     return importing.from_vectors(
         raw, name="small", settings=settings, source={}, location="words"
     )
@@ -282,16 +283,36 @@ def test_a_language_from_manuals_alone(
     assert "manuals" in json.dumps(settings)
 
 
-def test_new_names_are_the_input_that_all_names_are(builtin: Lexicon) -> None:
+def with_names(base: Lexicon) -> Lexicon:
+    """Return a lexicon in which all names of persons are one input."""
+    known = [
+        row
+        for row, word in enumerate(base.words)
+        if names.known_is_name(word.capitalize(), "en")
+    ]
+    orders = np.array(base.orders)
+    shared = np.array(orders[known[0]])
+    for row in known:
+        if row < int(base.meta["outputs"]):
+            orders[row] = shared
+        else:
+            orders[row] = [row, *shared[:-1]]
+    meta = {**base.meta, "names": base.words[known[0]]}
+    return replace(base, orders=orders, meta=meta)
+
+
+def test_new_names_are_the_input_that_all_names_are() -> None:
     """A name that the text brings has the one order of names; other words list none."""
+    # So many are listed that words of a closed class would be among them.
+    base = with_names(english(listed=200))
     texts = [
         "The qzzorp of Xanthippine works. A qzzorp, Xanthippine said, works well."
     ] * 3
-    english = adapt(builtin, "more", lambda: [texts], 3, {"adapted": "more.txt"})
-    store.check(english)
-    row_of, named = english.row_of, rows_of_names(english)
+    lexicon = adapt(base, "more", lambda: [texts], 3, {"adapted": "more.txt"})
+    store.check(lexicon)
+    row_of, named = lexicon.row_of, rows_of_names(lexicon)
     assert named[row_of["xanthippine"]]
     assert not named[row_of["qzzorp"]]
-    assert named.sum() == rows_of_names(builtin).sum() + 1
-    closed = closed_classes.sealed_words(english)
-    assert not closed[english.orders[row_of["qzzorp"], 1:].astype(int)].any()
+    assert named.sum() == rows_of_names(base).sum() + 1 > 10
+    closed = closed_classes.sealed_words(lexicon)
+    assert not closed[lexicon.orders[row_of["qzzorp"], 1:].astype(int)].any()
