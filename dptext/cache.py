@@ -266,12 +266,12 @@ def _kept() -> Iterator[tuple[str, Path]]:
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the number of files that are kept, and their bytes, by kind."""
-    found: dict[str, tuple[int, int]] = {}
+    sizes_by_kind: dict[str, tuple[int, int]] = {}
     for kind, path in _kept():
         with contextlib.suppress(OSError):
-            files, size = found.get(kind, (0, 0))
-            found[kind] = files + 1, size + path.stat().st_size
-    return found
+            files, size = sizes_by_kind.get(kind, (0, 0))
+            sizes_by_kind[kind] = files + 1, size + path.stat().st_size
+    return sizes_by_kind
 
 
 def clear() -> None:

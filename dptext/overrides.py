@@ -73,9 +73,12 @@ def make_overrides(
 def _amount(name: str, value: object, shown: str) -> float:
     if name != "epsilon":
         return share(value, shown)
-    if isinstance(value, Real) and 0 < float(value) < float("inf"):
-        return float(value)
-    raise UsageError(f"{shown} {value!r}: give a finite number above 0")
+    kind = f", not {type(value).__name__}"
+    if not isinstance(value, bool) and isinstance(value, Real):
+        if 0 < float(value) < float("inf"):
+            return float(value)
+        kind = ""
+    raise UsageError(f"{shown} {value!r}: give a finite number above 0{kind}")
 
 
 def merged(

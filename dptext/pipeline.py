@@ -48,7 +48,7 @@ from dptext.randomness import (
     RunKey,
 )
 from dptext.settings import digest_of_data
-from dptext.strategies import RunTable, draw_by_record
+from dptext.shared_draws import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.policy import Policy
@@ -392,8 +392,8 @@ class Pipeline:
         for batch in batches(records, batch_size):
             yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
-    def randomness(self, key: RunKey) -> Randomness:
-        """Return the random streams of a run.
+    def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
+        """Return the random streams of a run; output as in Randomness.
 
         Any change that affects draws, such as an edited file, gives independent noise,
         even with the same key. Raises UsageError for a key if equal texts may get
@@ -404,7 +404,7 @@ class Pipeline:
                 "the view of these topics may see equal texts differently, so that a "
                 "key or seed would not repeat draws: leave it out"
             )
-        return Randomness(key, self.identity)
+        return Randomness(key, self.identity, output)
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:

@@ -223,18 +223,18 @@ def known_risk(document: Document) -> float | None:
 
 def _compared(wanted: Document, actual: Document) -> Outcome:
     """Compare the parts of a report with the recomputed ones, in order."""
-    expected, found = _plain(wanted), _plain(actual)
+    expected, stated = _plain(wanted), _plain(actual)
     other_version = actual.run.dptext != __version__
     measured: list[str] = []
     worded: list[str] = []
     for part in _PARTS:
-        for path, value in differences(expected[part], found[part], part):
+        for path, value in differences(expected[part], stated[part], part):
             if other_version and path == "run.dptext":
                 continue
             if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                told = _at(expected, path), _at(found, path)
+                told = _at(expected, path), _at(stated, path)
                 alike = _figures(told[0]) == _figures(told[1])
                 (worded if alike else measured).append(path)
             else:

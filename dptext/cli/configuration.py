@@ -75,8 +75,8 @@ class Setting(NamedTuple):
     value: object
     #: The variable or the file.
     source: str
-    #: Its place in messages.
-    place: str
+    #: Its file and key, or variable, in messages.
+    location: str
 
 
 @dataclass(frozen=True, slots=True)

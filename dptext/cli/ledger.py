@@ -57,11 +57,14 @@ def show(
         line = f"{ledger}: {problem}; do not rely on these figures"
         typer.echo(f"dptext: {screen.one_line(line)}", err=True)
     named = _name_values(entries)
+    leaving = [
+        each for each in entries if each["leaves_words"] and each["state"] != "returned"
+    ]
     if value:
         entries = []
-        sentences = [_describe_person(named, each) for each in subjects]
+        sentences = [_describe_person(named, each, len(leaving)) for each in subjects]
     else:
-        sentences = [_describe_all(named, subjects)] if subjects else []
+        sentences = [_describe_all(named, subjects, len(leaving))] if subjects else []
         subjects = subjects[:_ROWS_SHOWN]
     data = {
         "ledger": name,
@@ -124,8 +127,11 @@ def _name_values(entries: Iterable[Mapping[str, Any]]) -> str:
     return f'value of "{names.pop()}"' if len(names) == 1 else "value"
 
 
-def _describe_person(value: str, subject: Mapping[str, Any]) -> str:
-    """Describe the whole loss of a subject, and its meaning for a person."""
+def _describe_person(value: str, subject: Mapping[str, Any], leaving: int) -> str:
+    """Describe the whole loss of a subject, and its meaning for a person.
+
+    leaving: number of releases with words that were not replaced.
+    """
     if not subject["records"]:
         return (
             f"This {value}: no loss is recorded. Either no release holds it, or no "
@@ -136,26 +142,36 @@ def _describe_person(value: str, subject: Mapping[str, Any]) -> str:
     loss = _rounded_loss(subject)
     protection = "no protection as a person"
     if _is_protected(subject):
-        protection = "protected as a person, unless a release left words unchanged"
+        protection = "limited protection as a person"
+        if leaving:
+            protection += f", and none in {_unreplaced(leaving)}"
     return f"This {value}: {records} in {releases}, {loss}: {protection}."
 
 
-def _describe_all(value: str, subjects: Sequence[Mapping[str, Any]]) -> str:
+def _describe_all(
+    value: str, subjects: Sequence[Mapping[str, Any]], leaving: int
+) -> str:
     """Describe how many subjects are still protected as persons."""
     from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 
     beyond = sum(not _is_protected(subject) for subject in subjects)
     most = max(subjects, key=lambda subject: float(subject["nats"]))
-    others = ""
-    if beyond < len(subjects):
-        others = " The others are, unless a release left words unchanged."
     values = value.replace("value", "values", 1)
+    nobody = ""
+    if leaving:
+        nobody = f" Nobody is protected as a person in {_unreplaced(leaving)}."
     return (
         f"Different {values} with a loss: {len(subjects):,}. Not protected as a person "
-        f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}.{others} The most: "
+        f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}.{nobody} The most: "
         f"{_numbered(most['records'], 'record')}, {_rounded_loss(most)}. Texts without "
-        "a replaced word cost nothing and are not counted."
+        "a replaced word cost nothing and are not recorded."
     )
+
+
+def _unreplaced(leaving: int) -> str:
+    """Name the releases with words that were not replaced."""
+    releases = "release" if leaving == 1 else f"{leaving:,} releases"
+    return f"the {releases} with words that are not replaced"
 
 
 def _is_protected(subject: Mapping[str, Any]) -> bool:

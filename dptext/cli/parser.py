@@ -224,7 +224,7 @@ def describe_error(error: Parsed) -> str:
     if option is not None and context is not None:
         setting = settings_of(context).get(option.name)
         if setting is not None and not is_typed(context, option.name):
-            return f"{setting.place}: {error.message}"
+            return f"{setting.location}: {error.message}"
         if isinstance(error, BadValue):
             return f"{max(option.opts, key=len)} {error.message}"
     message = " ".join(error.format_message().split())

@@ -40,7 +40,7 @@ def show(
     attacker counts one half of it and reads the other half.
     """
     with progress.step("planning"):
-        found = None if public is None else read_by_halves(pipeline, public)
+        reading = None if public is None else read_by_halves(pipeline, public)
         result = plan.plan(
             pipeline,
             size,
@@ -48,8 +48,10 @@ def show(
             limits=limits,
             jobs=jobs,
             bayes_risk=bayes_risk,
-            read=() if found is None else (found.attackers,),
-            written=() if found is None or not found.written else (found.written,),
+            read=() if reading is None else (reading.attackers,),
+            written=()
+            if reading is None or not reading.written
+            else (reading.written,),
         )
     result = replace(result, dropped=tuple(dropped), pseudonyms=tuple(pseudonyms))
     screen.deliver(result, as_json, plan.view(result), html=html)

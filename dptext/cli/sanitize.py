@@ -133,6 +133,10 @@ def command(
     finished = request.carry_out(jobs, answer)
     if finished is not None:
         answer.show(finished.report, finished.outputs)
+        if finished.left_out is not None and work.json:  # its warnings name them
+            raise typer.Exit(finished.left_out.exit_code)
+        if finished.left_out is not None:
+            raise finished.left_out
 
 
 def _promised(

@@ -289,6 +289,13 @@ class Answer:
         else:
             self._waiting[line] = None
 
+    def announce(self, line: str) -> None:
+        """Take a line that is shown at once; for machines it is a warning."""
+        if self._work.json:
+            self.warn(line)
+        else:
+            self._print(line)
+
     def with_warnings(
         self, document: Report, identifying: Mapping[str, str], advice: str = ""
     ) -> Report:

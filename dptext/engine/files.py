@@ -122,10 +122,18 @@ def plan_jobs(
             warn=warn,
             chosen=chosen,
         )
-        jobs = [replace(job, inputs=(name,), output=path) for name, path in pairs]
+        jobs = [
+            replace(
+                job, inputs=(name,), output=path, name=os.path.relpath(path, out_dir)
+            )
+            for name, path in pairs
+        ]
     elif in_place:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
-        jobs = [replace(job, inputs=(name,), output=name) for name in originals]
+        jobs = [
+            replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
+            for name in originals
+        ]
     jobs = [_with_format(each, converts=converts) for each in jobs]
     source.check_files(jobs)
     paths = [

@@ -164,10 +164,6 @@ class Format(ABC):
                 for name, text in self.others(item, selection):
                     yield name, (text,)
 
-    def rows(self, stream: BinaryIO) -> int | None:
-        """Return the number of records that a file states; None where it has none."""
-        return None
-
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return a finder of records in bytes, without reading them; head as below.
 
@@ -232,9 +228,9 @@ REQUIREMENTS = {
 _SPELLED = {"quoting": "no-quoting", "header": "no-header"}
 
 
-def check_options(given: Iterable[str], inputs: Sequence[Format]) -> None:
+def check_options(options: Iterable[str], inputs: Sequence[Format]) -> None:
     """Refuse options that none of the formats of inputs can take. Raises UsageError."""
-    for option in given:
+    for option in options:
         needed = REQUIREMENTS.get(option)
         if needed is not None and not any(map(needed.is_met, inputs)):
             names = " and ".join(sorted({format.name for format in inputs}))

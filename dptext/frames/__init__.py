@@ -22,7 +22,7 @@ from dptext.engine.job import pseudonym_function
 from dptext.engine.language import Language
 from dptext.engine.repeats import Repeats
 from dptext.engine.tally import Tally
-from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.errors import InputError, MissingExtra, UnknownFieldError, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
 from dptext.formats._arrow import RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
@@ -210,13 +210,13 @@ class Frame(ABC):
         values: dict[tuple[str, ...], FieldValues] = {}
         for name in every:
             known = self.values(name, SAMPLE) if every.count(name) == 1 else ()
-            found: dict[tuple[str, ...], FieldValues] = {}
+            by_path: dict[tuple[str, ...], FieldValues] = {}
             for value in known:
                 for path, text in _strings(value, (name,)):
-                    found.setdefault(path, FieldValues()).add(text)
-            if len(found) > 1:  # where a struct is null
-                found.pop((name,), None)
-            values |= found or {(name,): FieldValues()}
+                    by_path.setdefault(path, FieldValues()).add(text)
+            if len(by_path) > 1:  # where a struct is null
+                by_path.pop((name,), None)
+            values |= by_path or {(name,): FieldValues()}
         values = {
             path: each
             for path, each in values.items()
@@ -235,22 +235,19 @@ class Frame(ABC):
     ) -> tuple[Selection, list[str]]:
         """Return the selection of a row, and the columns to read, in their order.
 
-        A path that equals the name of a column means that column. Raises UsageError for
-        a column that is missing, or there twice, and TypeError for other objects.
+        A path that equals the name of a column means that column. Raises
+        UnknownFieldError for a column that is missing, UsageError for one that occurs
+        twice, and TypeError for other objects.
         """
         every = [name for name in self.names if isinstance(name, str)]
-        ids = [] if id is None else [id]
-        for path in (*paths, *ids, *drop, *pseudonym):
-            if not isinstance(path, str):
-                raise TypeError(
-                    f"columns: give names of columns as str, not {type(path).__name__}"
-                )
+        if not isinstance(id, str | None):
+            raise TypeError(f"id: give the name of a column, not {type(id).__name__}")
         if not paths:
             raise UsageError("columns: name at least one")
         if missing not in ("fail", "pass"):
-            raise UsageError("missing: give 'fail' or 'pass'")
-        fields = tuple(_field(path, every) for path in paths)
-        id_field = None if id is None else _field(id, every)
+            raise UsageError(f"missing {missing!r}: give 'fail' or 'pass'")
+        fields = tuple(_field(path, every, "columns") for path in paths)
+        id_field = None if id is None else _field(id, every, "id")
         selection = Selection(
             fields,
             id_field,
@@ -293,13 +290,20 @@ def _strings(
         yield path, ""
 
 
-def _field(path: str, every: Sequence[str], use: str = "") -> str:
+def _field(path: str, every: Sequence[str], use: str) -> str:
+    """Return the path of a column; use: the parameter that names it, for errors."""
     field = _fields.joined([path]) if path in every else path
     name = _fields.parse(field)[0]
-    if name not in every and use:
-        raise _fields.unknown(name, use, every)
     if name not in every:
-        raise UsageError(f"there is no column {name!r}; name columns that hold text")
+        known = list(filter(_fields.is_plain, every))
+        parts = [part.strip() for part in name.split(",")]
+        hint = _fields.nearest(name, known)
+        if len(parts) > 1:
+            hint = f"; a list names several: {parts}"
+        raise UnknownFieldError(
+            f"{use}: no column {name!r} in the table{_fields.listed(known, 'columns')}"
+            f"{hint}"
+        )
     if every.count(name) > 1:
         raise UsageError(f"column {name!r} occurs more than once; rename one of them")
     return field

@@ -154,14 +154,14 @@ class Recurring:
 
     def among(self, texts: Sequence[str]) -> list[bool]:
         """Tell of each text of a record whether it recurs, by itself or with all."""
-        found = [False] * len(texts)
+        recurs = [False] * len(texts)
         for number, signature in _signatures(texts):
             if not self._has(signature):
                 continue
             if number is None:
                 return [True] * len(texts)
-            found[number] = True
-        return found
+            recurs[number] = True
+        return recurs
 
     def _has(self, signature: Hashes) -> bool:
         if not self._signatures:

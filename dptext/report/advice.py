@@ -46,6 +46,8 @@ class RunOutputs:
     signed: str | None = None
     #: Whether the run has just ended: a report that is shown again is not one.
     is_run: bool = True
+    #: Whether draws of records without ids go by the names of the outputs, too.
+    is_by_name: bool = False
 
 
 def unit(document: Document) -> str:
@@ -77,9 +79,8 @@ def sending(
     strength = document.guarantee.strength.word
     is_weak = strength in (Strength.NONE, Strength.NOT_MEANINGFUL)
     if is_weak or is_mostly_guessed(document):
-        return AnswerLine(
-            "sending", "Do not, unless the original could be sent as well."
-        )
+        sentence = "Do not send it unless you could send the original as well."
+        return AnswerLine("sending", sentence)
     private, layout = document.private, document.run.layout
     parts = []
     if unchanged != [] and layout.fields is not None:
@@ -129,6 +130,7 @@ def again(
     document: Document,
     *,
     is_sent: bool = False,
+    is_by_name: bool = False,
     interface: Interface = COMMAND_LINE,
 ) -> AnswerLine:
     """Say whether a further release costs protection; draws that were sent may."""
@@ -143,7 +145,7 @@ def again(
         ),
         "seed": "Anyone who knows or guesses the seed can make this output again.",
     }[document.run.key]
-    # Draws go by the id of a record, else by its position among all of a run.
+    # Draws go by the id of a record, else by its place.
     is_by_position = (
         document.run.layout.id_field is None
         and document.guarantee.scope.strategy is not Strategy.DATA_SET
@@ -152,10 +154,10 @@ def again(
         each = unit(document)
         has_id = document.run.layout.fields is not None
         advice = f": {interface.option('id')} prevents it" if has_id else ""
-        sentence += (
-            f" {each.capitalize()}s behind an added or missing one are drawn "
-            f"anew{advice}."
-        )
+        anew = f"{each.capitalize()}s behind an added or missing one"
+        if is_by_name:
+            anew += " of their file, and all of a renamed file,"
+        sentence += f" {anew} are drawn anew{advice}."
     if is_sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
     return AnswerLine("again", sentence, {"key": document.run.key})

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from dptext.guarantees.claims import Unprotected
-from dptext.guarantees.sentences import original_row
+from dptext.guarantees.sentences import original_row, series
 from dptext.report import advice, trade, vector_lines, whole_texts
 from dptext.report.advice import RunOutputs
 from dptext.report.answer_line import AnswerLine
@@ -70,18 +70,18 @@ _WARNING_LINES = 3  # lines that others make free for warnings
 _OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
 # Questions of the page, and the lines that answer them; the last has all others.
+_PROTECTED = "What is protected"
 _GROUPS = (
-    ("What is protected", ("words", "texts", "for whom", "names")),
-    (
-        "What is not protected",
-        ("people", "anonymous", "unchanged", "left out", "pseudonyms"),
-    ),
+    ("What was done", ("output", "unchanged", "left out", "pseudonyms")),
+    (_PROTECTED, ("words", "texts", "for whom", "names")),
+    ("What is not protected", ("people", "anonymous")),
     (
         "What an attacker finds",
         ("attacker", "delicate", "same word", "topic", "one guess", "original"),
     ),
+    ("What is left", ("meaning", "distances", "use")),
     ("Before you send it", ("sending", "again", "stronger", "third party")),
-    ("The run", ()),
+    ("The report", ()),
 )
 NOT_MEASURED = "Not measured: no word of a rewritten text stands for another"
 
@@ -112,7 +112,12 @@ def answer(
         *trade.stronger(document, interface),
         *third_party,
         advice.sending(document, released, unchanged, interface),
-        advice.again(document, is_sent=bool(third_party), interface=interface),
+        advice.again(
+            document,
+            is_sent=bool(third_party),
+            is_by_name=released.is_by_name,
+            interface=interface,
+        ),
         advice.report(document, released, interface),
     ]
 
@@ -204,9 +209,10 @@ def first_screen(
     verdict = lines.pop("verdict")
     tone = fitness(Basis.from_document(document))[1]
     parts: list[Block] = [Verdict(Badge(verdict.sentence, tone))]
+    people = lines.get("people", verdict)
     for title, wanted in _GROUPS:
         named = [each for each in wanted or tuple(lines) if each in lines]
-        if lines.get("people", verdict).figures.get("protected_as_a_whole"):
+        if title == _PROTECTED and people.figures.get("protected_as_a_whole"):
             named.insert(1, "people")
         shown: Rows = [(name, lines.pop(name).sentence) for name in named]
         if "unchanged" in wanted:
@@ -263,7 +269,9 @@ def _output(document: Document, released: RunOutputs) -> AnswerLine:
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{plain_name(each)}"' for each in layout.fields or ())
     named = f" of {named}" if named else ""
-    sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
+    sentence = f"vectors{named}"
+    if document.words is not None:
+        sentence = f"{_replaced_by_settings(document.policy)}{named} replaced"
     figures: JsonObject = {}
     if is_of_topics(document):
         sentence = f"texts{named} became topics"
@@ -288,6 +296,20 @@ def _output(document: Document, released: RunOutputs) -> AnswerLine:
         )
     where = f": {where}" if where else ""
     return AnswerLine("output", f"{sentence}{where}", figures, f"{short}{where}")
+
+
+def _replaced_by_settings(policy: Policy | None) -> str:
+    """Name all that settings replace, for a report without counts."""
+    if policy is None:
+        return "words"
+    parts = ["words"]
+    if policy.classes:
+        parts.append("names")
+    if policy.number in ("perturb", "digits"):
+        parts.append("numbers")
+    if policy.forms:
+        return ", ".join([*parts, "dates and the like"])
+    return series(tuple(parts))
 
 
 def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:

@@ -109,8 +109,10 @@ def drawn_pieces(by_class: Mapping[str, int], new: int, digits: int) -> str:
         singular.append("number")
         plural.append("numbers")
     if forms:
-        singular.append("date or the like")
-        plural.append("dates and the like")
+        singular.append("date, address or the like")
+        plural.append(
+            "dates and the like" if plural else "dates, addresses and the like"
+        )
     total = new + digits
     if total == 1:
         return f"1 {singular[0]}"

@@ -106,18 +106,19 @@ def _most_open_use(basis: Basis) -> str:
     """Name the use with the most readers for which a protected release is fit."""
     promise, limits = basis.promise, basis.limits
     protects_texts = _is_within(promise.bound.text_loss.total)
+    is_whole = not _leaves_words(promise)
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        return "Hand it to people under contract at most; do not publish it."
+        return "Hand it at most to people under contract; do not publish it."
     if basis.topics and protects_texts:
-        return "Use it to count topics at most; not where a topic is a secret."
+        return "Use it at most to count topics, and not where a topic is a secret."
     if basis.topics:
-        return "Hand it to a partner under contract at most; do not publish it."
-    if limits is not None and _protects(limits):
-        return "Hand it to programs at most; release no more without the ledger."
-    if protects_texts:
-        purpose = "compare texts" if basis.vectors else "learn from texts"
-        return f"Hand it to programs that {purpose} at most, one text a person."
-    return "Hand it to a partner's programs under contract at most; do not publish it."
+        return "Hand it at most to a partner under contract; do not publish it."
+    if limits is not None and _protects(limits) and is_whole:
+        return "Hand it at most to programs; release no more without the ledger."
+    if protects_texts and is_whole:
+        use = "compare texts" if basis.vectors else "learn from texts"
+        return f"Hand it at most to programs that {use}, one text for each person."
+    return "Hand it at most to a partner's programs, under contract; do not publish it."
 
 
 def is_mostly_guessed(document: Document) -> bool:
@@ -286,20 +287,7 @@ def _people(
     total, figures = promise.bound.text_loss.total, _person_figures(promise)
     rare = ", apart from rare exceptions" if promise.bound.delta else ""
     if limit is not None:
-        holds = _protects(limit) and not _leaves_words(promise)
-        figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
-        how = "Limited protection" if holds else "Not protected"
-        sentence = (
-            f'{how}: at most {bound(limit.nats)} nats for each "'
-            f'{plain_name(limit.field)}" in all releases that the ledger records.'
-        )
-        if _leaves_words(promise):
-            sentence = (
-                "Not protected: words that are not replaced may tell who it is, and "
-                "the ledger counts replaced ones alone (at most "
-                f'{bound(limit.nats)} nats for each "{plain_name(limit.field)}").'
-            )
-        return AnswerLine("people", sentence, figures)
+        return _people_by_ledger(promise, limit)
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
         sentence = (
@@ -312,6 +300,36 @@ def _people(
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
         sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
     return AnswerLine("people", f"{sentence}.", figures)
+
+
+def _people_by_ledger(promise: Statement, limit: SubjectLimit) -> AnswerLine:
+    """Return the guarantee for all words of a person that a ledger records."""
+    is_protected = _protects(limit) and not _leaves_words(promise)
+    figures = _person_figures(promise)
+    figures |= {"limit": limit.nats, "protected_as_a_whole": is_protected}
+    field, nats = plain_name(limit.field), bound(limit.nats)
+    if _leaves_words(promise):
+        sentence = (
+            "Not protected: words that are not replaced may tell who it is, and the "
+            f'ledger counts replaced ones alone (at most {nats} nats for each "{field}"'
+            ")."
+        )
+    elif is_protected:
+        sentence = (
+            f'Limited protection: each "{field}" loses at most {nats} nats in all '
+            "releases that the ledger records."
+        )
+    elif limit.nats <= MAX_MEANINGFUL_TEXT_LOSS:
+        sentence = (
+            f'Not protected as a whole: each "{field}" loses at most {nats} nats in '
+            "all releases that the ledger records, apart from rare exceptions."
+        )
+    else:
+        sentence = (
+            f'Not protected: the ledger lets each "{field}" lose {nats} nats in all; '
+            f"above {MAX_MEANINGFUL_TEXT_LOSS:g}, no person is protected as a whole."
+        )
+    return AnswerLine("people", sentence, figures)
 
 
 def for_whom(document: Document) -> AnswerLine:

@@ -28,7 +28,7 @@ COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
-VERDICT = ("Hand it to ", "Use it to ", "Do not hand ")
+VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
     "output",
     "unchanged",
@@ -172,7 +172,7 @@ def test_a_terminal_shows_no_more(
         assert on.wait(60) == 0, shown
     os.close(upper)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex("Hand it to") :].replace("\r\n", "\n")
+    after = plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n")
     fits(after)
     assert after.rstrip().splitlines()[-1].startswith(" report ")
 
@@ -309,7 +309,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         ),
         (("--seed", "1"), "again", "Anyone who knows or guesses the seed"),
         ((), "again", "Do not release twice: a second version weakens protection"),
-        (("--seed", "1"), "sending", "Do not, unless the original could be sent"),
+        (("--seed", "1"), "sending", "Do not send it unless you could send the"),
         (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
         (
             ("--mechanism", "gaussian", "--epsilon", "31"),
@@ -385,6 +385,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "1000")
             parts = rows(here(*run, *more, given=GIVEN))
+        Path("o").unlink(missing_ok=True)
         assert parts["output"].endswith(where)
         assert parts["report"].startswith(report)
 
@@ -410,19 +411,20 @@ def test_warnings_come_last_and_once(
         lines.append(json.dumps(record) + "\n")
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text("".join(lines))
-    run = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options, "--out-dir", "o")
+    made = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options)
+    run = (*made, "--out-dir", "o")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     assert list(rows(ran))[-1] == "warning"
     left = "column 'title' was left unchanged and repeats"
     assert " ".join(ran.err.split()).count(left) == 1
-    plain = data(*run)
+    plain = data(*made, "--out-dir", "p")
     assert sum("left unchanged" in line for line in plain["warnings"]) == 1
     assert left in plain["warnings"][0]
-    assert f"dptext: {left}" in here(*run, "-v").err
+    assert f"dptext: {left}" in here(*made, "--out-dir", "q", "-v").err
     (tmp_path / "b.jsonl").write_text("{broken\n")
-    failed = here(*run)
+    failed = here(*made, "--out-dir", "s")
     assert failed.code != 0
     assert failed.err.splitlines()[0].startswith(f"dptext: {left}")
 

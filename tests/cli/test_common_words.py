@@ -60,7 +60,7 @@ def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None
     """On the terminal, in the sidecar, in the full report and on its page."""
     answer = (folder / "answer.txt").read_text()
     verdict, first, *_ = answer.strip().split("\n")
-    assert verdict == "Hand it to people under contract at most; do not publish it."
+    assert verdict == "Hand it at most to people under contract; do not publish it."
     assert first.strip().startswith("anonymous")
     assert "No. Common words and the facts that they tell can show who" in first
     sidecar = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())

@@ -231,8 +231,8 @@ def test_the_total_of_a_person_is_said_in_words(budget: tuple[str, ...]) -> None
         "person." in text
     )
     assert (
-        'This value of "user": 1 record in 1 release, 9 nats: protected as a person, '
-        "unless a release left words unchanged." in text
+        'This value of "user": 1 record in 1 release, 9 nats: limited protection as a '
+        "person." in text
     )
     ran = here("ledger", "show", "spent.db", "--value", "nobody")
     text = " ".join(ran.out.decode().split())
@@ -241,8 +241,8 @@ def test_the_total_of_a_person_is_said_in_words(budget: tuple[str, ...]) -> None
     text = " ".join(ran.out.decode().split())
     assert (
         'Different values of "user" with a loss: 2. Not protected as a person (more '
-        "than 10 nats): 1. The others are, unless a release left words unchanged. The "
-        "most: 2 records, 18 nats." in text
+        "than 10 nats): 1. The most: 2 records, 18 nats. Texts without a replaced word "
+        "cost nothing and are not recorded." in text
     )
 
 
@@ -269,6 +269,13 @@ def test_a_limit_protects_nobody_where_words_stay(budget: tuple[str, ...]) -> No
         page = Path("x.html")
         assert here("report", "x.jsonl", "--html", str(page)).code == 0
         assert (visible in page.read_text()) is not protects
+        assert shown()["entries"][0]["leaves_words"] is not protects
+        text = " ".join(here("ledger", "show", "spent.db").out.decode().split())
+        nobody = "Nobody is protected as a person in the release with words that are"
+        assert (nobody in text) is not protects
+        value = here("ledger", "show", "spent.db", "--value", "v").out.decode()
+        none = "limited protection as a person, and none in the release with words"
+        assert (none in " ".join(value.split())) is not protects
         Path("spent.db").unlink()
         Path("spent.db.key").unlink()
 

@@ -61,7 +61,7 @@ def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
     ran = there("sanitize", "-f", "text", *options, given=LINE)
     assert ran.code == 0
     assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
-    assert ran.err.startswith("Hand it to")
+    assert ran.err.startswith("Hand it at most to")
     assert "\x1b" not in ran.err
 
 

@@ -154,7 +154,7 @@ def test_unchanged_fields_are_named(tmp_path: Path) -> None:
 def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
     document = internal_report("risk", tmp_path)
-    for nats, words in ((3.0, "Send only"), (31.0, "Do not, unless the original")):
+    for nats, words in ((3.0, "Send only"), (31.0, "Do not send it unless you")):
         other = changed(document, guarantee__bound__loss=even(nats))
         assert words in closed(rendered(other)).text
 
@@ -162,7 +162,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "verdict", "whom"),
     [
-        ("risk", {}, "Hand it to a partner's programs", "People about whom"),
+        ("risk", {}, "Hand it at most to a partner's programs", "People about whom"),
         ("rank", {}, "Do not hand it on: most words can", "Nobody."),
         ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
         ("risk", {"guarantee__bound__notion": "none"}, "Do not hand it on", "Nobody."),
@@ -175,7 +175,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
         (
             "risk",
             {"guarantee__scope__unprotected": ["common-words"]},
-            "Hand it to people under contract at most",
+            "Hand it at most to people under contract",
             "People about whom",
         ),
         (
@@ -184,7 +184,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
                 "guarantee__bound__text_loss": {"total": 9.0},
                 "guarantee__bound__level": "text",
             },
-            "Hand it to programs that learn from texts at most",
+            "Hand it at most to programs that learn from texts",
             "People with one text",
         ),
     ],
@@ -246,7 +246,7 @@ def test_functions_of_python_speak_of_arguments_and_of_texts() -> None:
     _, report = dptext.privatize(texts, "readable", report=True)
     shown = str(report)
     said = {line.name: line for line in answer.answer(report, interface=PYTHON)}
-    assert said["output"].figures["unchanged_texts"] <= 2
+    assert said["output"].figures["texts"] == 2
     assert said["output"].sentence.startswith("2 texts, ")
     part = re.sub(r"<style>.*</style>", "", report._repr_html_(), flags=re.S)
     for each in (shown, part):
