@@ -20,13 +20,18 @@ def kernel_file() -> Path:
     return _SOURCE.with_name(f"kernel-{digest[:16]}.so")
 
 
+def kernel() -> str:
+    """Return the kernel of decoding: compiled or numpy."""
+    off = os.environ.get(VARIABLE) == "numpy" or not kernel_file().is_file()
+    return "numpy" if off else "compiled"
+
+
 def description() -> str:
     """Return the version, the kernel of decoding and the digest of the lexicon."""
     import json
 
-    off = os.environ.get(VARIABLE) == "numpy" or not kernel_file().is_file()
     lexicon = json.loads(LEXICON.read_bytes())
     return (
-        f"dptext {__version__} (kernel {'numpy' if off else 'compiled'}, "
+        f"dptext {__version__} (kernel {kernel()}, "
         f"lexicon {lexicon['name']} {lexicon['digest'][:12]})"
     )

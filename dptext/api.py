@@ -5,23 +5,27 @@ from __future__ import annotations
 import os
 import pathlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Sized
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, TypeVar, overload
+from typing import Literal, TypeVar, Unpack, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import frames, pipeline, streams
+from dptext import formats, frames, pipeline, streams
 from dptext import profile as profiles
 from dptext.calls import (
     Call,
     CallChoices,
-    Path,
+    StrPath,
+    TableChoices,
     combine,
+    errors_in_words_of_python,
+    in_words_of_python,
     listed,
     open_key,
+    path_of,
     warn,
 )
 from dptext.calls import load_profile as load_profile
@@ -29,12 +33,11 @@ from dptext.calls import open_pipeline as open_pipeline
 from dptext.engine import documents
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
-from dptext.engine.job import Job
+from dptext.engine.job import Job, Progress
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
 from dptext.errors import UsageError
 from dptext.formats import _fields
-from dptext.overrides import make_overrides
 from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
@@ -44,190 +47,148 @@ from dptext.vectors import documents as vector_documents
 from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
 
-Missing = Literal["fail", "pass"]
+Overrides = Mapping[str, object] | None
 FloatRows = NDArray[np.float32]
 _RECORDS = 1024  # texts in a batch of vectors
-# Advice on a column of a file or a table that was left unchanged.
-FILE_ADVICE = (
-    "make it private (fields=) or a pseudonym (pseudonym=), or leave it out (drop=)"
-)
-TABLE_ADVICE = (
-    "make it private (columns=) or a pseudonym (pseudonym=), or leave it out (drop=)"
-)
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
 
 # A table gives a table of its kind, a text a text, an iterable of texts a list; a
-# string is both for type checkers.
+# string is both for type checkers. They complete the options of all from the classes;
+# help and notebooks show the parameters of the function itself.
 @overload
 def privatize(
     texts: Table,
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     columns: str | Sequence[str],
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[TableChoices],
 ) -> Table: ...
 @overload
 def privatize(
     texts: Table,
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     columns: str | Sequence[str],
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[TableChoices],
 ) -> tuple[Table, Report]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[CallChoices],
 ) -> str: ...
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[CallChoices],
 ) -> list[str]: ...
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     report: Literal[True],
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[CallChoices],
 ) -> tuple[str, Report]: ...
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
     report: Literal[True],
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
     progress: bool = ...,
+    **options: Unpack[CallChoices],
 ) -> tuple[list[str], Report]: ...
 def privatize(
-    texts: object,
-    profile: Path = profiles.DEFAULT,
+    texts: str | Iterable[str] | Table,
+    profile: str | os.PathLike[str] = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     *,
     columns: str | Sequence[str] | None = None,
     id: str | None = None,
-    missing: Missing = "fail",
+    missing: Literal["fail", "pass"] = "fail",
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
     risk: str | float | None = None,
     epsilon: float | None = None,
     mechanism: str | None = None,
-    lexicon: Path | None = None,
+    lexicon: str | os.PathLike[str] | None = None,
     topics: str | None = None,
     decode: str | None = None,
-    key: bytes | Path | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
     progress: bool = False,
-) -> object:
-    """Replace the words of texts.
+) -> str | list[str] | Table | tuple[str | list[str] | Table, Report]:
+    """Replace the words of texts: one text gives a text, several give a list.
 
     >>> texts = ["Call me at noon.", "The room was clean."]
     >>> private, report = dptext.privatize(texts, "balanced", risk="10%", report=True)
     >>> len(private), str(report.guarantee.bound.notion)
     (2, 'LDP')
 
-    One text gives one text; any other iterable of texts, a generator for one, a list of
-    as many, in order. profile is a name or the path of a .yaml file; overrides are laid
-    over its keys, as in {"tokens": {"number": "mask"}}. risk ("20%" or 0.2), epsilon
-    (nats per word), mechanism, lexicon (a name or a file), topics (of `dptext topics
-    build`: each text becomes one) and decode (a decoder's name) are the options of
-    `dptext sanitize`. progress shows a bar, in a notebook as well.
-
     With columns, texts is a table of pandas, Polars, pyarrow or Hugging Face datasets,
-    and a table of the same kind comes back. The columns named hold texts, lists of
-    texts, or structs in which a dotted path leads to them; all others are shared with
-    the table that was given. id names a column that decides the random bits of a row
-    instead of its number; a null in a text column is an InputError unless missing is
-    "pass".
-    The result lacks the columns of drop. The values of those of pseudonym are keyed
-    tokens, for which a key is needed: equal values stay equal, so that frequencies and
-    links remain, and anybody with the key can test guesses.
+    and a table of the same kind comes back, which shares all other columns.
 
     >>> import pandas
     >>> frame = pandas.DataFrame({"id": [1, 2], "text": texts})
     >>> list(dptext.privatize(frame, columns="text", drop="id").columns)
     ['text']
 
-    Randomness is fresh and secure each time. With a key, at least 32 secret random
-    bytes or the path of a file that holds them, equal texts at equal positions of a
-    call with the same settings give the same texts.
+    - texts: one text, any iterable of texts (a column, a generator), or a table.
+    - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
+    - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
+    - risk: how often the best guess of a word may be right, "20%" or 0.2.
+    - epsilon: nats per word, instead of a risk.
+    - mechanism, decode: names, as `dptext list mechanisms` and the docs have them.
+    - lexicon: a name or a file of words with vectors.
+    - topics: a name of `dptext topics build`; each text becomes a topic.
+    - key: at least 32 secret random bytes, or a file that holds them. Equal texts at
+      equal positions of a call with the same settings give the same texts then;
+      without a key, randomness is fresh and secure each time.
+    - report: whether the privacy report comes as a second result. str(report) and a
+      notebook show its short answer, report.to_json() is all of it;
+      `dptext.report.document.public` makes it public.
+    - progress: whether to show a bar, in a notebook as well.
 
-    With report=True the privacy report comes as a second result: str(report) and a
-    notebook show its short answer, report.guarantee and report.words are public,
-    report.private holds functions of the texts. The functions `encode` and `public` of
-    dptext.report.document turn it into JSON and into the public report.
+    For tables:
 
-    Warns where many words are unknown to the lexicon, and of other columns of a table
-    that look identifying. Raises TypeError for other types than text and table,
-    UsageError and LexiconError for settings, InputError for columns without texts.
+    - columns: one or several that hold texts, lists of texts, or structs in which a
+      dotted path leads to them.
+    - id: a column that decides the random bits of a row instead of its number.
+    - missing: "pass" leaves nulls, which are an InputError otherwise.
+    - drop: columns that the result lacks.
+    - pseudonym: columns with values that become tokens, by the key. Equal values stay
+      equal, so that frequencies and links remain, and anybody with the key can test
+      guesses.
+
+    Warns where many words are unknown to the lexicon, and of other columns that look
+    identifying. Raises TypeError for other types than text and table, UsageError and
+    LexiconError for settings, InputError for columns without texts.
     """
-    chosen = CallChoices(
+    if not isinstance(report, bool):
+        raise TypeError(
+            "report: give True or False; report.to_json() of the second result saves it"
+        )
+    options = CallChoices(
         risk=risk,
         epsilon=epsilon,
         mechanism=mechanism,
@@ -236,13 +197,17 @@ def privatize(
         decode=decode,
         key=key,
     )
-    with visible(progress):
-        if columns is not None:
+    if columns is not None:
+        with visible(progress), errors_in_words_of_python(table=True):
             frame = frames.wrap(texts)
-            paths = listed(columns)
-            changed = (listed(drop), listed(pseudonym))
-            selection, names = frame.selected(paths, id, missing, *changed)
-            call = Call(profile, overrides, chosen, counts=report)
+            selection, names = frame.selected(
+                paths=listed(columns, "columns"),
+                id=id,
+                missing=missing,
+                drop=listed(drop, "drop"),
+                pseudonym=listed(pseudonym, "pseudonym"),
+            )
+            call = Call(profile, overrides, options, counts=report, table=True)
             replaced = frames.PrivateColumns(
                 pipeline=call.pipeline,
                 key=call.key,
@@ -251,20 +216,22 @@ def privatize(
                 language=call.language,
                 total=frame.rows,
             )
-            private: object = frame.privatized(names, replaced, 0)
+            table: Table = frame.privatized(names, replaced, 0)
             if kinds := frame.identifying(selection):
-                call.warn(warning(kinds, TABLE_ADVICE))
-            return (private, call.report(selection)) if report else private
-        if id is not None or missing != "fail" or drop or pseudonym:
-            raise UsageError(
-                "id, missing, drop and pseudonym are for tables: name the columns, too"
-            )
+                call.warn(warning(kinds))
+            if not report:
+                return table
+            return table, call.report(selection, unchanged=frame.unchanged(selection))
+    if id is not None or missing != "fail" or drop or pseudonym:
+        raise UsageError(
+            "id, missing, drop and pseudonym are for tables: name the columns, too"
+        )
+    with visible(progress), errors_in_words_of_python():
         checked = _checked(texts)
-        call = Call(profile, overrides, chosen, counts=report)
-        total = len(texts) if isinstance(texts, Sized) else 0
-        written = list(call.texts(checked, total))
+        call = Call(profile, overrides, options, counts=report)
+        written = list(call.texts(checked, _length(texts)))
         private = written[0] if isinstance(texts, str) else written
-        return (private, call.report(Selection())) if report else private
+        return (private, call.report()) if report else private
 
 
 @dataclass(frozen=True)
@@ -276,6 +243,10 @@ class SanitizedFiles:
     #: The internal report of all of them: for the owner of the texts.
     report: Report
 
+    def _repr_html_(self) -> str:
+        """Return the short answer of the report as a part of a page."""
+        return self.report._repr_html_()
+
 
 class _Warnings:
     """Passes the warnings of a run to the program, and notes them for the report."""
@@ -284,31 +255,38 @@ class _Warnings:
         self._noted: dict[str, None] = {}
 
     def warn(self, line: str) -> None:
+        line = in_words_of_python(line)
         if line not in self._noted:
             self._noted[line] = None
-            warn(line, stacklevel=6)
+            warn(line)
 
-    def bar(self) -> AbstractContextManager[None]:
-        return nullcontext()
+    def announce(self, line: str) -> None:
+        self.warn(line)
+
+    @contextmanager
+    def bar(self) -> Iterator[Progress]:
+        yield lambda records, words: share(
+            f"{records:,} records, {words:,} words replaced", 0.0
+        )
 
     def with_warnings(
         self, document: Report, identifying: Mapping[str, str], advice: str = ""
     ) -> Report:
         if identifying:
-            self.warn(warning(identifying, advice or FILE_ADVICE))
+            self.warn(warning(identifying, advice))
         return documents.with_warnings(document, [*self._noted])
 
 
 def sanitize_files(
-    paths: Path | Sequence[Path],
-    output: Path | None = None,
+    paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    output: str | os.PathLike[str] | None = None,
     *,
-    out_dir: Path | None = None,
+    out_dir: str | os.PathLike[str] | None = None,
     fields: str | Sequence[str] = (),
-    profile: Path = profiles.DEFAULT,
+    profile: str | os.PathLike[str] = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     id: str | None = None,
-    missing: Missing = "fail",
+    missing: Literal["fail", "pass"] = "fail",
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     format: str | None = None,
@@ -318,36 +296,53 @@ def sanitize_files(
     risk: str | float | None = None,
     epsilon: float | None = None,
     mechanism: str | None = None,
-    lexicon: Path | None = None,
+    lexicon: str | os.PathLike[str] | None = None,
     topics: str | None = None,
     decode: str | None = None,
-    key: bytes | Path | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
+    progress: bool = False,
 ) -> SanitizedFiles:
     """Make files private, as `dptext sanitize` does: the same bytes under a key.
-
-    With output all files are written to one, with out_dir each to a file of its name
-    in that folder, and a folder to a folder; existing outputs are replaced. A public
-    report appears beside each output. fields name the private texts of a record; files
-    of lines have none. Records that cannot be read are an InputError, or are left out
-    with on_error="skip". jobs is the number of processes. All other arguments are
-    those of `privatize` and the options of `dptext sanitize`.
-
-    Warns of columns that look identifying. Raises UsageError and LexiconError for
-    arguments, InputError for files that cannot be read, OutputError where an output
-    cannot be written; then a single output is not there, and of several those are that
-    were complete.
 
     >>> result = dptext.sanitize_files(  # doctest: +SKIP
     ...     "tickets.csv", "tickets.private.csv", fields="body", drop="email"
     ... )
     >>> print(result.report)  # doctest: +SKIP
+
+    A public report appears beside each output; existing outputs are replaced.
+
+    - paths: files to read, or folders of them.
+    - output: one file for all; or out_dir: a folder, in which each file keeps its name.
+    - fields: the private texts of a record; lines of plain text have no fields.
+    - format, encoding: of the files, where names and content do not tell them.
+    - on_error: "skip" leaves out records that cannot be read, and of several files
+      those that cannot be read, each with a warning; otherwise an InputError.
+    - jobs: the number of processes.
+    - progress: whether to count records while they are written.
+
+    All other arguments are those of `privatize`, with fields in the place of columns.
+
+    Warns of columns that look identifying. Raises UsageError and LexiconError for
+    arguments, InputError for files that cannot be read, OutputError where an output
+    cannot be written. A single output then does not exist; of several, those exist that
+    were complete.
     """
-    names = [paths] if isinstance(paths, str | os.PathLike) else [*paths]
-    inputs = tuple(os.fspath(name) for name in names)
+    names: list[object] = [paths]
+    if isinstance(paths, Iterable) and not isinstance(paths, str | os.PathLike):
+        names = list(paths)
+    inputs = tuple(path_of(name, "paths") for name in names)
+    to_file = None if output is None else path_of(output, "output")
+    to_folder = None if out_dir is None else path_of(out_dir, "out_dir")
+    _check_choice("missing", missing, "fail", "pass")
+    _check_choice("on_error", on_error, "fail", "skip")
+    if type(jobs) is not int or jobs < 1:
+        raise UsageError(f"jobs {jobs!r}: give a whole number of at least 1")
     if not inputs or (output is None) == (out_dir is None):
         raise UsageError("sanitize_files: name files, and either output or out_dir")
-    if "-" in (*inputs, output):
+    if "-" in (*inputs, to_file):
         raise UsageError("sanitize_files: name files, not standard input or output")
+    if to_file is not None and (folder := next(filter(os.path.isdir, inputs), None)):
+        raise UsageError(f"{folder} is a folder: give out_dir= instead of an output")
     chosen = CallChoices(
         risk=risk,
         epsilon=epsilon,
@@ -356,37 +351,49 @@ def sanitize_files(
         topics=topics,
         decode=decode,
     )
-    profile, over = combine(profile, overrides, chosen)
-    selection = Selection(
-        fields=tuple(listed(fields)),
-        id_field=id,
-        missing=missing,
-        encoding=None if encoding is None else streams.known_encoding(encoding),
-        dropped=tuple(listed(drop)),
-        pseudonyms=tuple(listed(pseudonym)),
-    )
-    _fields.check_selection(selection)
-    request = Request(
-        job=Job(
-            inputs=inputs,
-            output=None if output is None else os.fspath(output),
-            selection=selection,
-            format=format,
-            on_error=on_error,
-            jobs=jobs,
-            any_language=is_asked_for(over),
-        ),
-        profile=load_profile(profile, over),
-        key=open_key(key),
-        reports=Reports(sidecar=True),
-        out_dir=None if out_dir is None else os.fspath(out_dir),
-    )
-    notices = _Warnings()
-    planned = request.jobs(notices.warn)
-    finished = request.carry_out(planned, notices)
-    assert finished is not None, "neither in place nor resumed"
-    written = tuple(pathlib.Path(each.output) for each in planned if each.output)
-    return SanitizedFiles(paths=written, report=finished.report)
+    with errors_in_words_of_python(), visible(progress):
+        profile, over = combine(profile, overrides, chosen)
+        selection = Selection(
+            fields=tuple(listed(fields, "fields")),
+            id_field=id,
+            missing=missing,
+            encoding=None if encoding is None else streams.known_encoding(encoding),
+            dropped=tuple(listed(drop, "drop")),
+            pseudonyms=tuple(listed(pseudonym, "pseudonym")),
+        )
+        _fields.check_selection(selection)
+        request = Request(
+            job=Job(
+                inputs=inputs,
+                output=to_file,
+                selection=selection,
+                format=format,
+                on_error=on_error,
+                jobs=jobs,
+                any_language=is_asked_for(over),
+            ),
+            profile=load_profile(profile, over),
+            key=open_key(key),
+            reports=Reports(sidecar=True),
+            out_dir=to_folder,
+        )
+        notices = _Warnings()
+        planned = request.jobs(notices.warn)
+        used = {
+            "field": fields,
+            "id": id,
+            "drop": drop,
+            "pseudonym": pseudonym,
+            "missing": missing != "fail",
+            "encoding": encoding,
+        }
+        read = [formats.find(None, each.format) for each in planned]
+        formats.check_options((name for name, value in used.items() if value), read)
+        finished = request.carry_out(planned, notices)
+        assert finished is not None, "neither in place nor resumed"
+        outputs = finished.outputs.outputs
+        written = tuple(pathlib.Path(each) for each in outputs if each is not None)
+        return SanitizedFiles(paths=written, report=finished.report)
 
 
 @dataclass(frozen=True)
@@ -396,7 +403,7 @@ class Vectors:
     #: (m,) float32 for a text, (r, m) for several; with pool="word" (n, m) for a text
     #: of n words, and a list of these for several.
     values: FloatRows | list[FloatRows]
-    release: VectorRelease
+    release: VectorRelease = field(repr=False)
     #: Origin of the run key.
     key: str
 
@@ -418,37 +425,46 @@ def embed(
     mu: float | None = None,
     risk: str | float | None = None,
     clip: float | None = None,
-    lexicon: Path | None = None,
-    key: bytes | Path | None = None,
+    lexicon: str | os.PathLike[str] | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
     progress: bool = False,
 ) -> Vectors:
     """Release noisy vectors of texts.
 
-    All settings are what the options of `dptext embed` are; overrides are laid over
-    them (mechanism, space, tokens). One text gives one vector (m,), an iterable of
-    texts (r, m) float32; with pool="word" a text gives the vectors of its words, (n,
-    m), and several texts a list of these. The result's `report` states the guarantee.
-    Randomness, errors and progress are those of `privatize`.
-
     >>> vectors = dptext.embed(["Call me at noon.", "The room was clean."], epsilon=8)
-    >>> len(vectors.values), str(vectors.report.guarantee.bound.notion)
+    >>> vectors.values.shape[0], str(vectors.report.guarantee.bound.notion)
     (2, 'LDP')
+
+    One text gives one vector (m,), an iterable of texts (r, m) float32; with
+    pool="word" a text gives the vectors of its words, (n, m), and several texts a list
+    of these. The report of the result states the guarantee.
+
+    - overrides: settings of mechanism, space and tokens.
+    - pool: "mean", "sif" or "sentence" for a vector per text, "word" for each word.
+    - model: folder of a model of sentences, for pool="sentence".
+    - mechanism: a name of the family noise, as `dptext list mechanisms` has them.
+    - epsilon, or risk with pool="word", or mu of Gaussian noise: the guarantee.
+    - clip: the length to which each vector is shortened.
+
+    lexicon, key and progress, errors and warnings are those of `privatize`.
     """
-    run_key = open_key(key)
-    over = make_overrides(
-        overrides,
-        epsilon=epsilon,
-        risk=risk,
-        mechanism=mechanism,
-        lexicon=lexicon,
-    )
-    options = {"pool": pool, "model": model}
-    ready = release.prepare(release.parse(over, options, clip=clip, mu=mu))
-    tokenizer = None if is_asked_for(over) else ready.tokenizer
-    language = Language(tokenizer, ready.lexicon.name, warn)
-    total = len(texts) if isinstance(texts, Sized) else 0
-    with visible(progress):
-        values = _vectors(ready, _checked(texts), run_key, language, total=total)
+    with errors_in_words_of_python(), visible(progress):
+        checked, run_key = _checked(texts), open_key(key)
+        chosen = CallChoices(
+            epsilon=epsilon, risk=risk, mechanism=mechanism, lexicon=lexicon
+        )
+        _, over = combine(profiles.DEFAULT, overrides, chosen)
+        longest: object = clip
+        if isinstance(longest, str) or (clip is not None and not clip > 0.0):
+            raise UsageError(f"clip {clip!r}: give a number above 0")
+        options = {"pool": pool, "model": model}
+        ready = release.prepare(release.parse(over, options, clip=clip, mu=mu))
+        tokenizer = None if is_asked_for(over) else ready.tokenizer
+        language = Language(
+            tokenizer, ready.lexicon.name, lambda line: warn(in_words_of_python(line))
+        )
+        total = _length(texts)
+        values = _vectors(ready, checked, run_key, language, total=total)
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )
@@ -496,15 +512,48 @@ def _checked(texts: object) -> Iterator[str]:
         raise TypeError(f"a {kind} has no order to return texts in: give a list")
     if isinstance(texts, bytes | bytearray | memoryview):
         raise TypeError(f"a text is a str, not {kind}: decode it")
-    if not isinstance(texts, Iterable):
-        raise TypeError(f"give a text or an iterable of texts, not {kind}")
-    return _each((texts,) if isinstance(texts, str) else texts)
+    if isinstance(texts, str):
+        return iter((texts,))
+    if hasattr(texts, "to_pylist"):  # of pyarrow
+        texts = texts.to_pylist()
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        raise TypeError(f"give a text or an iterable of texts, not {_described(texts)}")
+    return _each(texts)
 
 
 def _each(texts: Iterable[object]) -> Iterator[str]:
     for number, text in enumerate(texts):
         if not isinstance(text, str):
-            raise TypeError(
-                f"the text at index {number} is not a str but {type(text).__name__}"
-            )
+            problem = f"is of type {_described(text)}, not str"
+            if isinstance(text, bytes):
+                problem += ": decode it"
+            elif _is_missing(text):
+                problem = (
+                    f"is missing ({text}): leave it out, or give ''; in columns of a "
+                    "table missing='pass' keeps it"
+                )
+            raise TypeError(f"the text at index {number} {problem}")
         yield text
+
+
+def _described(value: object) -> str:
+    """Name the type of a value, and the dimensions of an array."""
+    kind = type(value).__name__
+    return f"{kind} of {value.ndim} axes" if isinstance(value, np.ndarray) else kind
+
+
+def _is_missing(value: object) -> bool:
+    """Tell whether a value stands for a missing one: None, NaN, NA of pandas."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def _length(texts: object) -> int:
+    """Return the number of texts, 0 where it is unknown."""
+    return len(texts) if isinstance(texts, Sized) else 0
+
+
+def _check_choice(name: str, value: object, *choices: str) -> None:
+    """Raise UsageError for a value that is not one of the choices."""
+    if value not in choices:
+        raise UsageError(f"{name} {value!r}: give {' or '.join(map(repr, choices))}")

@@ -30,10 +30,11 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import progress
+from dptext import progress, streams
 from dptext.errors import LexiconError
 
-Arrays = Mapping[str, NDArray[Any]]
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
 Numbers = dict[str, Any]
 T = TypeVar("T")
 
@@ -45,10 +46,7 @@ def folder() -> Path:
     home = os.environ.get("XDG_CACHE_HOME", "")
     if os.path.isabs(home):
         return Path(home) / "dptext"
-    try:
-        return Path.home() / ".cache" / "dptext"
-    except RuntimeError:  # a user without a home: nothing is cached
-        return Path(os.devnull) / "dptext"
+    return streams.home_folder() / ".cache" / "dptext"
 
 
 def shipped_file() -> Path:
@@ -146,10 +144,10 @@ def numbers(
 
 def table(
     key: str,
-    compute: Callable[[], NDArray[Any]],
-    holds: Callable[[NDArray[Any]], bool],
+    compute: Callable[[], Array],
+    holds: Callable[[Array], bool],
     work: str,
-) -> NDArray[Any]:
+) -> Array:
     """Return a large array of a key, mapped from its file, which processes share.
 
     Only the parts that are used are read, so no digest is checked: `holds` must find
@@ -167,11 +165,11 @@ def table(
     return computed if kept is None else kept
 
 
-def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] | None:
+def _mapped(path: Path, holds: Callable[[Array], bool]) -> Array | None:
     """Map the array of a file, None if it is invalid."""
     try:
         if _private(path.stat(), stat.S_ISREG):
-            kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            kept: Array = np.load(path, mmap_mode="r", allow_pickle=False)
             return np.asarray(kept) if holds(kept) else None
     except Exception:  # noqa: S110 - any error means an invalid entry
         pass
@@ -269,12 +267,12 @@ def _kept() -> Iterator[tuple[str, Path]]:
 
 def sizes() -> dict[str, tuple[int, int]]:
     """Return the number of files that are kept, and their bytes, by kind."""
-    found: dict[str, tuple[int, int]] = {}
+    sizes_by_kind: dict[str, tuple[int, int]] = {}
     for kind, path in _kept():
         with contextlib.suppress(OSError):
-            files, size = found.get(kind, (0, 0))
-            found[kind] = files + 1, size + path.stat().st_size
-    return found
+            files, size = sizes_by_kind.get(kind, (0, 0))
+            sizes_by_kind[kind] = files + 1, size + path.stat().st_size
+    return sizes_by_kind
 
 
 def clear() -> None:

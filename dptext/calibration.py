@@ -22,17 +22,19 @@ from dptext.types import Floats, Lexicon, Notion, Strategy
 
 def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     """Prepare a profile with an epsilon or a risk. Raises as `solve` and that do."""
-    return pipeline.build(solve(recipe, lexicon), lexicon)
+    solved, mechanism = solve(recipe, lexicon)
+    return pipeline.build(solved, lexicon, mechanism)
 
 
-def solve(recipe: Profile, lexicon: Lexicon) -> Profile:
-    """Return a profile with the epsilon that meets its risk; unchanged without a risk.
+def solve(recipe: Profile, lexicon: Lexicon) -> tuple[Profile, Mechanism | None]:
+    """Return a profile with the epsilon that meets its risk, and its mechanism.
 
-    Raises UsageError for a risk that no meaningful epsilon meets.
+    Without a risk the profile is unchanged and no mechanism has been prepared. Raises
+    UsageError for a risk that no meaningful epsilon meets.
     """
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.epsilon is not None:
-        return recipe
+        return recipe, None
     if params.attacker_risk is not None:
         params = replace(params, risk=_risk_of_words(recipe, lexicon, params))
     recipe = replace(recipe, budget=Part("uniform", params))
@@ -49,7 +51,7 @@ def solve(recipe: Profile, lexicon: Lexicon) -> Profile:
             "places shows more: give --epsilon instead"
         )
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
-    return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior))
+    return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior)), mechanism
 
 
 def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) -> float:

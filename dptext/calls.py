@@ -1,19 +1,25 @@
-"""One call from a Python program: its settings and key, its work, its report."""
+"""One call from a Python program: its settings and key, its work, its report.
+
+Errors and warnings of a call name parameters, where those of commands name options.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import inspect
 import os
+import re
 import time
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypedDict
+from typing import Literal, TypedDict
 
 from dptext import calibration, lexicons, pipeline
 from dptext import profile as profiles
 from dptext.engine import documents
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.tally import Tally
-from dptext.errors import UsageError
+from dptext.errors import DptextError, UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.lexicons.topics import PREFIX
 from dptext.measures.public import PublicMeasures
@@ -25,7 +31,94 @@ from dptext.randomness import RunKey
 from dptext.report.notebook import Report
 from dptext.types import JsonObject, Record, Selection
 
-Path = str | os.PathLike[str]
+StrPath = str | os.PathLike[str]
+
+# Parameters of the functions for Python, by the option that does the same.
+_PARAMETERS = {
+    "field": "fields",
+    "id": "id",
+    "missing": "missing",
+    "drop": "drop",
+    "pseudonym": "pseudonym",
+    "format": "format",
+    "encoding": "encoding",
+    "on-error": "on_error",
+    "out-dir": "out_dir",
+    "jobs": "jobs",
+    "profile": "profile",
+    "risk": "risk",
+    "epsilon": "epsilon",
+    "mechanism": "mechanism",
+    "lexicon": "lexicon",
+    "topics": "topics",
+    "decode": "decode",
+    "key-file": "key",
+    "pool": "pool",
+    "model": "model",
+    "mu": "mu",
+    "clip": "clip",
+}
+# An option that was given several names at once; a command, which stays as it is; a
+# setting; an option, perhaps with a value.
+_REPEATED = re.compile(r"--([a-z-]+) is repeated, once for each: (--.*?)(?=;|$)")
+_OPTION = re.compile(
+    r"(?P<command>`?dptext [a-z]+(?: --[a-z-]+(?: [A-Z]+)?)*)"
+    r"|(?<![\w-])--set (?P<setting>[a-z_.]+)=(?P<value>\w+)"
+    r"|(?<![\w-])--(?P<option>[a-z][a-z-]*)(?: (?P<argument>"
+    r"[A-Z]+|csv|json|jsonl|text|skip|pass|mean|word|sif|sentence|none)\b)?"
+)
+_OURS = re.compile(r"dptext(\.|$)")
+_FIELD = re.compile(r"\b(id )?field(s?)\b")
+
+
+def in_words_of_python(line: str, *, table: bool = False) -> str:
+    """Write parameters in the place of the options of a line.
+
+    Records of a table have columns, in the place of fields. An option without a
+    parameter is one of `dptext sanitize`.
+    """
+
+    def several(match: re.Match[str]) -> str:
+        names = ", ".join(f"'{name}'" for name in match[2].split()[1::2])
+        return f"a list names several: {_PARAMETERS[match[1]]}=[{names}]"
+
+    def written(match: re.Match[str]) -> str:
+        if match["command"]:
+            return match[0]
+        if match["setting"]:
+            *parents, last = match["setting"].split(".")
+            value = f"{{'{last}': '{match['value']}'}}"
+            for name in reversed(parents):
+                value = f"{{'{name}': {value}}}"
+            return f"overrides={value}"
+        name = _PARAMETERS.get(match["option"])
+        if name is None:
+            return f"`dptext sanitize {match[0]}`"
+        name = "columns" if table and name == "fields" else name
+        argument = match["argument"] or ""
+        if not match.start():  # the subject of the line
+            return match[0].replace(f"--{match['option']}", name)
+        return (
+            f"{name}='{argument}'"
+            if argument and not argument.isupper()
+            else f"{name}="
+        )
+
+    line = _OPTION.sub(written, _REPEATED.sub(several, line))
+    return _FIELD.sub(r"\1column\2", line) if table else line
+
+
+@contextlib.contextmanager
+def errors_in_words_of_python(*, table: bool = False) -> Iterator[None]:
+    """Write parameters in the place of options in the errors of a block."""
+    try:
+        yield
+    except DptextError as error:
+        line = in_words_of_python(str(error), table=table)
+        error.args = (line,)
+        if isinstance(error, ImportError):
+            error.msg = line
+        raise
 
 
 class CallChoices(TypedDict, total=False):
@@ -34,29 +127,48 @@ class CallChoices(TypedDict, total=False):
     risk: str | float | None
     epsilon: float | None
     mechanism: str | None
-    lexicon: Path | None
+    lexicon: StrPath | None
     topics: str | None
     decode: str | None
-    key: bytes | Path | None
+    key: bytes | StrPath | None
 
 
-def load_profile(name: Path, overrides: Mapping[str, object] | None = None) -> Profile:
+class TableChoices(CallChoices, total=False):
+    """Choices of a call for a table, whose rows have other columns."""
+
+    id: str | None
+    missing: Literal["fail", "pass"]
+    drop: str | Sequence[str]
+    pseudonym: str | Sequence[str]
+
+
+def load_profile(
+    name: str | os.PathLike[str], overrides: Mapping[str, object] | None = None
+) -> Profile:
     """Read a profile by name or path; overrides are laid over its keys.
 
     Raises UsageError for an unknown name, key or value.
     """
-    return profiles.load(os.fspath(name), overrides)
+    if not isinstance(name, str | os.PathLike):
+        raise TypeError(
+            "profile: give a name or the path of a .yaml file, not "
+            f"{type(name).__name__}"
+        )
+    with errors_in_words_of_python():
+        return profiles.load(os.fspath(name), overrides)
 
 
 def open_pipeline(
-    profile: Path = profiles.DEFAULT, overrides: Mapping[str, object] | None = None
+    profile: str | os.PathLike[str] = profiles.DEFAULT,
+    overrides: Mapping[str, object] | None = None,
 ) -> Pipeline:
     """Prepare a profile with its lexicon: the public work, done once.
 
     Raises UsageError and LexiconError.
     """
     recipe = load_profile(profile, overrides)
-    return calibration.build(recipe, lexicons.find(recipe.lexicon))
+    with errors_in_words_of_python():
+        return calibration.build(recipe, lexicons.find(recipe.lexicon))
 
 
 def open_key(key: object) -> RunKey:
@@ -70,14 +182,35 @@ def open_key(key: object) -> RunKey:
     raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
 
 
-def warn(line: str, stacklevel: int = 3) -> None:
-    """Warn the caller; the line holds nothing of a text."""
-    warnings.warn(line, stacklevel=stacklevel)
+def warn(line: str) -> None:
+    """Warn the program, at its line; the warning holds nothing of a text."""
+    modules = []
+    frame = inspect.currentframe()
+    while frame is not None:
+        modules.append(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    # Generators of dptext are run by frames of other modules.
+    ours = [level for level, name in enumerate(modules, 1) if _OURS.match(name)]
+    warnings.warn(line, stacklevel=ours[-1] + 1)
 
 
-def listed(names: str | Sequence[str]) -> list[str]:
-    """Return names of columns as a list; one may stand alone."""
-    return [names] if isinstance(names, str) else list(names)
+def listed(names: str | Sequence[str], parameter: str) -> list[str]:
+    """Return names as a list; one may stand alone. Raises TypeError for others."""
+    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+    several: list[object] = [names] if is_one else list(names)
+    checked = [name for name in several if isinstance(name, str)]
+    if len(checked) < len(several):
+        wrong = next(name for name in several if not isinstance(name, str))
+        kind = type(wrong).__name__
+        raise TypeError(f"{parameter}: give a name or a list of names, not {kind}")
+    return checked
+
+
+def path_of(path: object, parameter: str) -> str:
+    """Return a path as text. Raises TypeError for anything else."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{parameter}: give a path, not {type(path).__name__}")
+    return os.fspath(path)
 
 
 class Call:
@@ -88,11 +221,12 @@ class Call:
 
     def __init__(
         self,
-        profile: Path = profiles.DEFAULT,
+        profile: StrPath = profiles.DEFAULT,
         overrides: Mapping[str, object] | None = None,
         chosen: CallChoices | None = None,
         *,
         counts: bool = True,
+        table: bool = False,
     ) -> None:
         self.key = open_key((chosen or {}).get("key"))
         profile, over = combine(profile, overrides, chosen or {})
@@ -102,15 +236,17 @@ class Call:
         self.language = Language(
             tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
         )
+        self._table = table
         # Warnings so far.
-        self.said: list[str] = []
+        self.warnings: list[str] = []
         self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
         """Warn the program, and note it for the report."""
-        self.said.append(line)
-        warn(line, stacklevel=4)
+        line = in_words_of_python(line, table=self._table)
+        self.warnings.append(line)
+        warn(line)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
         """Give each text with its words replaced, in order.
@@ -130,13 +266,21 @@ class Call:
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(self, selection: Selection, *, finder: str = "") -> Report:
+    def report(
+        self,
+        selection: Selection | None = None,
+        *,
+        unchanged: Sequence[str] = (),
+        finder: str = "",
+    ) -> Report:
         """Return the internal report of the work so far, without files.
 
-        selection: the private fields of a record; finder: name of the component that
-        chose the private parts of texts, "" without one.
+        selection: the private columns of a table, None for texts without one;
+        unchanged: all others, empty if they are not known; finder: name of the
+        component that chose the private parts of texts, "" without one.
         """
         assert self.tally is not None
+        self.tally.copied.update(dict.fromkeys(unchanged))
         self.tally.seconds = time.monotonic() - self._began
         document = documents.called(
             pipeline=self.pipeline,
@@ -146,21 +290,31 @@ class Call:
             selection=selection,
             finder=finder,
         )
-        return documents.with_warnings(document, self.said)
+        return documents.with_warnings(document, self.warnings)
 
 
 def combine(
-    profile: Path, overrides: Mapping[str, object] | None, chosen: CallChoices
-) -> tuple[Path, JsonObject]:
+    profile: StrPath, overrides: Mapping[str, object] | None, chosen: CallChoices
+) -> tuple[StrPath, JsonObject]:
     """Return the profile of a call and the keys laid over it, without those of a run.
 
-    Topics are a lexicon, and without another profile that of topics. Raises UsageError.
+    Topics are a lexicon, and without another profile that of topics. Raises UsageError,
+    and TypeError for names that are no text.
     """
-    named: dict[str, Any] = {**chosen}
-    named.pop("key", None)
-    if (whole := named.pop("topics", None)) is not None:
-        if named.get("lexicon") is not None:
+    lexicon, topics = chosen.get("lexicon"), chosen.get("topics")
+    for name, value in (("lexicon", lexicon), ("topics", topics)):
+        if not isinstance(value, str | os.PathLike | None):
+            raise TypeError(f"{name}: give a name, not {type(value).__name__}")
+    if topics is not None:
+        if lexicon is not None:
             raise UsageError("give only one of topics, lexicon")
-        named["lexicon"] = f"{PREFIX}{whole}"
+        lexicon = f"{PREFIX}{topics}"
         profile = "topics" if profile == profiles.DEFAULT else profile
-    return profile, make_overrides(overrides, **named)
+    return profile, make_overrides(
+        overrides,
+        lexicon=lexicon,
+        risk=chosen.get("risk"),
+        epsilon=chosen.get("epsilon"),
+        mechanism=chosen.get("mechanism"),
+        decode=chosen.get("decode"),
+    )

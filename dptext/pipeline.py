@@ -48,7 +48,7 @@ from dptext.randomness import (
     RunKey,
 )
 from dptext.settings import digest_of_data
-from dptext.strategies import RunTable, draw_by_record
+from dptext.shared_draws import RunTable, draw_by_record
 from dptext.tokens import joining, kinds, lists
 from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.policy import Policy
@@ -183,6 +183,8 @@ class Privatized(NamedTuple):
     joined: Joined
     #: (n,) nats.
     eps: Eps
+    #: Number of texts that are the same before and after; empty ones apart.
+    unchanged: int = 0
 
     @property
     def replaced(self) -> list[int]:
@@ -235,7 +237,17 @@ class Pipeline:
             joined = replace(joined, texts=anew)
         left = iter(joined.texts)
         texts = [tuple(islice(left, len(record.texts))) for record in records]
-        return Privatized(texts=texts, words=words, drawn=drawn, joined=joined, eps=eps)
+        before = (text for record in records for text in record.texts)
+        pairs = zip(before, joined.texts, strict=True)
+        unchanged = sum(old == new for old, new in pairs if old)
+        return Privatized(
+            texts=texts,
+            words=words,
+            drawn=drawn,
+            joined=joined,
+            eps=eps,
+            unchanged=unchanged,
+        )
 
     @property
     def writes_sets(self) -> bool:
@@ -380,8 +392,8 @@ class Pipeline:
         for batch in batches(records, batch_size):
             yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
 
-    def randomness(self, key: RunKey) -> Randomness:
-        """Return the random streams of a run.
+    def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
+        """Return the random streams of a run; output as in Randomness.
 
         Any change that affects draws, such as an edited file, gives independent noise,
         even with the same key. Raises UsageError for a key if equal texts may get
@@ -392,7 +404,7 @@ class Pipeline:
                 "the view of these topics may see equal texts differently, so that a "
                 "key or seed would not repeat draws: leave it out"
             )
-        return Randomness(key, self.identity)
+        return Randomness(key, self.identity, output)
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
@@ -409,19 +421,23 @@ def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record
         yield batch
 
 
-def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
+def build(
+    recipe: Profile, lexicon: Lexicon, mechanism: Mechanism | None = None
+) -> Pipeline:
     """Prepare a profile for a lexicon.
 
-    recipe has an epsilon in the place of a risk (dptext.calibration). Raises UsageError
-    for settings that do not fit the lexicon, or an epsilon too large to mean anything.
+    recipe has an epsilon in the place of a risk (dptext.calibration). mechanism is that
+    of the profile, if it has been prepared for this lexicon. Raises UsageError for
+    settings that do not fit the lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(recipe, lexicon)
     decoding = recipe.decoder.params.for_lexicon(lexicon)
     recipe = replace(recipe, decoder=Part(recipe.decoder.name, decoding))
     budget = recipe.budget.params.prepare(lexicon)
     check_compatibility(recipe, budget)
-    space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    mechanism = recipe.mechanism.params.prepare(space, _aim(budget.description))
+    if mechanism is None:
+        space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
+        mechanism = recipe.mechanism.params.prepare(space, _aim(budget.description))
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     if topics.topic_meta(lexicon) is not None:
         _check_topics(recipe, mechanism, budget)
@@ -429,7 +445,7 @@ def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
     mapping = None
     if recipe.mapping is not None:
         assert isinstance(mechanism, NoiseMechanism)
-        index = Index(mechanism.output_vectors, space.size)
+        index = Index(mechanism.output_vectors, mechanism.space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):

@@ -117,15 +117,23 @@ def shares() -> Iterator[None]:
 
     A bar on a terminal, with the time left, and in a notebook, else lines now and then.
     """
-    if not _on or sys.stderr is None:
+    if not _on or sys.stderr is None or _shown:  # shown by the block around this one
         yield
         return
-    token, depth = object(), len(_shown)
+    token = object()
     _steps.append(token)
     try:
         if (bar := _notebook_bar()) is not None:
-            _shown.append(bar)
+            last = "starting"
+
+            def follow(phase: str, share: float) -> None:
+                nonlocal last
+                last = phase
+                bar(phase, share)
+
+            _shown.append(follow)
             yield
+            bar(last, 1.0)  # full, even where no share of the phase was known
             return
         if not sys.stderr.isatty():
             latest = time.monotonic()
@@ -159,7 +167,7 @@ def shares() -> Iterator[None]:
             yield
     finally:
         _steps.remove(token)
-        del _shown[depth:]
+        _shown.clear()
 
 
 def duration(seconds: float) -> str:

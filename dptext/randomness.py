@@ -1,7 +1,8 @@
 """Cryptographic randomness, keyed per record.
 
 Every record has a 128-bit nonce, a keyed hash of the run key, the settings, the
-record's identity and its text. A word's random bits are AES-256 of the nonce combined
+record's identity (or its place: the name of its output among several, and its number
+there) and its text. A word's random bits are AES-256 of the nonce combined
 with the word's number in its record and a lane number: counter mode with explicit
 counters. So the same key, input and settings give the same bits for any batch size,
 number of jobs and order of work. No two words share a block, except with probability
@@ -11,6 +12,7 @@ blocks^2 / 2^128 or so, as in AES-CTR with random nonces.
 from __future__ import annotations
 
 import copy
+import errno
 import hashlib
 import os
 import re
@@ -61,15 +63,6 @@ class RunKey:
         """Draw a key from the operating system."""
         return cls(os.urandom(KEY_BYTES), "system")
 
-    def for_output(self, name: str) -> RunKey:
-        """Derive the key of one of several outputs of a run, by its name.
-
-        With it records of equal id and text in two outputs have independent draws.
-        """
-        encoded = b"output " + name.encode("utf-8", "surrogateescape")
-        secret = hashlib.blake2b(encoded, key=self.secret, digest_size=KEY_BYTES)
-        return RunKey(secret.digest(), self.origin)
-
     @classmethod
     def from_seed(cls, seed: int) -> RunKey:
         """Derive a key from a public number: for tests and papers, never private."""
@@ -83,6 +76,10 @@ class RunKey:
         bytes, may be read by other users (not checked if trusted), or is neither a
         regular file nor an open pipe, such as `<(...)` of a shell.
         """
+        make = f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
+        if not os.path.lexists(path):
+            missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise UsageError(f"key file {streams.unopened(path, missing)}; {make}")
         data = key_bytes(
             path,
             lambda data: trusted,
@@ -91,10 +88,7 @@ class RunKey:
         try:
             return cls.from_bytes(data)
         except UsageError as error:
-            raise UsageError(
-                f"key file {path}: {error}; "
-                f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
-            ) from None
+            raise UsageError(f"key file {path}: {error}; {make}") from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RunKey:
@@ -195,12 +189,13 @@ class _WatchedCipher:
 class Randomness:
     """The source of the random bits of a run, batch by batch."""
 
-    def __init__(self, key: RunKey, settings: str) -> None:
+    def __init__(self, key: RunKey, settings: str, output: str | None = None) -> None:
         """Derive the keys of nonces and bits.
 
         The digest of settings covers everything besides key and input that affects
         draws. It is part of both keys: any change of settings gives independent noise,
-        even with the same key.
+        even with the same key. output: a name that is part of every nonce of a record;
+        records of outputs with two names have independent draws.
         """
         from cryptography.hazmat.primitives.ciphers import Cipher, algorithms, modes
 
@@ -209,6 +204,10 @@ class Randomness:
             return hashlib.blake2b(message, key=key.secret, digest_size=32).digest()
 
         self.origin = key.origin
+        self._output = b""
+        if output is not None:
+            encoded = output.encode("utf-8", "surrogateescape")
+            self._output = b"f%d:" % len(encoded) + encoded
         self._computed: dict[str, Any] = {}
         self._nonce_key = derive(b"/nonce/")
         # ECB on counter blocks that never repeat is counter mode.
@@ -242,7 +241,7 @@ class Randomness:
         differ in their count (repeat).
         """
         # A letter before each part and its length make the hashed bytes unambiguous.
-        hashed = hashlib.blake2b(key=self._nonce_key, digest_size=16)
+        hashed = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
         if record.identity is None:
             hashed.update(b"o%d" % record.ordinal)
         else:
@@ -254,6 +253,15 @@ class Randomness:
             encoded = text.encode("utf-8", "surrogatepass")
             hashed.update(b"|%d:" % len(encoded) + encoded)
         return hashed.digest()
+
+    @property
+    def run_nonce(self) -> bytes:
+        """Return the nonce of draws that all outputs of a run share.
+
+        No record has it, as none has this number.
+        """
+        shared = hashlib.blake2b(b"o-2", key=self._nonce_key, digest_size=16)
+        return shared.digest()
 
     def bits(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
         """Return the random bits of a batch of n words.

@@ -231,13 +231,13 @@ def published(stage: str) -> dict[str, str]:
 
     A docstring names them: "Known as: 1-Diffractor."; remarks stand in parentheses.
     """
-    found = {}
+    published_names = {}
     for name in sorted(_packaged(stage)):
         module = importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
         if line := _KNOWN_AS.search(module.__doc__ or ""):
             listed = re.sub(r" *\(.*?\)", "", line[1])
-            found.update(dict.fromkeys(listed.split(", "), name))
-    return found
+            published_names.update(dict.fromkeys(listed.split(", "), name))
+    return published_names
 
 
 def suggest(

@@ -29,8 +29,8 @@ def run(site: Path, *arguments: str, given: bytes = b"") -> Ran:
     return there(*arguments, given=given, PYTHONPATH=os.pathsep.join(paths))
 
 
-def example(heading: str) -> str:
-    """Return the first program of a section of docs/extending.md."""
+def example(heading: str, number: int = 0) -> str:
+    """Return a program of a section of docs/extending.md, by default the first."""
     text = (ROOT / "docs" / "extending.md").read_text("utf-8")
     section = text.partition(f"## {heading}\n")[2].partition("\n## ")[0]
-    return str(re.findall(r"```python\n(.*?)```", section, re.DOTALL)[0])
+    return str(re.findall(r"```python\n(.*?)```", section, re.DOTALL)[number])

@@ -20,7 +20,7 @@ import pytest
 
 import dptext
 from dptext import api, progress
-from dptext.calls import Call, CallChoices
+from dptext.calls import Call, CallChoices, TableChoices
 from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.lexicons import topics
@@ -76,9 +76,9 @@ def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
         (5, "not int"),
         (b"the film", "bytes: decode it"),
         ({TEXT}, "no order"),
-        ([TEXT, None], "the text at index 1 is not a str but NoneType"),
-        ([TEXT, 5.0], "the text at index 1 is not a str but float"),
-        ([b"the"], "index 0 is not a str but bytes"),
+        ([TEXT, None], "the text at index 1 is missing (None): leave it out"),
+        ([TEXT, 5.0], "the text at index 1 is of type float, not str"),
+        ([b"the"], "index 0 is of type bytes, not str: decode it"),
     ],
     ids=str,
 )
@@ -198,6 +198,8 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
         "text, report = dptext.privatize('x', report=True)\n"
         "reveal_type(text)\n"
         "reveal_type(report.guarantee.wording.sentence)\n"
+        "reveal_type(dptext.privatize(3.0, columns='text', drop='id'))\n"
+        "dptext.privatize(['x'], epsilonn=3)\n"
     )
     done = subprocess.run(
         [sys.executable, "-m", "mypy", "--follow-imports=silent", str(program)],
@@ -213,17 +215,31 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
         "list[str]",
         "str",
         "str",
+        "float",
     ], done.stdout
+    assert 'did you mean "epsilon"?' in done.stdout
 
 
 def test_settings_are_named_in_help_and_completion() -> None:
     """Every public function has its parameters by name, with a type and no others."""
-    for function in (dptext.privatize, dptext.embed, dptext.load_profile):
-        for each in inspect.signature(function).parameters.values():
+    functions: list[Any] = [dptext.privatize, dptext.embed, dptext.sanitize_files]
+    for function in (*functions, dptext.load_profile, dptext.open_pipeline):
+        signature = inspect.signature(function)
+        for each in signature.parameters.values():
             assert each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
-            assert each.annotation is not each.empty, each.name
-    names = inspect.signature(dptext.privatize).parameters
-    assert CallChoices.__annotations__.keys() < names.keys()
+            # Types in full: no names that only this package knows.
+            assert each.annotation not in (each.empty, "object", "Path", "StrPath")
+        assert signature.return_annotation != "object"
+    for function in functions:
+        # Help lists the parameters, or refers to those of privatize.
+        told = f"{function.__doc__}, {dptext.privatize.__doc__}"
+        assert all(name in told for name in inspect.signature(function).parameters)
+    options = {**CallChoices.__annotations__, **TableChoices.__annotations__}
+    named = inspect.signature(dptext.privatize).parameters
+    assert options.keys() < named.keys()
+    for name, annotation in options.items():
+        declared = named[name].annotation.replace("os.", "").removesuffix(" | None")
+        assert declared in str(annotation).replace("StrPath", "str | PathLike[str]")
 
 
 def test_examples_of_docstrings_run() -> None:
@@ -238,8 +254,9 @@ def test_progress_is_shown_for_a_call_that_asks(
     settings: dict[str, Any],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
 ) -> None:
-    """Shares of texts and of rows, of this call alone."""
+    """Shares of texts and of rows, and counts of records, of this call alone."""
     frame = pytest.importorskip("pandas").DataFrame({"text": [TEXT] * 9})
     seen: list[tuple[str, float]] = []
     monkeypatch.setattr(
@@ -247,9 +264,13 @@ def test_progress_is_shown_for_a_call_that_asks(
     )
     dptext.privatize([TEXT] * 9, progress=True, **settings)
     dptext.privatize(frame, columns="text", progress=True, **settings)
-    assert [(name, share) for name, share in seen if share == 1.0] == [
-        ("texts", 1.0),
-        ("rows", 1.0),
+    source = tmp_path / "in.txt"
+    source.write_text(f"{TEXT}\n" * 9)
+    dptext.sanitize_files(source, tmp_path / "o.txt", progress=True, **settings)
+    assert list(dict.fromkeys(name for name, share in seen if share == 1.0)) == [
+        "texts",
+        "rows",
+        "9 records, 72 words replaced",
     ]
     shown = len(seen)
     dptext.privatize([TEXT], **settings)
@@ -322,6 +343,34 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     )
 
 
+def test_texts_of_libraries(settings: dict[str, Any]) -> None:
+    """Columns and arrays of texts are texts, with a key always the same."""
+    settings["key"] = KEY
+    texts = [TEXT, "bread"]
+    expected = dptext.privatize(texts, **settings)
+    given: list[Any] = [np.array(texts), np.array(texts, dtype=object)]
+    if find_spec("pandas"):
+        import pandas as pd
+
+        given += [pd.Series(texts), pd.Series(texts, dtype="category")]
+        with pytest.raises(TypeError, match=r"index 1 is missing \(nan\)"):
+            dptext.privatize(pd.Series(["a", float("nan")], dtype=object), **settings)
+    if find_spec("polars"):
+        import polars as pl
+
+        given.append(pl.Series(texts))
+    if find_spec("pyarrow"):
+        import pyarrow as pa
+
+        given += [pa.array(texts), pa.chunked_array([texts])]
+    for each in given:
+        assert dptext.privatize(each, **settings) == expected
+    with pytest.raises(TypeError, match="not ndarray of 2 axes"):
+        dptext.privatize(np.array([texts]), **settings)
+    with pytest.raises(TypeError, match="not ndarray of 0 axes"):
+        dptext.privatize(np.array(TEXT), **settings)
+
+
 def test_a_report_shows_itself_in_notebooks() -> None:
     """The short answer as HTML, guarantee, risk, and JSON that reads back."""
     _, report = dptext.privatize("the film was good", report=True)
@@ -333,7 +382,7 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     assert shown.startswith("<div")
     assert "film" not in shown
     verdict, *lines = str(report).splitlines()
-    assert verdict.startswith("Hand it to a partner's programs under contract at most")
+    assert verdict.startswith("Hand it at most to a partner's programs, under contract")
     assert verdict in html.unescape(shown)
     assert len(lines) < 18
     assert max(map(len, lines)) <= 80

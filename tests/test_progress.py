@@ -76,14 +76,15 @@ def test_notebooks_show_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "IPython", fake)
     with progress.visible(True):
         progress.share("<texts>", 0.5)
-    assert [each["text/plain"] for each in updates] == ["starting", "<texts>: 50%"]
+    shown = [each["text/plain"] for each in updates]
+    assert shown == ["starting", "<texts>: 50%", "<texts>: 100%"]
     assert 'value="0.500"' in updates[1]["text/html"]
     assert "&lt;texts&gt;" in updates[1]["text/html"]
     assert not progress.enabled()
     shell = SimpleNamespace()
     with progress.visible(True):
         progress.share("texts", 0.5)
-    assert len(updates) == 2
+    assert len(updates) == 3
 
 
 def test_shares_are_written_now_and_then(

@@ -24,9 +24,11 @@ KEY = RunKey.from_seed(1)
 BASE = Record(0, ("a text",), None)
 
 
-def streams(key: RunKey = KEY, settings: str = "settings") -> Randomness:
-    """Return the streams of a run."""
-    return Randomness(key, settings)
+def streams(
+    key: RunKey = KEY, settings: str = "settings", output: str | None = None
+) -> Randomness:
+    """Return the streams of a run, or of one of its outputs."""
+    return Randomness(key, settings, output)
 
 
 def of_words(*counts: int, key: RunKey = KEY) -> RandomBits:
@@ -59,6 +61,16 @@ def test_whatever_differs_gives_other_bits(
     integers = run.bits([run.nonce(record)], positions).integers(0, 4)
     same = base.bits([base.nonce(BASE)], positions).integers(0, 4)
     assert not set(integers.ravel().tolist()) & set(same.ravel().tolist())
+
+
+def test_outputs_of_two_names_share_no_record() -> None:
+    """The name counts, with an id and without; draws of a whole run are shared."""
+    named = [streams(output=name) for name in (None, "", "a", "a/b", "\udcff")]
+    for record in (BASE, Record(0, ("a text",), None, "id-7")):
+        nonces = {each.nonce(record) for each in named}
+        assert len(nonces) == len(named)
+    assert len({each.run_nonce for each in named}) == 1
+    assert named[0].run_nonce not in {each.nonce(BASE) for each in named}
 
 
 def test_the_same_record_gets_the_same_bits() -> None:

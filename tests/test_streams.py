@@ -8,10 +8,12 @@ import hashlib
 import io
 import lzma
 import os
+import resource
 import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -273,6 +275,20 @@ def test_full_disk_on_standard_output_is_told_once() -> None:
         )
     assert done.returncode == 1
     assert done.stderr == b"standard output: No space left on device\n"
+
+
+def test_a_full_folder_where_an_output_waits() -> None:
+    """The message names the folder, which is not that of the output."""
+    limit = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limit[1]))
+    try:
+        with Release() as release:
+            output = release.open(os.devnull, held=True)
+            output.stream.write(b"x" * 2000)
+            with pytest.raises(OutputError, match=f"^{tempfile.gettempdir()} .*TMPDIR"):
+                release.commit()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limit)
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")

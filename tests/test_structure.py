@@ -28,7 +28,7 @@ COMPONENTS = "dptext."
 LAYERS = (
     "types errors _version _built",
     "streams randomness registry failures cache models progress noise ledger settings "
-    "pseudonyms strategies server_use",
+    "pseudonyms server_use shared_draws",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder",

@@ -51,7 +51,7 @@ from dptext.measures.public import measure_risk
 from dptext.mechanisms import Family
 from dptext.mechanisms.santext import SanText
 from dptext.profile import load, shipped
-from dptext.vectors import release
+from dptext.vectors import Pool, release
 
 # The defaults of `dptext compare`; of other mechanisms only USUAL.
 RISKS = (0.1, 0.2, 0.35)
@@ -140,7 +140,7 @@ def _risks() -> list[tuple[str, dict[str, Any]]]:
 def _weighted() -> None:
     """Measure the distances of weighted vectors under Gaussian noise."""
     recipe = {"mechanism": "discrete-gaussian"}
-    release.prepare(release.parse(recipe, {"pool": "sif"}))
+    release.prepare(release.parse(recipe, {"pool": Pool.SIF.value}))
 
 
 def _reads_text(mechanism: str) -> bool:

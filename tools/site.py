@@ -1,10 +1,11 @@
-"""The hook of mkdocs.yml: pages of the root on the site, links, and pictures.
+"""The hook of mkdocs.yml: pages of the root on the site, links, pictures and layout.
 
 THREATS.md and the like stay where people look for them, at the root, and are pages of
 the site, too. Links lead to files of the repository; here those between docs/ and the
 root become links of the site, and one to a file outside it becomes the name of the
 file. A picture of docs/pictures/ is put into the page itself, where the style sheet
-gives it the colours of the theme, light or dark.
+gives it the colours of the theme, light or dark. Short code stays on one line, and the
+theme shows its navigation on narrower screens than it does by itself.
 """
 
 from __future__ import annotations
@@ -23,6 +24,13 @@ PAGES = {
 }
 FENCED = re.compile(r"(?ms)^([ \t]*)(`{3,}).*?^\1\2[ \t]*$|`[^`\n]+`")
 PICTURE = re.compile(r"(?m)^!\[([^][]*)\]\((?:[.]{2}/)*pictures/([\w-]+[.]svg)\)$")
+# Code of a command with an option, which fits on a line of a phone.
+SHORT = re.compile(r"<code>([^<\n]{1,28})</code>")
+# Widths from which the theme shows the navigation beside the page, and below which it
+# does not: 1,220 pixels by default, 1,120 here.
+WIDTHS = {"76.25em": "70em", "76.234375em": "69.984375em"}
+# Weight of a page of results in a search; that of others is 1.
+RESULTS = 0.1
 LINK = re.compile(r"(!?)\[([^][]*)\]\(([^()\s]+)\)")
 
 
@@ -36,8 +44,29 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Change links between files of the repository to links of the site."""
-    return PICTURE.sub(picture, site_links(markdown, page.file.src_uri))
+    """Change links between files of the repository to links of the site.
+
+    The search finds pages for users before pages of results.
+    """
+    address = page.file.src_uri
+    if address.startswith("results/"):
+        page.meta["search"] = {"boost": RESULTS}
+    return PICTURE.sub(picture, site_links(markdown, address))
+
+
+def on_page_content(html: str, **_: Any) -> str:
+    """Mark short code, which the style sheet keeps on one line."""
+    return SHORT.sub(r'<code class="short">\1</code>', html)
+
+
+def on_post_build(config: Any) -> None:
+    """Have the theme show its navigation beside the page on narrower screens, too."""
+    assets = Path(config.site_dir, "assets")
+    for path in (*assets.glob("stylesheets/*.css"), *assets.glob("javascripts/*.js")):
+        text = path.read_text("utf-8")
+        for before, after in WIDTHS.items():
+            text = text.replace(before, after)
+        path.write_text(text, "utf-8")
 
 
 def picture(found: re.Match[str]) -> str:

@@ -81,7 +81,7 @@ def cell(
     meter = PairMeter(sanitizer.lexicon, policy=sanitizer.profile.tokens)
     meter.add(asked, test[0])
     kept = meter.result()
-    row |= {"pp": kept.perturbed, "low": kept.low, "cs": kept.similarity}
+    row |= {"pp": kept.pp, "low": kept.low, "cs": kept.mean_cosine}
     row["pos"], row["tag"] = same_forms(sanitizer, asked[:150], test, every=3)
     row["perplexity"] = perplexity.by_pairs(test[0][:400])
     row["words_per_second"] = (len(train[1]) + len(test[1])) / seconds

@@ -44,6 +44,8 @@ _STEP = 0.1
 _LEAST_EPSILON = 1e-3
 # Share of replaced words outside the vocabulary: a public rule of thumb.
 _UNKNOWN = 0.03
+# Form and capital of a word in one number: the least is of a word without a form.
+_LEAST_LOOK = -2
 # Tables in memory at once.
 TABLES = 64
 # The name of the attacker with a single output word.
@@ -194,7 +196,9 @@ class Channel:
         looks = 2 * forms + capital
         for epsilon, positions in self._group_by_epsilon(released.eps):
             looks_here = looks[positions]
-            for look in np.unique(looks_here).tolist():
+            # The distinct ones; np.unique would load numpy.ma, for one line, too.
+            present = np.bincount(looks_here - _LEAST_LOOK)
+            for look in (np.flatnonzero(present) + _LEAST_LOOK).tolist():
                 shown = Observation(epsilon, bool(look % 2), look // 2)
                 yield shown, positions[looks_here == look]
 

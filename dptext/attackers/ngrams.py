@@ -442,7 +442,7 @@ class WholeGains:
         keys = contexts.astype(np.int64) * self._rows + following
         if not len(self._keys):
             return np.zeros(keys.shape, np.int8)
-        found = np.searchsorted(self._keys, keys)
-        np.minimum(found, len(self._keys) - 1, out=found)
-        seen = self._keys[found] == keys
-        return np.where(seen, self.gains[found], np.int8(0))
+        rows = np.searchsorted(self._keys, keys)
+        np.minimum(rows, len(self._keys) - 1, out=rows)
+        seen = self._keys[rows] == keys
+        return np.where(seen, self.gains[rows], np.int8(0))

@@ -166,9 +166,9 @@ class Params(ClassParams):
 
     def prepare(self, lexicon: Lexicon) -> Declared:
         """Look up the epsilon of each word of the vocabulary."""
-        found = classes(lexicon, self.by, self.table)
-        epsilons = found.epsilons(self.epsilons)[found.rows]
-        return Declared(found, epsilons, self.used())
+        word_classes = classes(lexicon, self.by, self.table)
+        epsilons = word_classes.epsilons(self.epsilons)[word_classes.rows]
+        return Declared(word_classes, epsilons, self.used())
 
 
 @dataclass(frozen=True, slots=True)

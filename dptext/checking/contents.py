@@ -125,27 +125,27 @@ class Contents:
 
     def identifying(self, allowed: Sequence[str] = ()) -> list[FieldFinding]:
         """Return the fields that identify people, without the allowed ones."""
-        found = []
+        findings = []
         for name, values in self._fields.items():
             how = values.identifies(name) if values.texts else None
             if name == self._subject and values.texts and how is None:
                 how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
             if how is not None and not exports.is_in(name, tuple(allowed)):
                 shown = f"column {exports.series([name])}"
-                found.append(FieldFinding(name, how, shown, self._advice))
-        return [*found, *self._in_names(allowed)]
+                findings.append(FieldFinding(name, how, shown, self._advice))
+        return [*findings, *self._in_names(allowed)]
 
     def _in_names(self, allowed: Sequence[str]) -> Iterator[FieldFinding]:
         """Yield findings in names of fields, and in fields beyond the first ones."""
-        found = [
+        in_names = [
             (_FURTHER, Identifying(kind, count, count, by_name=True))
             for kind, count in self._by_name.items()
         ]
         for name, values in ((_FURTHER, self._further), (_NAMES, self._names)):
             how = values.identifies("", by_name=False)
-            if how is not None and (how.kind is not Kind.NAME or how.found >= _FEW):
-                found.append((name, how))
-        for name, how in found:
+            if how is not None and (how.kind is not Kind.NAME or how.matching >= _FEW):
+                in_names.append((name, how))
+        for name, how in in_names:
             if name not in allowed:
                 shown = f"what stands in {name}"
                 yield FieldFinding(name, how, shown, self._advice)
@@ -210,12 +210,14 @@ class StopAtIdentifying:
         self._stop(contents, name)
 
     def _stop(self, contents: Contents, name: str) -> None:
-        found = contents.identifying(self.allowed)
-        if found:
+        findings = contents.identifying(self.allowed)
+        if findings:
             where = f"{name}: " if name else ""
-            rest = f"; and {len(found) - 1:,} more such columns" if found[1:] else ""
+            more = len(findings) - 1
+            rest = f"; and {more:,} more such columns" if more else ""
             raise StoppedError(
-                f"{where}not written, as --fail-on identifying asks: {found[0]}{rest}"
+                f"{where}not written, as --fail-on identifying asks: "
+                f"{findings[0]}{rest}"
             )
 
 

@@ -223,18 +223,18 @@ def known_risk(document: Document) -> float | None:
 
 def _compared(wanted: Document, actual: Document) -> Outcome:
     """Compare the parts of a report with the recomputed ones, in order."""
-    expected, found = _plain(wanted), _plain(actual)
+    expected, stated = _plain(wanted), _plain(actual)
     other_version = actual.run.dptext != __version__
     measured: list[str] = []
     worded: list[str] = []
     for part in _PARTS:
-        for path, value in differences(expected[part], found[part], part):
+        for path, value in differences(expected[part], stated[part], part):
             if other_version and path == "run.dptext":
                 continue
             if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                told = _at(expected, path), _at(found, path)
+                told = _at(expected, path), _at(stated, path)
                 alike = _figures(told[0]) == _figures(told[1])
                 (worded if alike else measured).append(path)
             else:
@@ -301,7 +301,10 @@ def _catch_failures() -> Iterator[None]:
         raise _EndedError(f"it claims too much: {error}") from None
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
-    except (ArithmeticError, ValueError, TypeError, AssertionError, MemoryError):
+    except MemoryError:
+        reason = "there is too little memory; raise the limit"
+        raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
+    except (ArithmeticError, ValueError, TypeError, AssertionError):
         raise _EndedError("its settings cannot be carried out") from None
 
 
@@ -346,11 +349,12 @@ def _reworded(path: str, run: Run) -> Gap:
 
 def _chosen(document: Document) -> str:
     """Compare the measured risk of words with the risk that epsilon was chosen for."""
-    risk, budget = document.risk, document.run.settings.get("budget")
+    risk = None if document.words is None else document.words.risk
+    budget = document.run.settings.get("budget")
     wanted = budget.get("risk") if isinstance(budget, dict) else None
     if risk is None or wanted is None:
         return ""
-    near = math.isclose(risk, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
+    near = math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
     return (
         "" if near else "its settings ask for a risk that their epsilon does not give"
     )

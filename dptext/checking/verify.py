@@ -112,8 +112,10 @@ class Verdict(NamedTuple):
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
     """Return the verdict on a file of a folder that is no export."""
-    found = as_findings(Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else [])
-    return Verdict(tuple(found), name=name, unchecked=reason)
+    findings = as_findings(
+        Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else []
+    )
+    return Verdict(tuple(findings), name=name, unchecked=reason)
 
 
 def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
@@ -305,7 +307,7 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
     if report.run.layout.format not in registry.names("formats"):
         return []  # the finding on recomputing says so
     try:
-        found = contents.read_export(report, export)
+        export_contents = contents.read_export(report, export)
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []
@@ -315,8 +317,10 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
         line = "its columns cannot be looked at: the file is not as its report says"
         return as_findings(Rule.CHANGED, [line])
     return [
-        *as_findings(Rule.CHANGED, found.false_tokens()),
-        *as_findings(Rule.IDENTIFYING, map(str, found.identifying(policy.identifying))),
+        *as_findings(Rule.CHANGED, export_contents.false_tokens()),
+        *as_findings(
+            Rule.IDENTIFYING, map(str, export_contents.identifying(policy.identifying))
+        ),
     ]
 
 
@@ -429,9 +433,9 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
     report: the recomputed one if there is one, since figures of this version count.
     """
-    found, most = report.written, policy.max_written
-    if most is not None and (found is None or found > most):
-        shown = "not measured for its settings" if found is None else f"{found:.2%}"
+    written, most = report.written, policy.max_written
+    if most is not None and (written is None or written > most):
+        shown = "not measured for its settings" if written is None else f"{written:.2%}"
         yield (
             f"share of written words that are the original is {shown}, the policy "
             f"allows {most:.2%}"
@@ -439,13 +443,28 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
-    for name in promise.scope.unprotected:
-        if name in policy.allow:
-            continue
-        if name in _SHOWN:
-            yield _SHOWN[name]
-        else:
-            yield f"tokens of class {name} are not protected; the policy wants it"
+    """Yield the parts of texts that the policy wants protected, the last with advice.
+
+    The advice is the key that accepts all of them.
+    """
+    shown = [name for name in promise.scope.unprotected if name not in policy.allow]
+    for name in shown:
+        line = _SHOWN.get(
+            name, f"tokens of class {name} are not protected; the policy wants it"
+        )
+        yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
+
+
+def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:
+    """Return the key of a policy, and the option, that accept unprotected parts."""
+    these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
+    if policy.allow != ExportPolicy().allow:
+        return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
+    names = ", ".join([*map(str, policy.allow), *map(str, shown)])
+    return (
+        f"if {these} may leave, give --set 'allow=[{names}]' or put allow: [{names}] "
+        "into the section check of .dptext.yaml"
+    )
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
@@ -510,9 +529,9 @@ def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
     """Return a message, with the location of a file if it has one."""
     from urllib.parse import quote
 
-    said: JsonObject = {"level": level, "message": {"text": text}}
+    message: JsonObject = {"level": level, "message": {"text": text}}
     if name:
         uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
         location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-        said["locations"] = [{"physicalLocation": location}]
-    return said
+        message["locations"] = [{"physicalLocation": location}]
+    return message

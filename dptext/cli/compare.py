@@ -45,7 +45,7 @@ class Grid:
             "-m",
             metavar="NAME",
             help="Mechanism with its default parameters, or NAME:key=value,... for "
-            "others; repeatable.",
+            f"others; repeatable. Default: {', '.join(MECHANISMS)}.",
             rich_help_panel=GUARANTEE,
         ),
     ] = None
@@ -55,7 +55,7 @@ class Grid:
             "--risk",
             metavar="SHARE",
             help="Choose epsilon so that the best guess of a word is right at most "
-            "this often, as in 10%. Repeatable.",
+            f"this often, as in 10%. Repeatable. Default: {', '.join(_RISKS)}.",
             rich_help_panel=GUARANTEE,
         ),
     ] = None
@@ -184,7 +184,7 @@ def command(
             "--sample",
             parser=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Number of texts to sample, the same ones each time.",
+            help="Number of texts to sample.",
             rich_help_panel=INPUT,
         ),
     ] = 2000,
@@ -237,7 +237,7 @@ def command(
         typer.Option(
             "--figure",
             metavar="FILE",
-            help="Write utility, or meaning, by risk as a picture (SVG).",
+            help="Write utility, or meaning, by risk as a picture: a file .svg.",
             rich_help_panel=OUTPUT,
             hidden=True,
         ),
@@ -256,6 +256,11 @@ def command(
     from dptext.evaluation.comparison import check, read_sample
 
     progress.enable(not quiet)
+    if figure is not None and figure.suffix.lower() not in ("", ".svg"):
+        raise UsageError(
+            f"--figure {figure}: pictures are SVG; name a file that ends in .svg "
+            "(Inkscape or rsvg-convert make PDF or PNG from it)"
+        )
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.

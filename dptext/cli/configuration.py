@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from dptext import registry, settings
+from dptext import registry, settings, streams
 from dptext.errors import UsageError
 
 if TYPE_CHECKING:
@@ -75,8 +75,8 @@ class Setting(NamedTuple):
     value: object
     #: The variable or the file.
     source: str
-    #: Its place in messages.
-    place: str
+    #: Its file and key, or variable, in messages.
+    location: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,7 @@ def find_nearest() -> Configuration:
             if path.is_file() and (configuration := read(path)) is not None:
                 _check_owner(path)
                 return configuration
-        if (folder / ".git").exists() or folder == Path.home():
+        if (folder / ".git").exists() or folder == streams.home_folder():
             break
     return Configuration()
 
@@ -247,7 +247,7 @@ def _resolve_path(name: str, value: object, file: Configuration) -> object:
     """Return a path in a file, relative to the folder of the file."""
     if not isinstance(value, str) or file.path is None:
         return value
-    path = file.path.parent / Path(value).expanduser()
+    path = file.path.parent / os.path.expanduser(value)
     is_path = {
         "ledger": True,
         "profile": path.suffix in (".yaml", ".yml"),

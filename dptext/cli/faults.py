@@ -36,7 +36,8 @@ _NAMES = (
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 _MEMORY = (
-    "out of memory; lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
+    "out of memory; raise the limit (of the container, or ulimit -v; a default run "
+    "takes 300 MB), lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
     "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
 )
 
@@ -69,6 +70,11 @@ def reported(describe: Callable[[BaseException], str]) -> Iterator[None]:
 
 def _code(error: BaseException) -> int:
     """Print why a command ended, and return the exit code."""
+    # OpenBLAS raises an interrupt where it has no memory for its threads.
+    interrupted = isinstance(error, KeyboardInterrupt)
+    if interrupted and failures.is_memory_error(error):
+        print_line(_MEMORY)
+        return 1
     if isinstance(error, Terminated | KeyboardInterrupt | typer.Abort):
         code = int(getattr(error, "code", 130))
         with contextlib.suppress(OSError):  # the terminal may be gone

@@ -63,7 +63,7 @@ _PROFILES = {Audience.PEOPLE: "readable", Audience.STATISTICS: "topics"}
 _WHO = """
 Who will read the output?
   people      common words stay, names and places become others (profile readable);
-              who can be recognised by the common words is recognised
+              the common words can still show who a person is
   programs    every word is replaced, for programs that learn from words (balanced)
   statistics  nobody: a public topic takes the place of each text (topics)
 """
@@ -143,13 +143,13 @@ def command(
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, layout.selection(), format=layout.format)
     columns = survey.survey(job)
-    given = {
+    fields_by_use = {
         Use.PRIVATE: layout.field,
         Use.DROP: fields.drop,
         Use.PSEUDONYM: fields.pseudonym,
         Use.KEEP: keep,
     }
-    uses = _suggested(columns, _by_name(columns, given))
+    uses = _suggested(columns, _by_name(columns, fields_by_use))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         _ask(
             source=file,
@@ -171,11 +171,11 @@ def command(
 
 
 def _by_name(
-    columns: Sequence[FieldSummary], given: Mapping[Use, Sequence[str] | None]
+    columns: Sequence[FieldSummary], fields_by_use: Mapping[Use, Sequence[str] | None]
 ) -> dict[str, Use]:
     """Return the uses that options name. Raises UsageError for unknown fields."""
     uses: dict[str, Use] = {}
-    for use, names in given.items():
+    for use, names in fields_by_use.items():
         for name in names or ():
             _check_known(columns, name)
             if uses.setdefault(name, use) is not use:
@@ -190,7 +190,7 @@ def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
         raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
 
 
-def _suggested(columns: Sequence[FieldSummary], given: Uses) -> dict[str, Use]:
+def _suggested(columns: Sequence[FieldSummary], chosen: Uses) -> dict[str, Use]:
     """Return the use suggested for each field, unless an option names its use.
 
     All texts become private, and nothing that looks as if it identified people is kept.
@@ -202,8 +202,8 @@ def _suggested(columns: Sequence[FieldSummary], given: Uses) -> dict[str, Use]:
             use = Use.PRIVATE
         elif each.identifies is not None:
             use = Use.DROP
-        uses[each.name] = given.get(each.name, use)
-    return uses or dict(given)
+        uses[each.name] = chosen.get(each.name, use)
+    return uses or dict(chosen)
 
 
 def _ask(
@@ -290,10 +290,10 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
 def _read_audience(answer: str) -> Audience:
     """Return the audience of an answer; the first letters of a word are enough."""
     text = answer.strip().lower()
-    found = [each for each in Audience if text and each.startswith(text)]
-    if len(found) != 1:
+    matches = [each for each in Audience if text and each.startswith(text)]
+    if len(matches) != 1:
         raise UsageError(f"{text}: give people, programs or statistics")
-    return found[0]
+    return matches[0]
 
 
 def _read_use(answer: str, field: FieldSummary) -> Use | None:
@@ -302,14 +302,14 @@ def _read_use(answer: str, field: FieldSummary) -> Use | None:
     The first letters of a word are enough. Raises UsageError for other answers.
     """
     text = answer.strip().lower()
-    found = [each for each in (*Use, _REST) if text and each.startswith(text)]
-    if len(found) > 1:
-        raise UsageError(f"{text}: {' or '.join(found)}?")
-    if not found:
+    matches = [each for each in (*Use, _REST) if text and each.startswith(text)]
+    if len(matches) > 1:
+        raise UsageError(f"{text}: {' or '.join(matches)}?")
+    if not matches:
         raise UsageError(f"{text}: give private, drop, pseudonym, keep or rest")
-    if found[0] == _REST:
+    if matches[0] == _REST:
         return None
-    use = Use(found[0])
+    use = Use(matches[0])
     if use is Use.PRIVATE and not field.texts:
         raise UsageError(f"{field.name} holds no text: give drop, pseudonym or keep")
     return use

@@ -56,12 +56,15 @@ def show(
     if problem is not None:
         line = f"{ledger}: {problem}; do not rely on these figures"
         typer.echo(f"dptext: {screen.one_line(line)}", err=True)
-    person = _field_name(entries)
+    named = _name_values(entries)
+    leaving = [
+        each for each in entries if each["leaves_words"] and each["state"] != "returned"
+    ]
     if value:
         entries = []
-        sentences = [_describe_person(person, each) for each in subjects]
+        sentences = [_describe_person(named, each, len(leaving)) for each in subjects]
     else:
-        sentences = [_describe_all(person, subjects)] if subjects else []
+        sentences = [_describe_all(named, subjects, len(leaving))] if subjects else []
         subjects = subjects[:_ROWS_SHOWN]
     data = {
         "ledger": name,
@@ -118,36 +121,57 @@ def verify(
     )
 
 
-def _field_name(entries: Iterable[Mapping[str, Any]]) -> str:
-    """Return the name of the field of subjects, "value" if releases had several."""
+def _name_values(entries: Iterable[Mapping[str, Any]]) -> str:
+    """Name a value of the field of subjects; of several fields, without a name."""
     names = {entry["field"] for entry in entries}
-    return names.pop() if len(names) == 1 else "value"
+    return f'value of "{names.pop()}"' if len(names) == 1 else "value"
 
 
-def _describe_person(field: str, subject: Mapping[str, Any]) -> str:
-    """Describe the whole loss of a subject, and its meaning for a person."""
+def _describe_person(value: str, subject: Mapping[str, Any], leaving: int) -> str:
+    """Describe the whole loss of a subject, and its meaning for a person.
+
+    leaving: number of releases with words that were not replaced.
+    """
     if not subject["records"]:
-        return f"This {field}: no loss is recorded: no release, or no word replaced."
+        return (
+            f"This {value}: no loss is recorded. Either no release holds it, or no "
+            "word of its texts was replaced: unchanged words cost nothing here."
+        )
     records = _numbered(subject["records"], "record")
     releases = _numbered(subject["entries"], "release")
     loss = _rounded_loss(subject)
     protection = "no protection as a person"
     if _is_protected(subject):
-        protection = "protected as a person, where no words stayed unchanged"
-    return f"This {field}: {records} in {releases}, {loss}: {protection}."
+        protection = "limited protection as a person"
+        if leaving:
+            protection += f", and none in {_unreplaced(leaving)}"
+    return f"This {value}: {records} in {releases}, {loss}: {protection}."
 
 
-def _describe_all(field: str, subjects: Sequence[Mapping[str, Any]]) -> str:
+def _describe_all(
+    value: str, subjects: Sequence[Mapping[str, Any]], leaving: int
+) -> str:
     """Describe how many subjects are still protected as persons."""
     from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 
     beyond = sum(not _is_protected(subject) for subject in subjects)
     most = max(subjects, key=lambda subject: float(subject["nats"]))
+    values = value.replace("value", "values", 1)
+    nobody = ""
+    if leaving:
+        nobody = f" Nobody is protected as a person in {_unreplaced(leaving)}."
     return (
-        f"Different values of {field}: {len(subjects):,}. No protection as a person "
-        f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}. The most: "
-        f"{_numbered(most['records'], 'record')}, {_rounded_loss(most)}."
+        f"Different {values} with a loss: {len(subjects):,}. Not protected as a person "
+        f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}.{nobody} The most: "
+        f"{_numbered(most['records'], 'record')}, {_rounded_loss(most)}. Texts without "
+        "a replaced word cost nothing and are not recorded."
     )
+
+
+def _unreplaced(leaving: int) -> str:
+    """Name the releases with words that were not replaced."""
+    releases = "release" if leaving == 1 else f"{leaving:,} releases"
+    return f"the {releases} with words that are not replaced"
 
 
 def _is_protected(subject: Mapping[str, Any]) -> bool:

@@ -15,6 +15,7 @@ from dptext.evaluation.attackers import PublicText, read_by_halves
 
 if TYPE_CHECKING:
     from dptext.engine.plan import Size
+    from dptext.guarantees.claims import SubjectLimit
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
 
@@ -25,6 +26,7 @@ def show(
     size: Size | None,
     public: PublicText | None,
     *,
+    limits: SubjectLimit | None = None,
     dropped: Sequence[str] = (),
     pseudonyms: Sequence[str] = (),
     jobs: int,
@@ -38,15 +40,18 @@ def show(
     attacker counts one half of it and reads the other half.
     """
     with progress.step("planning"):
-        found = None if public is None else read_by_halves(pipeline, public)
+        reading = None if public is None else read_by_halves(pipeline, public)
         result = plan.plan(
             pipeline,
             size,
             promise=promise,
+            limits=limits,
             jobs=jobs,
             bayes_risk=bayes_risk,
-            read=() if found is None else (found.attackers,),
-            written=() if found is None or not found.written else (found.written,),
+            read=() if reading is None else (reading.attackers,),
+            written=()
+            if reading is None or not reading.written
+            else (reading.written,),
         )
     result = replace(result, dropped=tuple(dropped), pseudonyms=tuple(pseudonyms))
     screen.deliver(result, as_json, plan.view(result), html=html)

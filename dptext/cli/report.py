@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,7 +14,7 @@ from dptext.cli import check, options, parser, screen
 from dptext.errors import DptextError, UsageError
 
 if TYPE_CHECKING:
-    from dptext.report.answer import RunOutputs
+    from dptext.report.advice import RunOutputs
     from dptext.report.document import Document
 
 _FIRST = 200  # records in which the names of unchanged columns are looked for
@@ -64,6 +65,7 @@ def command(
         page = side_by_side.view(compared)
         screen.deliver(compared.data(), as_json, page, html=html)
         return
+    released = replace(released or answer.outputs_named(shown), signed=signed)
     lines = answer.data(answer.answer(shown, released), answer.run_warnings(shown))
     page = views.report(shown, signed, released)
     screen.deliver(lines, as_json, page, html=html)
@@ -95,7 +97,7 @@ def _released(report: Document, file: Path) -> RunOutputs | None:
     """
     from dptext import formats
     from dptext.checking import exports
-    from dptext.report.answer import RunOutputs
+    from dptext.report.advice import RunOutputs
     from dptext.types import Record
 
     output, layout = report.output, report.run.layout
@@ -123,4 +125,5 @@ def _released(report: Document, file: Path) -> RunOutputs | None:
         public=output.file,
         copied=tuple(names),
         first=_FIRST if more else 0,
+        is_run=False,
     )

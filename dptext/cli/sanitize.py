@@ -23,6 +23,7 @@ from dptext.errors import UsageError
 
 if TYPE_CHECKING:
     from dptext.engine.request import Request
+    from dptext.guarantees.claims import SubjectLimit
     from dptext.guarantees.statement import Statement
     from dptext.pipeline import Pipeline
 
@@ -82,6 +83,7 @@ def command(
             ),
             plan.measure_size(files or (), records.format, outs.chosen),
             PublicText.named(trial.public_text, records.field),
+            limits=_limits(budget),
             dropped=fields.drop or (),
             pseudonyms=fields.pseudonym or (),
             jobs=work.jobs,
@@ -131,6 +133,10 @@ def command(
     finished = request.carry_out(jobs, answer)
     if finished is not None:
         answer.show(finished.report, finished.outputs)
+        if finished.left_out is not None and work.json:  # its warnings name them
+            raise typer.Exit(finished.left_out.exit_code)
+        if finished.left_out is not None:
+            raise finished.left_out
 
 
 def _promised(
@@ -142,20 +148,25 @@ def _promised(
 ) -> Statement:
     """Return what a run with these options will promise."""
     from dptext.engine import documents
-    from dptext.guarantees.claims import SubjectLimit
 
-    limits = None
-    if budget.subject is not None and budget.limit is not None:
-        limits = SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
     return documents.promised(
         ready,
         "system" if keys.key_file is None else "key-file",
         identified=records.id is not None,
         fields=tuple(records.field) if records.field else None,
-        subjects=limits,
+        subjects=_limits(budget),
         dropped=tuple(fields.drop or ()),
         pseudonyms=tuple(fields.pseudonym or ()),
     )
+
+
+def _limits(budget: sanitize_options.LedgerOptions) -> SubjectLimit | None:
+    """Return the limits of a ledger, None without one."""
+    from dptext.guarantees.claims import SubjectLimit
+
+    if budget.subject is None or budget.limit is None:
+        return None
+    return SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
 
 
 def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:

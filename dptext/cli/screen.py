@@ -9,6 +9,7 @@ styles of `console` pass.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import os
 import re
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
-    from dptext.report.answer import RunOutputs
+    from dptext.report.advice import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
     from dptext.report.notebook import Report
@@ -180,7 +181,7 @@ def _size() -> Iterator[None]:
         os.environ.update(aside)
 
 
-def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Console:
+def console(*, stderr: bool = False, width: int = 0) -> Console:
     """Return a console for tables and panels on which foreign text is harmless.
 
     Strings are no markup. width is the least number of columns.
@@ -202,9 +203,7 @@ def console(*, stderr: bool = False, quiet: bool = False, width: int = 0) -> Con
                 else:
                     yield Segment(escape(segment.text, pattern), segment.style)
 
-    shown = Harmless(
-        file=stream, quiet=quiet, markup=False, highlight=False, emoji=False
-    )
+    shown = Harmless(file=stream, markup=False, highlight=False, emoji=False)
     shown.width = max(shown.width, width, _LEAST["COLUMNS"])
     return shown
 
@@ -269,12 +268,16 @@ class Answer:
     def __init__(self, work: RunOptions, context: typer.Context) -> None:
         """Begin inside of a command; name steps that take long, unless it is quiet."""
         progress.enable(not (work.quiet or work.json))
-        self.console = console(stderr=True, quiet=work.quiet)
         self._work = work
         # Each line once, in order: those not yet shown, and all.
         self._waiting: dict[str, None] = {}
         self._said: dict[str, None] = {}
         context.call_on_close(self._leave)
+
+    @functools.cached_property
+    def console(self) -> Console:
+        """Return the console on standard error, which a quiet run does not load."""
+        return console(stderr=True)
 
     def warn(self, line: str) -> None:
         """Take a line for people, which is shown once."""
@@ -285,6 +288,13 @@ class Answer:
             self._print(line)
         else:
             self._waiting[line] = None
+
+    def announce(self, line: str) -> None:
+        """Take a line that is shown at once; for machines it is a warning."""
+        if self._work.json:
+            self.warn(line)
+        else:
+            self._print(line)
 
     def with_warnings(
         self, document: Report, identifying: Mapping[str, str], advice: str = ""
@@ -318,6 +328,8 @@ class Answer:
 
     def show(self, document: Document, released: RunOutputs) -> None:
         """Print the answer of a run."""
+        if self._work.quiet:
+            return
         from dptext.report import answer
 
         if self._work.verbose:
@@ -339,7 +351,8 @@ class Answer:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        self.console.print(f"dptext: {line}", soft_wrap=True)
+        if not self._work.quiet:
+            self.console.print(f"dptext: {line}", soft_wrap=True)
 
 
 _LONGEST = 2000  # characters of a text that are shown

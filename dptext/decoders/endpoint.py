@@ -295,11 +295,11 @@ def _question(text: str, lines: list[str], delicate: frozenset[str]) -> Question
 
 def count_words(text: str, listed: frozenset[str]) -> Counter[str]:
     """Count the listed words of a text, and those within compounds, by key."""
-    found = Counter[str]()
+    counts = Counter[str]()
     for piece in split(text):
         key = key_of(piece.strip())
-        found.update({key, *_WITHIN.split(key)} & listed)
-    return found
+        counts.update({key, *_WITHIN.split(key)} & listed)
+    return counts
 
 
 def rewritten(answer: JsonObject, before: str) -> str | None:

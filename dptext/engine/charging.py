@@ -16,7 +16,7 @@ from dptext import ledger
 from dptext.engine import documents
 from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
-from dptext.guarantees.claims import SubjectLimit, TextLoss
+from dptext.guarantees.claims import VISIBLE_WORDS, SubjectLimit, TextLoss
 from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
@@ -36,12 +36,13 @@ class Account:
 
     @contextlib.contextmanager
     def charging(
-        self, pipeline: Pipeline, key: RunKey, part: Path | None
+        self, pipeline: Pipeline, key: RunKey, part: Path | None, output: str | None
     ) -> Iterator[Charging]:
         """Record an output in the ledger for a block.
 
-        part: the hidden file of the unfinished output. Raises RefusedError without a
-        guarantee, UsageError for settings with losses that no subject can be charged.
+        part: the hidden file of the unfinished output; output as in Randomness. Raises
+        RefusedError without a guarantee, UsageError for settings with losses that no
+        subject can be charged.
         """
         promise = documents.promised(pipeline, key.origin)
         bound = promise.bound
@@ -69,13 +70,14 @@ class Account:
             field=self.subject,
             settings=pipeline.identity,
             parts=[] if part is None or sent else [part],
+            leaves_words=not VISIBLE_WORDS.isdisjoint(promise.scope.unprotected),
         ) as entry:
             yield Charging(
                 entry=entry,
                 subject=self.subject,
                 bound=bound.text_loss,
                 delta=bound.delta,
-                randomness=pipeline.randomness(key) if repeatable else None,
+                randomness=pipeline.randomness(key, output) if repeatable else None,
             )
 
     def recorded(self, charging: Charging | None) -> Recorded:

@@ -34,7 +34,7 @@ from dptext.report.sections import (
     WordSection,
 )
 from dptext.settings import digest_of_data
-from dptext.types import Selection
+from dptext.types import JsonObject, Selection
 
 Internal = TypeVar("Internal", bound=Document)
 
@@ -122,7 +122,7 @@ def public_report(
 
 def run_section(
     *,
-    settings: dict[str, Any],
+    settings: JsonObject,
     profile: str,
     lexicon: str,
     lexicon_digest: str,
@@ -180,15 +180,17 @@ def called(
     key: RunKey,
     tally: Tally,
     measures: PublicMeasures,
-    selection: Selection,
+    selection: Selection | None = None,
     *,
     finder: str = "",
 ) -> Report:
     """Return the internal report of texts that a program passed in memory.
 
-    finder: name of the component that chose the private parts of texts, "" without one.
+    selection: the columns of a table, None for texts without one; finder: name of the
+    component that chose the private parts of texts, "" without one.
     """
-    layout = Layout.from_selection(selection, {"text"} if finder else set())
+    formats = {"text"} if selection is None else set()
+    layout = Layout.from_selection(selection or Selection(), formats)
     layout = replace(layout, format=None)
     document = stated(pipeline, key.origin, layout, measures, finder=finder)
     words = WordCounts.from_tally(pipeline, tally)

@@ -38,6 +38,9 @@ class Job:
     #: A path; None for standard output.
     output: str | None
     selection: Selection
+    #: Name of the output among several of a run: its path in their folder, or that of
+    #: the file it replaces. None for the only output of a run.
+    name: str | None = None
     #: Name of the format of all inputs; None until it is decided, once.
     format: str | None = None
     #: Whether the content alone told the format.
@@ -144,11 +147,20 @@ class TaskResult(NamedTuple):
 
 
 class Worker:
-    """Carries out tasks by one pipeline and one run key, which decide every draw."""
+    """Carries out tasks by one pipeline and one run key, which decide every draw.
 
-    def __init__(self, pipeline: Pipeline, key: RunKey, meters: Meters) -> None:
+    output as in Randomness.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        key: RunKey,
+        meters: Meters,
+        output: str | None = None,
+    ) -> None:
         self._pipeline = pipeline
-        self._randomness = pipeline.randomness(key)
+        self._randomness = pipeline.randomness(key, output)
         self._meters = meters
         self._key = key
 
@@ -257,7 +269,7 @@ class Recipe(NamedTuple):
             )
         return pipeline
 
-    def worker(self) -> Worker:
-        """Make the pipeline and its worker again."""
+    def worker(self, output: str | None = None) -> Worker:
+        """Make the pipeline and its worker again; output as in Randomness."""
         pipeline = self.pipeline(lexicons.find(self.profile.lexicon))
-        return Worker(pipeline, self.key, Meters(pipeline.lexicon))
+        return Worker(pipeline, self.key, Meters(pipeline.lexicon), output)

@@ -6,85 +6,133 @@ import contextlib
 import hashlib
 import hmac
 import os
+from enum import Enum, auto
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
 from dptext import settings
 from dptext.engine.job import Job, Written
-from dptext.errors import OutputError
+from dptext.errors import OutputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 
-_MANIFEST = ".dptext-manifest"
+MANIFEST = ".dptext-manifest"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
+Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+
 class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
-    """A finished output."""
+    """An output that a run finished."""
 
     #: Path inside the folder.
     output: str
-    sha256: str
+    sha256: Digest
+    #: Keyed digest of everything besides the input that decides its draws.
+    draws: Digest
     #: Keyed digest of everything that decides its bytes.
-    work: str
-    #: Number of records of its input, faulty ones included.
-    read: int
+    work: Digest
     #: Keyed digest of the other fields.
-    seal: str = ""
+    seal: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+
+
+def is_manifest(path: Path) -> bool:
+    """Tell whether a file is a manifest by its name, and by each of its lines."""
+    if path.name != MANIFEST or path.is_symlink() or not path.is_file():
+        return False
+    try:
+        for line in filter(None, path.read_bytes().split(b"\n")):
+            msgspec.json.decode(line, type=ManifestLine)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
+
+
+class State(Enum):
+    """The state of an output, as the manifest of its folder tells it."""
+
+    UNKNOWN = auto()
+    #: Finished, with the bytes that the run would write.
+    DONE = auto()
+    #: Finished from another input or with other columns, with the same draws.
+    OUTDATED = auto()
+    #: Finished by other settings.
+    OTHER_SETTINGS = auto()
+    #: Finished under another key, or its line was edited.
+    OTHER_KEY = auto()
 
 
 class Manifest:
     """The finished outputs of a folder: a hidden file in it, for its owner only.
 
-    A line holds the digest of one output, and a keyed digest of everything that decides
-    its bytes: the input, the settings and the number of records before it. Without the
-    key nobody can test a guess of an input, or forge a line.
+    A line holds the digest of one output, and keyed digests of everything that decides
+    its draws and its bytes: settings and input. Without the key nobody can test a guess
+    of an input, or forge a line.
     """
 
     def __init__(self, folder: Path, pipeline: Pipeline, key: RunKey) -> None:
-        self._folder, self._path = folder, folder / _MANIFEST
+        self._folder, self._path = folder, folder / MANIFEST
         self._identity = pipeline.identity
         purpose = b"dptext/manifest/"
         self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
         self._lines: dict[str, ManifestLine] = {}
+        self._works: dict[str, str] = {}
         with contextlib.suppress(FileNotFoundError):
             for data in self._path.read_bytes().splitlines():
                 with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
                     line = msgspec.json.decode(data, type=ManifestLine)
                     self._lines[line.output] = line
 
-    def work(self, job: Job, start: int) -> str:
-        """Return the keyed digest of everything that decides an output.
+    @property
+    def is_there(self) -> bool:
+        """Tell whether an earlier run noted an output."""
+        return bool(self._lines)
 
-        start: number of records of the run before it.
-        """
+    def note_input(self, job: Job) -> None:
+        """Take the digest of an input before it is read."""
+        self._works.setdefault(self._name(job), self._work(job))
+
+    def _work(self, job: Job) -> str:
+        """Return the keyed digest of everything that decides an output."""
         (source,) = job.inputs
-        name = Path(job.output or "").name
+        content = ""  # of an input that cannot be read: its job says so
+        with contextlib.suppress(OSError, UsageError):
+            content = settings.digest_of_path(source)
         parts = (
-            settings.digest_of_path(source),
-            self._identity,
+            content,
+            self._draws(job),
             job.selection,
             job.format,
             job.on_error,
-            name,
-            start,
         )
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
-    def done(self, job: Job, work: str, beside: Path | None) -> int | None:
-        """Return the number of records of a finished output, None if it is not."""
-        line, output = self._lines.get(self._name(job)), Path(job.output or "")
-        if line is None or line.work != work or not output.is_file():
-            return None
-        sealed = hmac.compare_digest(self._seal(line).encode(), line.seal.encode())
-        if not sealed or settings.digest_of_path(output) != line.sha256:
-            return None
-        return line.read if beside is None or beside.is_file() else None
+    def state(self, job: Job) -> State:
+        """Return the state of an output; its input is read for that if needed."""
+        line = self._lines.get(self._name(job))
+        if line is None or not Path(job.output or "").is_file():
+            return State.UNKNOWN
+        if not hmac.compare_digest(self._seal(line).encode(), line.seal.encode()):
+            return State.OTHER_KEY if self._is_whole(job, line) else State.UNKNOWN
+        if line.draws != self._draws(job):
+            return State.OTHER_SETTINGS
+        self.note_input(job)
+        if line.work != self._works[line.output]:
+            return State.OUTDATED
+        return State.DONE if self._is_whole(job, line) else State.UNKNOWN
 
-    def add(self, job: Job, work: str, read: int, written: Written) -> None:
-        """Note a finished output; the line is on the disk when this returns."""
-        line = ManifestLine(self._name(job), written.sha256, work, read)
+    def add(self, job: Job, written: Written) -> None:
+        """Note an output that will appear at once; its line is on the disk then.
+
+        It is not noted if its input changed since `note_input`.
+        """
+        name, work = self._name(job), self._work(job)
+        if self._works[name] != work:
+            return
+        line = ManifestLine(name, written.sha256, self._draws(job), work)
         line.seal = self._seal(line)
         self._lines[line.output] = line
         try:
@@ -95,6 +143,20 @@ class Manifest:
                 os.fsync(file.fileno())
         except OSError as error:
             raise OutputError(f"{self._path}: {error.strerror}") from None
+
+    def _draws(self, job: Job) -> str:
+        parts = (
+            self._identity,
+            job.selection.fields,
+            job.selection.id_field,
+            os.fsencode(job.name or "").hex(),
+        )
+        return self._keyed(msgspec.json.encode(parts))
+
+    def _is_whole(self, job: Job, line: ManifestLine) -> bool:
+        """Tell whether an output has the bytes that a line notes."""
+        output = Path(job.output or "")
+        return output.is_file() and settings.digest_of_path(output) == line.sha256
 
     def _name(self, job: Job) -> str:
         """Return the path of an output in the folder, escaped to UTF-8 for JSON."""

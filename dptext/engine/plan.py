@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from dptext import progress
 from dptext.engine import documents
-from dptext.guarantees.claims import Unprotected
+from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
@@ -20,6 +20,7 @@ from dptext.randomness import RunKey
 from dptext.report import answer, figures, protection, views, whole_texts
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
+    Badge,
     Block,
     Cell,
     Code,
@@ -29,9 +30,10 @@ from dptext.report.blocks import (
     Paragraph,
     Section,
     Table,
+    Tone,
+    Verdict,
 )
 from dptext.report.whole_texts import TopicFigures
-from dptext.tokens import common
 from dptext.types import Record
 
 SENTENCES = (
@@ -85,6 +87,9 @@ class Plan:
     """The guarantee, figures and costs of a run, before it."""
 
     profile: str
+    #: The first line of the answer after the run.
+    verdict: str
+    tone: Tone
     mechanism: str
     lexicon: str
     language: str
@@ -111,6 +116,8 @@ class Plan:
     #: Estimated time for this text.
     seconds: float | None = None
     third_party: ThirdPartyCost | None = None
+    #: Limits of each subject in a ledger; null without one.
+    limits: SubjectLimit | None = None
     #: Fields that outputs will leave out.
     dropped: tuple[str, ...] = ()
     #: Fields with values that will be keyed tokens.
@@ -143,6 +150,7 @@ def plan(
     size: Size | None = None,
     *,
     promise: Statement | None = None,
+    limits: SubjectLimit | None = None,
     jobs: int = 1,
     bayes_risk: bool | None = None,
     read: Sequence[InContext] = (),
@@ -150,20 +158,32 @@ def plan(
 ) -> Plan:
     """Plan a run; size is that of the input, promise its statement.
 
-    read, written: figures of attackers and of written words, measured on public texts
-    of the user.
+    limits: those of a ledger, None without one. read, written: figures of attackers
+    and of written words, measured on public texts of the user.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
     pipeline = pipeline.offline
     rate = _characters(pipeline)
+    topics = TopicFigures.from_pipeline(pipeline)
+    promise = promise or documents.promised(pipeline)
+    basis = protection.Basis(
+        promise=promise,
+        key="system",
+        risk=measures.risk,
+        topics=topics is not None,
+        limits=limits,
+    )
+    verdict, tone = protection.fitness(basis)
     return Plan(
         profile=pipeline.profile.name,
+        verdict=verdict,
+        tone=tone,
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
         language=pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
-        guarantee=promise or documents.promised(pipeline),
+        guarantee=promise,
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
@@ -171,7 +191,7 @@ def plan(
         written=(*written, *measures.written),
         attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
-        copied=_copied(pipeline),
+        copied=public.measure_common_share(pipeline),
         examples=_examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
@@ -179,7 +199,8 @@ def plan(
         counted="" if size is None else size.counted,
         seconds=None if size is None else size.text / rate / jobs,
         third_party=asking,
-        topics=TopicFigures.from_pipeline(pipeline),
+        topics=topics,
+        limits=limits,
     )
 
 
@@ -204,15 +225,6 @@ def _third_party_cost(pipeline: Pipeline, size: int) -> ThirdPartyCost | None:
     return ThirdPartyCost(
         party.host, party.model, size, *(math.ceil(each * share) for each in counts)
     )
-
-
-def _copied(pipeline: Pipeline) -> float | None:
-    """Return the share of common words, by the frequencies of the lexicon."""
-    if not pipeline.profile.tokens.common:
-        return None
-    lexicon, count = pipeline.lexicon, pipeline.profile.tokens.common
-    copied = common.common_words(lexicon, count).rows(lexicon)
-    return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
 
 
 def _examples(pipeline: Pipeline) -> tuple[Example, ...]:
@@ -247,11 +259,12 @@ def view(result: Plan) -> Page:
         measured_by=_MEASURED_BY,
         common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
+        decoded=result.guarantee.scope.decoder != "none",
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
         *protection.changed_fields(result.dropped, result.pseudonyms),
-        *protection.protection(result.guarantee),
+        *protection.protection(result.guarantee, limits=result.limits),
         *(
             answer.attacks(known)
             if result.topics is None
@@ -278,7 +291,10 @@ def view(result: Plan) -> Page:
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
         f"{result.lexicon}",
-        first=(Figures([*answer.rows(lines).rows, *_figures(result, attackers)]),),
+        first=(
+            Verdict(Badge(result.verdict, result.tone)),
+            Figures([*answer.rows(lines).rows, *_figures(result, attackers)]),
+        ),
     )
 
 

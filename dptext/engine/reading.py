@@ -15,7 +15,6 @@ from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Task, Warn
 from dptext.engine.language import Language
 from dptext.engine.source import Source
-from dptext.engine.tally import BEGIN, Start
 from dptext.lexicons.public_rows import PublicRows
 from dptext.streams.outputs import Quarantine
 from dptext.tokens.tokenizer import Tokenizer
@@ -39,17 +38,17 @@ class Reading:
         tokenizer: Tokenizer | None,
         lexicon: str,
         warn: Warn,
-        start: Start = BEGIN,
+        texts: int = 0,
         public: PublicRows | None = None,
         writes_copies: bool = True,
     ) -> None:
         """Open the inputs of a job until the stack ends.
 
         aside takes faulty records; tokenizer finds the words of the lexicon of this
-        name; start: records and texts of the run before; public: as in Language;
+        name; texts: number of texts of the run before; public: as in Language;
         writes_copies: whether unchanged fields are in the output.
         """
-        self.source = Source(job, aside, *start, warn)
+        self.source = Source(job, aside, texts, warn)
         self.format = self.source.open(stack)
         self.fields = Fields(
             job.selection, self.format, warn if writes_copies else _ignore

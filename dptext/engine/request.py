@@ -16,22 +16,27 @@ from typing import TYPE_CHECKING, Protocol
 
 from dptext import calibration, lexicons, pseudonyms
 from dptext.engine import files
+from dptext.engine.earlier import Earlier
 from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.folders import EVERY, Chosen
 from dptext.engine.job import Job, Progress, Written
+from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
+from dptext.errors import InputError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
 from dptext.report import signatures
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
 from dptext.streams.outputs import Release
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
     from dptext.engine.charging import Account
 
+# Files that an error names.
+_NAMED = 3
 # Carries out the jobs of several outputs.
 ReleaseAll = Callable[[Run, Sequence[Job], Reports], list[tuple[Job, Written]]]
 
@@ -41,6 +46,9 @@ class Notices(Protocol):
 
     def warn(self, line: str) -> None:
         """Take a line for people."""
+
+    def announce(self, line: str) -> None:
+        """Take a line for people that they see before the work goes on."""
 
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
@@ -78,6 +86,8 @@ class Finished:
     #: The internal report of all outputs.
     report: Report
     outputs: RunOutputs
+    #: Tells of inputs that could not be read, while others have outputs.
+    left_out: InputError | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -134,7 +144,8 @@ class Request:
     def carry_out(self, jobs: Sequence[Job], notices: Notices) -> Finished | None:
         """Carry out the jobs of `jobs`; None if all outputs were finished before.
 
-        Raises what `Run.releasing` and `pipeline` do.
+        Raises InputError if there is no new output and an input cannot be read, and
+        what `Run.releasing` and `pipeline` do.
         """
         if not jobs:
             notices.warn(
@@ -157,6 +168,7 @@ class Request:
                     release,
                     held=account is not None or self.inspect is not None,
                 )
+            left_out = None
             write = files.open_internal(self.reports, release)
             run = Run(
                 self.pipeline(notices.warn),
@@ -168,18 +180,24 @@ class Request:
                 progress=notices.bar,
             )
             if opened is not None:
+                earlier = Earlier(run.pipeline, self.key, self.reports)
+                if line := earlier.replaced(jobs[0]):
+                    notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
                     written = [each]
                     report = _reported(run, jobs[0], written, notices)
                     write(report)
             else:
-                done = self._release_all(run, jobs)
-                if passed := len(jobs) - len(done):
+                done = self._release_all(run, jobs, notices)
+                left_out = _left_out(run, len(jobs))
+                if passed := len(jobs) - len(done) - len(run.left_out):
                     rest = f"; the reports are about the other {len(done)}"
                     notices.warn(
                         f"{passed} of {len(jobs)} files are done already"
                         f"{rest if done else ''}"
                     )
+                if not done and left_out is not None:
+                    raise left_out
                 if not done:
                     return None
                 inputs = tuple(name for each, _ in done for name in each.inputs)
@@ -191,17 +209,44 @@ class Request:
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and run.tally.records > SAMPLE
         outputs = name_outputs(
-            jobs,
+            [job for job in jobs if job not in run.left_out],
             self.reports,
             tuple(run.tally.copied),
             first=SAMPLE if is_sampled else 0,
         )
-        return Finished(report=report, outputs=outputs)
+        return Finished(report=report, outputs=outputs, left_out=left_out)
 
-    def _release_all(self, run: Run, jobs: Sequence[Job]) -> list[tuple[Job, Written]]:
+    def _release_all(
+        self, run: Run, jobs: Sequence[Job], notices: Notices
+    ) -> list[tuple[Job, Written]]:
+        """Carry out all jobs. Raises UsageError if finished outputs forbid it."""
+        kept = None
+        if self.out_dir is not None:
+            manifest = Manifest(Path(self.out_dir), run.pipeline, self.key)
+            earlier = Earlier(run.pipeline, self.key, self.reports)
+            if line := earlier.check(self.out_dir, jobs, manifest):
+                notices.announce(line)
+            # Without --resume a manifest is not begun, but one that is there goes on.
+            kept = manifest if self.job.resume or manifest.is_there else None
         if self.release_all is not None:
             return self.release_all(run, jobs, self.reports)
-        return run.release_all(jobs, self.reports, Path(self.out_dir or "."))
+        return run.release_all(jobs, self.reports, kept)
+
+
+def _left_out(run: Run, count: int) -> InputError | None:
+    """Return the error of the jobs that a run left out; count: number of all jobs."""
+    jobs = run.left_out
+    if not jobs:
+        return None
+    first = ", ".join(name for job in jobs[:_NAMED] for name in job.inputs)
+    more = f" and {len(jobs) - _NAMED:,} more" if len(jobs) > _NAMED else ""
+    verb = "has" if len(jobs) == 1 else "have"
+    # Without a key a further run would draw the other files anew, and is refused.
+    again = "run on them alone" if run.key.origin == "system" else "run again"
+    return InputError(
+        f"{len(jobs):,} of {count:,} files cannot be read and {verb} no new output: "
+        f"{first}{more}; mend or remove them, then {again}"
+    )
 
 
 def _reported(
@@ -231,4 +276,5 @@ def name_outputs(
         copied=copied,
         first=first,
         signed=signatures.describe_signer(reports.key),
+        is_by_name=jobs[0].name is not None,
     )

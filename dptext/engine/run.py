@@ -31,12 +31,12 @@ from dptext.engine.job import (
     Written,
     pseudonym_function,
 )
-from dptext.engine.manifest import Manifest
+from dptext.engine.manifest import Manifest, State
 from dptext.engine.reading import Reading
 from dptext.engine.shuffled import Shuffled
-from dptext.engine.source import Source, location
-from dptext.engine.tally import BEGIN, Start, Tally
-from dptext.errors import InputError
+from dptext.engine.source import Source, check_readable, location
+from dptext.engine.tally import Tally
+from dptext.errors import InputError, UnknownFieldError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -44,7 +44,7 @@ from dptext.randomness import RunKey
 from dptext.report import document, signatures
 from dptext.report.notebook import Report
 from dptext.streams.outputs import OutputFile, Release
-from dptext.types import Fault, Strategy, Verbatim
+from dptext.types import Fault, Verbatim
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
     from dptext.engine.charging import Account, Charging
@@ -68,7 +68,7 @@ class Run:
         bayes_risk: bool | None = None,
         account: Account | None = None,
         measures: PublicMeasures | None = None,
-        start: Start = BEGIN,
+        texts: int = 0,
         inspect: Inspect | None = None,
         warn: Warn,
         progress: Progressing = nullcontext,
@@ -77,59 +77,87 @@ class Run:
 
         bayes_risk: whether to measure the risk, None: where it is quick; account:
         ledger of the outputs; measures: those of the pipeline, if they are known;
-        start: records and texts before this run; inspect: looks at each output before
+        texts: number of texts before this run; inspect: looks at each output before
         it leaves; warn: takes lines for people; progress: shows how far a job is.
         """
         self.pipeline = pipeline
         self.key = key
-        self.tally = Tally.begin(pipeline.lexicon, start)
+        self.tally = Tally.begin(pipeline.lexicon, texts)
         self._bayes_risk, self._measures = bayes_risk, measures
         self._warn, self._progress = warn, progress
         self._account = account
         self.inspect = inspect
         self._public = PublicRows(pipeline.lexicon)
+        #: Jobs of several that have no output, as their input cannot be read.
+        self.left_out: list[Job] = []
         self._charged: Charging | None = None
         if key.origin != "system" and pipeline.decoder.note:
             # The user expects equal bytes from equal keys.
             warn(pipeline.decoder.note)
 
     def release_all(
-        self, jobs: Sequence[Job], reports: Reports, folder: Path
+        self, jobs: Sequence[Job], reports: Reports, kept: Manifest | None = None
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that were not finished yet.
+        """Carry out jobs one after the other; return those that have new outputs.
 
-        With resume, outputs that are finished by the manifest of the folder stay.
+        kept: the manifest of their folder, which notes them; with resume, outputs that
+        are finished by it stay. An input that cannot be read is left out, unless
+        on_error is "fail".
         """
-        resumes = any(job.resume for job in jobs)
-        kept = Manifest(folder, self.pipeline, self.key) if resumes else None
         released = []
         for job in jobs:
-            if kept is None:
-                released.append((job, self.release(job, reports)))
-                continue
-            start = self.tally.next.records
-            work = kept.work(job, start)
-            read = kept.done(job, work, reports.public_path(job))
-            if read is not None:
-                self.tally.pass_over(read)
-                continue
-            written = self.release(job, reports)
-            released.append((job, written))
-            # An input that changed meanwhile made another output: it is not noted.
-            if kept.work(job, start) == work:
-                kept.add(job, work, self.tally.next.records - start, written)
+            beside = reports.public_path(job)
+            is_complete = beside is None or beside.is_file()
+            if kept is not None and job.resume and is_complete:
+                if kept.state(job) is State.DONE:
+                    continue
+            counted = self.tally.counted, self.tally.records
+            try:
+                check_readable(job)
+                if kept is None:
+                    written = self.release(job, reports)
+                else:
+                    kept.note_input(job)
+                    written = self.release(job, reports, partial(kept.add, job))
+            except InputError as error:
+                self.leave_out(job, error)
+                self.tally.counted, self.tally.records = counted
+            else:
+                released.append((job, written))
         return released
+
+    def leave_out(self, job: Job, error: InputError) -> None:
+        """Note a job of several whose input cannot be read.
+
+        Raises InputError if on_error is "fail".
+        """
+        if job.on_error != "fail":
+            self.left_out.append(job)
+            self._warn(f"file left out: {error}")
+            return
+        if isinstance(error, UnknownFieldError) or "--on-error" in str(error):
+            raise error
+        raise InputError(f"{error} (--on-error skip leaves this file out and goes on)")
 
     @property
     def holds(self) -> bool:
         """Tell whether nothing may leave before an output is complete."""
         return self._account is not None or self.inspect is not None
 
-    def release(self, job: Job, reports: Reports) -> Written:
-        """Carry out a job of several: its output appears with its sidecar."""
+    def release(
+        self,
+        job: Job,
+        reports: Reports,
+        note: Callable[[Written], None] = lambda written: None,
+    ) -> Written:
+        """Carry out a job of several: its output appears with its sidecar.
+
+        note is called before: a run that is killed then has noted all outputs there.
+        """
         with Release() as release:
             opened = JobOutputs.open(job, reports, release, held=self.holds)
             with self.releasing(job, opened) as written:
+                note(written)
                 return written
 
     @contextlib.contextmanager
@@ -142,7 +170,7 @@ class Run:
         UsageError if input and output, lexicon and script, or settings and ledger do
         not go together.
         """
-        with self._charging(opened.output.part) as charging:
+        with self._charging(job, opened.output.part) as charging:
             self._charged = charging
             written = self._carry_out(job, opened, charging)
             if self.inspect is not None:
@@ -156,14 +184,18 @@ class Run:
                 charging.leave()
             opened.release.commit()
 
-    def _charging(self, part: Path | None) -> AbstractContextManager[Charging | None]:
+    def _charging(
+        self, job: Job, part: Path | None
+    ) -> AbstractContextManager[Charging | None]:
         """Record an output in the ledger, if there is one, for a block.
 
         part: the hidden file of the unfinished output.
         """
         if self._account is None:
             return nullcontext()
-        return self._account.charging(self.pipeline, self.key, part)
+        return self._account.charging(
+            self.pipeline, self.key, part, self._draw_name(job)
+        )
 
     def _carry_out(
         self, job: Job, opened: JobOutputs, charging: Charging | None
@@ -178,7 +210,6 @@ class Run:
         for name in job.inputs:
             self._public.check_file(name)
         with contextlib.ExitStack() as stack:
-            # No two records of a run have the same ordinal, so none share their noise.
             reading = Reading(
                 job,
                 stack,
@@ -186,7 +217,7 @@ class Run:
                 tokenizer=pipeline.tokenizer,
                 lexicon=pipeline.lexicon.name,
                 warn=self._warn,
-                start=tally.next,
+                texts=tally.next_text,
                 public=self._public,
             )
             source, fields = reading.source, reading.fields
@@ -196,13 +227,13 @@ class Run:
             held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
             writer = self._writer(job, reading.format, stream)  # type: ignore[arg-type]
-            key = self._key_for(job)
+            draws_by = self._draw_name(job)
             # A ledger is charged by records, and these are shuffled one by one.
             parts = job.jobs > 1 and charging is None and not job.shuffle
             results = reading.results(
                 source.tasks(parts=parts),
-                Worker(pipeline, key, tally.meters),
-                self._workers(job, key),
+                Worker(pipeline, self.key, tally.meters, draws_by),
+                self._workers(job, draws_by),
                 None if before is None else partial(self._charge_sent, charging),
             )
             first = tally.records
@@ -254,13 +285,15 @@ class Run:
         """Return the writer of the records of a job."""
         token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
-        return Shuffled(writer, self.pipeline, self.key) if job.shuffle else writer
+        if not job.shuffle:
+            return writer
+        return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
 
-    def _workers(self, job: Job, key: RunKey) -> Callable[[], Worker] | None:
+    def _workers(self, job: Job, name: str | None) -> Callable[[], Worker] | None:
         """Return the maker of workers in other processes, None for a job of one."""
         if job.jobs == 1:
             return None
-        return Recipe.from_pipeline(self.pipeline, key).worker
+        return partial(Recipe.from_pipeline(self.pipeline, self.key).worker, name)
 
     def _charge_sent(self, charging: Charging | None, task: Task) -> None:
         """Charge the records of a task that a third party gets to see."""
@@ -268,17 +301,15 @@ class Run:
             charging.charge(task.records, self.pipeline.replaced(task.records))
             charging.leave()
 
-    def _key_for(self, job: Job) -> RunKey:
-        """Return the key of an output.
+    def _draw_name(self, job: Job) -> str | None:
+        """Return the name that draws of an output go by, None if they go by none.
 
-        Repeated ids are counted inside one output only. So if no key file repeats
-        draws, each output with ids gets independent draws; a key file repeats them for
-        each id and text.
+        Records are numbered in each output, and repeated ids counted, so its name keeps
+        two outputs of a run from sharing draws. With ids, a key file or seed repeats
+        the draws of each id and text, wherever the record stands.
         """
-        is_shared = self.pipeline.profile.strategy is Strategy.DATA_SET
-        if self.key.origin != "system" or job.selection.id_field is None or is_shared:
-            return self.key
-        return self.key.for_output(job.output or "")
+        is_by_id = job.selection.id_field is not None
+        return None if is_by_id and self.key.origin != "system" else job.name
 
     @property
     def measures(self) -> PublicMeasures:

@@ -22,10 +22,20 @@ from dptext.types import Record, Verbatim
 class Shuffled(formats.Writer):
     """Gives a writer its records in random order, when all of them are there."""
 
-    def __init__(self, writer: formats.Writer, pipeline: Pipeline, key: RunKey) -> None:
-        """Draw the order by the key of a run, apart from all noise of the pipeline."""
+    def __init__(
+        self,
+        writer: formats.Writer,
+        pipeline: Pipeline,
+        key: RunKey,
+        output: str | None,
+    ) -> None:
+        """Draw the order by the key of a run, apart from all noise of the pipeline.
+
+        output as in Randomness.
+        """
         self._writer = writer
-        self._order = Randomness(key, f"order of records {pipeline.identity}")
+        settings = f"order of records {pipeline.identity}"
+        self._order = Randomness(key, settings, output)
         self._held: list[tuple[bytes, int, Record, Sequence[str]]] = []
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -33,8 +43,8 @@ class Shuffled(formats.Writer):
 
         Places are equal with a chance of 2^-128 for two records.
         """
-        place = self._order.nonce(record)
-        self._held.append((place, len(self._held), record, texts))
+        rank = self._order.nonce(record)
+        self._held.append((rank, len(self._held), record, texts))
 
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records, all of it before them."""

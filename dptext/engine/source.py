@@ -22,7 +22,6 @@ from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
 from dptext.engine.job import FilePart, Job, Task, Warn
 from dptext.engine.repeats import Repeats
-from dptext.engine.tally import Start
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
@@ -31,6 +30,7 @@ from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
+_HEAD = 64  # bytes that tell files of other kinds
 _LOOKED_AT = 10  # records; their fields are listed
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
@@ -50,6 +50,18 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     return "".join(names)
 
 
+def check_readable(job: Job) -> None:
+    """Raise InputError for an input that cannot be opened, if it may be left out."""
+    if job.on_error == "fail":
+        return
+    for name in job.inputs:
+        try:
+            with open(name, "rb"):
+                pass
+        except OSError as error:
+            raise InputError(f"{name}: {error.strerror}") from None
+
+
 def check_files(jobs: Iterable[Job]) -> None:
     """Raise UsageError for a job without a field if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):
@@ -67,8 +79,10 @@ def check_fields(
 
     Candidates are fields with text in the first records; none are listed if the first
     record may hold private text in the place of names. Returns the selection (for
-    strings if the first records are strings) and the stream, unread.
+    strings if the first records are strings) and the stream, unread. Raises InputError
+    for the content of a workbook and the like under a name for text.
     """
+    formats.check_content(stream.peek(_HEAD), format, location)
     if selection.fields or not format.HAS_FIELDS:
         return selection, stream
     source: BinaryIO = stream
@@ -172,17 +186,17 @@ class Source:
         self,
         job: Job,
         aside: Quarantine | None,
-        start: int,
         texts: int = 0,
         warn: Warn = lambda line: None,
     ) -> None:
-        """Begin; start: first ordinal; texts: number of texts of the run before."""
+        """Begin; texts: number of texts of the run before."""
         self._job = job
         # One reader counts records of equal id and texts, for their noise to differ.
         self._repeats = None if job.selection.id_field is None else Repeats()
         self._aside = aside
         self._warn = warn
-        self._next, self._records, self._texts = start, 0, texts
+        # Number of the next record; each output numbers its own, faulty ones too.
+        self._next, self._records, self._texts = 0, 0, texts
         self._first: BufferedReader | None = None
         self._format: Format
         self._before = _status(job.output) if job.output in job.inputs else None
@@ -263,27 +277,12 @@ class Source:
                 yield Task(batch, first_text)
                 first_text += sum(len(record.texts) for record in batch)
 
-    def count(self, *, to_end: bool) -> Start:
-        """Count records, faulty ones too, and texts up to FIRST_TEXTS, writing nothing.
-
-        Records are read until so many texts are known; then they are cut, and counted
-        only to_end. Raises what `records` does.
-        """
-        rows = self._rows()
-        for item in self.items(parts=True):
-            if isinstance(item, Record) and isinstance(item.rest, InputError):
-                raise item.rest
-            if self._texts >= FIRST_TEXTS and not (to_end and rows is None):
-                return Start(rows or self._next, FIRST_TEXTS)
-        return Start(self._next, min(self._texts, FIRST_TEXTS))
-
-    def _rows(self) -> int | None:
-        """Return the number of records by the metadata of inputs, None if unknown."""
-        counts = []
-        for name in self._job.inputs:
-            with streams.open_input(name) as stream:
-                counts.append(self._format.rows(stream))
-        return None if None in counts else sum(filter(None, counts))
+    def count_texts(self) -> int:
+        """Count texts up to FIRST_TEXTS. Raises what `records` does."""
+        for _ in self.records():
+            if self._texts >= FIRST_TEXTS:
+                return FIRST_TEXTS
+        return self._texts
 
     def _read(
         self, stream: BinaryIO, name: str, parts: bool
@@ -404,7 +403,7 @@ class Source:
 
 def first_records(job: Job, number: int) -> list[Record]:
     """Return the first records of a job."""
-    source = Source(replace(job, output=None), None, 0)
+    source = Source(replace(job, output=None), None)
     with contextlib.ExitStack() as stack:
         source.open(stack)
         return list(islice(source.records(), number))
@@ -457,7 +456,7 @@ class Beginning(NamedTuple):
 
 def beginning(job: Job, number: int) -> Beginning:
     """Read the first records of a job."""
-    source, items = Source(replace(job, output=None), None, 0), list[Record]()
+    source, items = Source(replace(job, output=None), None), list[Record]()
     with contextlib.ExitStack() as stack:
         module = source.open(stack)
         for item in source.items(parts=False):

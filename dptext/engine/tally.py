@@ -135,20 +135,6 @@ class Meters:
         return self._metrics.results(total.metrics)
 
 
-class Start(NamedTuple):
-    """The numbers of records and texts of a run before those that are counted."""
-
-    records: int = 0
-    texts: int = 0
-
-    def plus(self, other: Start) -> Start:
-        """Return the sum of both."""
-        return Start(self.records + other.records, self.texts + other.texts)
-
-
-BEGIN = Start()
-
-
 @dataclass(slots=True)
 class Totals:
     """The counts of a run, or of the part of one process."""
@@ -156,6 +142,8 @@ class Totals:
     counted: Counted
     records: int = 0
     faults: int = 0
+    #: Number of texts that are the same before and after; empty ones apart.
+    unchanged_texts: int = 0
     #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     #: Names of copied fields, in order: all of a header or schema, else of the sample.
@@ -169,14 +157,15 @@ class Tally(Totals):
     """Counts the texts and records of a run, which may have several jobs."""
 
     meters: Meters
-    start: Start = BEGIN
+    #: Number of texts of the run before these.
+    before: int = 0
     seconds: float = 0.0
 
     @classmethod
-    def begin(cls, lexicon: Lexicon, start: Start = BEGIN) -> Tally:
-        """Begin the counts of a run, or of its rest after a start."""
+    def begin(cls, lexicon: Lexicon, before: int = 0) -> Tally:
+        """Begin the counts of a run, or of its rest; before: number of texts before."""
         meters = Meters(lexicon)
-        return cls(meters.observe(Batch.empty()), meters=meters, start=start)
+        return cls(meters.observe(Batch.empty()), meters=meters, before=before)
 
     @property
     def texts(self) -> int:
@@ -184,13 +173,9 @@ class Tally(Totals):
         return self.counted.epsilons.texts
 
     @property
-    def next(self) -> Start:
-        """Return the numbers of records, faulty ones included, and texts so far."""
-        return self.start.plus(Start(self.records + self.faults, self.texts))
-
-    def pass_over(self, records: int) -> None:
-        """Skip records of a run without counting them."""
-        self.start = self.start.plus(Start(records))
+    def next_text(self) -> int:
+        """Return the number of texts of the run so far, those before included."""
+        return self.before + self.texts
 
     @property
     def totals(self) -> Totals:
@@ -202,6 +187,7 @@ class Tally(Totals):
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
+        self.unchanged_texts += totals.unchanged_texts
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
         self.identifying.update(totals.identifying)
@@ -212,5 +198,6 @@ class Tally(Totals):
 
     def count(self, private: Privatized) -> None:
         """Count the next records."""
-        self.add(self.meters.observe(private.batch(self.next.texts)))
+        self.add(self.meters.observe(private.batch(self.next_text)))
         self.records += len(private.texts)
+        self.unchanged_texts += private.unchanged

@@ -231,7 +231,7 @@ def _written(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> dict[str, Reading]:
     """Return by decoder how many written words are the original."""
-    found = {}
+    readings = {}
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         # Last the decoder of the profile.
@@ -239,8 +239,8 @@ def _written(
             ready = _ready(lexicon, risk, **decoder)
             reading = _attack(ready, (), read).written()
             if reading is not None:
-                found[decoder["name"]] = reading
-    return found
+                readings[decoder["name"]] = reading
+    return readings
 
 
 def _attack(

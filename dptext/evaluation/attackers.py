@@ -111,10 +111,10 @@ class PublicText:
 
     def recurring(self) -> Recurring:
         """Return a detector of its texts and records, or nearly equal ones."""
-        found = Recurring()
+        recurring = Recurring()
         for texts in chain.from_iterable(self.records()):
-            found.add(texts)
-        return found
+            recurring.add(texts)
+        return recurring
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""

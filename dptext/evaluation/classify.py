@@ -26,7 +26,7 @@ from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
-_TEST = 0.25
+TEST = 0.25  # share of the texts that a split tests on
 _LEAST = 8  # texts of the rarest label
 MEANINGS = {
     "original": "trained and tested on originals, before anything was released",
@@ -264,7 +264,7 @@ def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
     train, test = [], []
     for label in range(int(labels.max()) + 1):
         rows = rng.permutation(np.flatnonzero(labels == label))
-        cut = max(1, round(_TEST * len(rows)))
+        cut = max(1, round(TEST * len(rows)))
         test.append(rows[:cut])
         train.append(rows[cut:])
     return np.sort(np.concatenate(train)), np.sort(np.concatenate(test))

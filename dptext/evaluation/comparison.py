@@ -17,7 +17,7 @@ import secrets
 import sys
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from multiprocessing import connection
 from multiprocessing.context import ForkServerContext
@@ -26,13 +26,12 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from dptext import calibration, lexicons, pipeline, profile, progress, streams
+from dptext import _built, calibration, lexicons, pipeline, profile, progress, streams
 from dptext._version import __version__
 from dptext.decoders import none
 from dptext.engine import documents, pool
 from dptext.errors import (
     DptextError,
-    InputError,
     LexiconError,
     MissingExtra,
     UsageError,
@@ -41,7 +40,7 @@ from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
 from dptext.evaluation.run import EvaluationSettings, Result, evaluate
 from dptext.failures import describe_failure
-from dptext.measures import public
+from dptext.measures import bayes_risk, public
 from dptext.profile import Part
 from dptext.randomness import RunKey
 from dptext.types import Lexicon, Record, Selection
@@ -90,7 +89,7 @@ class CellRow:
     notion: str | None = None
     #: In nats, null without bound.
     worst_loss: float | None = None
-    #: Upper limit of the Bayes risk.
+    #: Bayes risk, its upper limit where it is sampled; null without such a limit.
     risk: float | None = None
     result: Result | None = None
     #: Time to privatize the sample on one core.
@@ -103,8 +102,12 @@ class CellRow:
     examples: tuple[str, ...] = ()
     #: Of the draws: with it, the figures can be computed again.
     seed: int | None = None
+    #: SHA-256 of the lexicon.
+    lexicon_sha256: str | None = None
     #: Version of the program.
     dptext: str = __version__
+    #: Kernel of the program: compiled or numpy.
+    kernel: str = field(default_factory=_built.kernel)
     #: Why there are no figures.
     reason: str = ""
 
@@ -304,14 +307,22 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
         epsilon=ready.budget.description.high,
         notion=statement.bound.notion,
         worst_loss=statement.bound.worst_loss,
-        risk=None if risk is None else risk.success,
+        risk=_upper_limit(risk),
         result=evaluate(pairs, lexicon, settings, writer, key=key),
         seconds=seconds,
         words_per_second=words / seconds if seconds else None,
         megabytes=megabytes,
         examples=tuple(text for (text,) in private[:_EXAMPLES]),
         seed=seed,
+        lexicon_sha256=lexicon.digest,
     )
+
+
+def _upper_limit(risk: bayes_risk.Risk | None) -> float | None:
+    """Return the success of the best guess; None where 100% stands for no limit."""
+    if risk is None or (risk.high == 1.0 and not risk.bands):
+        return None
+    return risk.success
 
 
 def read_sample(
@@ -323,8 +334,8 @@ def read_sample(
 ) -> Sample:
     """Take texts evenly over files, with all labels and attributes.
 
-    Records without a text or without one of these are passed over. Raises InputError
-    where none is left.
+    Records without a text or without one of these are passed over. Raises InputError,
+    with the names of the fields, where none is left.
     """
     values = (*settings.labels, *settings.attributes)
     joined = (
@@ -334,8 +345,8 @@ def read_sample(
     )
     usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
-        named = ", ".join(paths[:3])
-        raise InputError(f"{named}: no record has text and all of the fields asked for")
+        named = {"--label": settings.labels, "--attribute": settings.attributes}
+        raise rows.nothing_to_read(paths, selection, named, format)
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     return Sample(*zip(*(usable[at] for at in np.sort(order)), strict=True))

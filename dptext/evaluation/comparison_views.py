@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import itertools
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from dptext._version import __version__
-from dptext.evaluation import OWNER
+from dptext.evaluation import OWNER, classify
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.views import ENDPOINT, attackers_note
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND
@@ -36,6 +37,7 @@ from dptext.report.figures import accuracy, count, share, short
 
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
+_TWO_SIDED = 1.96  # standard deviations on both sides of a mean: 95%
 _DRAWS = (
     "Draws are compared: words as the mechanisms draw them, without a decoder, which "
     "`dptext sanitize` may add."
@@ -45,11 +47,11 @@ _LEARNED, _COST = "Utility and attack", "Guarantee and cost"
 _DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
 _S_W = Column("S_w", figures.distinct)
 # Those that a person looks at first.
-_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "meaning", "low")
+_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "cs", "low")
 _ACCURACY = (
     "Utility, attack: accuracy of a classifier of the first label, of the first "
     "attribute, trained and tested on private texts; on originals: trained and tested "
-    "on the texts as they were; by chance: the share of the most frequent value."
+    "on the texts before; by chance: the share of the most frequent value."
 )
 # What charts show upwards and across, by the keys of a row.
 _UP = {
@@ -58,7 +60,7 @@ _UP = {
         "Attack on the attribute",
         Axis("accuracy of the attack", figures.percent),
     ),
-    "meaning": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
+    "cs": ("Meaning", Axis("CS, share of meaning kept", figures.percent)),
     "n_w / s_w": ("Deniability", Axis("N_w / S_w", short)),
 }
 _ACROSS = {
@@ -98,7 +100,7 @@ def _classifier_figures(name: str, path: str) -> Iterator[Figure]:
     original_path = f"{path}.original.accuracy"
     yield Figure(f"{name}_original", original_path, _LEARNED, original)
     yield Figure(f"{name}_original_sd", f"{original_path}_sd")
-    yield Figure(f"{name}_chance", f"{path}.chance", _LEARNED, chance)
+    yield Figure(f"{name}_by_chance", f"{path}.chance", _LEARNED, chance)
 
 
 def _bar(name: str) -> Column:
@@ -109,6 +111,7 @@ _CSV = (
     Figure("mechanism", "mechanism"),
     Figure("level", "level"),
     Figure("lexicon", "lexicon"),
+    Figure("lexicon_sha256", "lexicon_sha256"),
     Figure("dimensions", "dimensions", _COST, Column("dimensions", count)),
     Figure("epsilon", "epsilon", _FIGURES, Column("epsilon", short)),
     Figure("notion", "notion", _COST, Column("guarantee")),
@@ -116,10 +119,10 @@ _CSV = (
     Figure("risk", "risk", _FIGURES, _bar("risk")),
     Figure("n_w", f"{_DENIABILITY}.n_w", _FIGURES, _bar("N_w")),
     Figure("s_w", f"{_DENIABILITY}.s_w", _FIGURES, _S_W),
-    Figure("pp", "result.kept.perturbed", _FIGURES, _bar("PP")),
-    Figure("cs", "result.kept.similarity"),
-    Figure("cs_unrelated", "result.kept.unrelated"),
-    Figure("meaning", "result.kept.meaning", _FIGURES, _bar("CS")),
+    Figure("pp", "result.kept.pp", _FIGURES, _bar("PP")),
+    Figure("cs", "result.kept.cs", _FIGURES, _bar("CS")),
+    Figure("mean_cosine", "result.kept.mean_cosine"),
+    Figure("unrelated_cosine", "result.kept.unrelated_cosine"),
     Figure("low", "result.kept.low", _FIGURES, _bar("LOW")),
     Figure(
         "n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", _CHANCE, Column("N_w", share)
@@ -136,6 +139,7 @@ _CSV = (
     Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
     Figure("seed", "seed"),
     Figure("dptext", "dptext"),
+    Figure("kernel", "kernel"),
     Figure("reason", "reason"),
 )
 # Those of a table for a paper, with their heads there; others in the CSV.
@@ -146,7 +150,7 @@ _LATEX = {
     "n_w": "$N_w$",
     "s_w": "$S_w$",
     "pp": "PP",
-    "meaning": "CS",
+    "cs": "CS",
     "low": "LOW",
     "attacker": "attacker",
     "utility": "utility",
@@ -271,7 +275,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     sections = [
         _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
-        _table(_LEARNED, learned, _ACCURACY),
+        _table(_LEARNED, learned, _ACCURACY, *_uncertainty(done)),
         *_whole_text_attackers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
@@ -286,6 +290,28 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         lead=(f"{OWNER}; a page (--html) shows texts", _DRAWS),
         footer="dptext compare",
     )
+
+
+def _uncertainty(rows: Sequence[CellRow]) -> Iterator[str]:
+    """Yield how far accuracies may be off, by splits and by the number of texts."""
+    tasks = [
+        task
+        for row in rows
+        if row.result
+        for task in (*row.result.utility, *row.result.attribute_attacks)
+    ]
+    if tasks:
+        tested = max(1, round(classify.TEST * tasks[0].texts))
+        # An accuracy of 50% is the least certain.
+        points = 100.0 * _TWO_SIDED * math.sqrt(0.25 / tested)
+        spread = ""
+        if tasks[0].splits > 1:
+            spread = f"±: standard deviation over {tasks[0].splits} splits. "
+        yield (
+            f"{spread}Each split tests on about {count(tested)} texts: their number "
+            f"alone makes an accuracy uncertain by up to {points:.1f} points (95%). "
+            "Each row is one draw."
+        )
 
 
 def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section:

@@ -125,15 +125,15 @@ class IdentityFile:
 
     def values(self, common: Collection[str]) -> Identities:
         """Return the values, ready to be searched for. Raises InputError for none."""
-        found = Identities.prepare(self.read(), common)
-        if not found.values:
+        identities = Identities.prepare(self.read(), common)
+        if not identities.values:
             lines = self._format == "text"
             where = "" if lines else f" in field {self.field or SPAN!r}"
             raise InputError(
                 f"--identities {self.path}: no value to search for{where}; "
                 "give a value in each line, or name their field with --identities-field"
             )
-        return found
+        return identities
 
 
 @dataclass(frozen=True, eq=False)
@@ -155,7 +155,9 @@ class Identities:
 
     @classmethod
     def prepare(
-        cls, given: Iterable[tuple[str, str | None]], common: Collection[str]
+        cls,
+        values_in_records: Iterable[tuple[str, str | None]],
+        common: Collection[str],
     ) -> Identities:
         """Take values, each with its record or None."""
         rows: dict[str, int] = {}
@@ -163,7 +165,7 @@ class Identities:
         lengths: defaultdict[str, set[int]] = defaultdict(set)
         bound: defaultdict[str, set[int]] = defaultdict(set)
         everywhere, unsearchable = set(), 0
-        for value, record in given:
+        for value, record in values_in_records:
             words = folded_words(value)
             if not words:
                 unsearchable += bool(value.strip())
@@ -198,13 +200,13 @@ class Identities:
 
     def whole(self, words: Sequence[str]) -> set[int]:
         """Return the rows of the values that stand whole among the words of a text."""
-        found = set()
+        rows = set()
         for position, word in enumerate(words):
             for length in self.lengths.get(word, ()):
                 row = self.values.get(" ".join(words[position : position + length]))
                 if row is not None:
-                    found.add(row)
-        return found
+                    rows.add(row)
+        return rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,12 +260,12 @@ class _Chance:
     occurrences: int = 0
     heaviest: float = 0.0
 
-    def add(self, occurrences: int, found: int, compared: int) -> None:
-        """Take in a value that was found in so many other records compared."""
+    def add(self, occurrences: int, others: int, compared: int) -> None:
+        """Take in a value that stands in so many of the compared other records."""
         if compared:
             weight = occurrences / compared
-            self.expected += weight * found
-            self.variance += weight**2 * found
+            self.expected += weight * others
+            self.variance += weight**2 * others
             self.occurrences += occurrences
             self.heaviest = max(self.heaviest, weight)
 
@@ -357,13 +359,13 @@ class IdentityMeter:
 
     def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
         """Return the values that stand whole in texts, and the words of any value."""
-        found: set[int] = set()
+        whole: set[int] = set()
         words: set[str] = set()
         for text in texts:
             inside = folded_words(text)
-            found |= self.values.whole(inside)
+            whole |= self.values.whole(inside)
             words |= self._telling.intersection(inside)
-        return found, words
+        return whole, words
 
     @property
     def unlisted(self) -> tuple[int, int]:

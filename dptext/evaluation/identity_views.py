@@ -21,7 +21,7 @@ NOT_AGAIN = (
 )
 
 
-def identities_section(found: IdentitiesFound) -> Section:
+def identities_section(figures: IdentitiesFound) -> Section:
     """Return how many values of a file stand in the private texts."""
     rows = [
         (
@@ -31,7 +31,7 @@ def identities_section(found: IdentitiesFound) -> Section:
             between(standing.low, standing.high),
             _chance(standing),
         )
-        for name, standing in (("whole", found.whole), ("in part", found.in_part))
+        for name, standing in (("whole", figures.whole), ("in part", figures.in_part))
     ]
     table = Table(
         [
@@ -44,27 +44,28 @@ def identities_section(found: IdentitiesFound) -> Section:
         rows,
     )
     note = (
-        f"Different values in {found.file}: {count(found.values)}. Originals that hold "
-        f"any: {count(found.records)}; values in them, each counted once in a record: "
-        f"{count(found.occurrences)}. Whole: all words of a value side by side, "
+        f"Different values in {figures.file}: {count(figures.values)}. Originals that "
+        f"hold any: {count(figures.records)}; values in them, each counted once in a "
+        "record: "
+        f"{count(figures.occurrences)}. Whole: all words of a value side by side, "
         "whatever the capitals, marks and spaces. In part: whole, or at least one of "
         "its words "
-        f"that is not among the {count(COMMON)} most frequent. {found.method} Values "
+        f"that is not among the {count(COMMON)} most frequent. {figures.method} Values "
         f"whole in private texts whose originals do not hold them: "
-        f"{count(found.elsewhere)}."
+        f"{count(figures.elsewhere)}."
     )
-    if found.not_in_originals:
+    if figures.not_in_originals:
         note += (
             " Spans that the originals of their records do not hold: "
-            f"{count(found.not_in_originals)}."
+            f"{count(figures.not_in_originals)}."
         )
-    if found.unsearchable:
+    if figures.unsearchable:
         note += (
             " Values without letters and digits, which were not looked for: "
-            f"{count(found.unsearchable)}."
+            f"{count(figures.unsearchable)}."
         )
     blocks: list[Block] = [table, Paragraph(note, "note")]
-    if found.in_part.count:
+    if figures.in_part.count:
         blocks.append(Paragraph(NOT_AGAIN, "note"))
     return Section("Values that must not appear", blocks)
 

@@ -193,12 +193,12 @@ def _by_layout(
         groups.append((members, rows.drawn[places], np.zeros((len(members),) * 2)))
         if len(members) > 1:
             for column, at in enumerate(places):
-                for place, row in enumerate(rows.ids[at].tolist()):
-                    uses[row].append((layout, column, place))
+                for position, row in enumerate(rows.ids[at].tolist()):
+                    uses[row].append((layout, column, position))
     for row, log_probs in _laws(writer, sorted(uses), epsilon):
-        for layout, column, place in uses[row]:
+        for layout, column, position in uses[row]:
             _, drawn, scores = groups[layout]
-            scores[:, column] += log_probs[drawn[:, place]]
+            scores[:, column] += log_probs[drawn[:, position]]
     for members, _, scores in groups:
         yield members, scores
 

@@ -97,8 +97,8 @@ def _texts(
     drawn: list[list[int]] = []
     records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
-    found = rows.records(str(path), selection, fields, report.run.layout.format)
-    for number, row in enumerate(found, 1):
+    text_rows = rows.records(str(path), selection, fields, report.run.layout.format)
+    for number, row in enumerate(text_rows, 1):
         for text in row.texts:
             phrases = [text] if together == 1 else text.split(SEPARATOR)
             rows_of_text = {row_of.get(phrase, -1) for phrase in phrases}

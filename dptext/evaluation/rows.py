@@ -7,7 +7,7 @@ label is read like an id, by a separate pass over the file: it may be a number, 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, repeat, zip_longest
 
@@ -15,6 +15,7 @@ import msgspec
 
 from dptext import formats, streams
 from dptext.errors import InputError, UsageError
+from dptext.formats import _fields
 from dptext.types import Fault, Record, Selection, Verbatim
 
 
@@ -89,6 +90,33 @@ def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
         with contextlib.suppress(msgspec.DecodeError):
             return str(msgspec.json.decode(item.identity))
     return item.identity
+
+
+def nothing_to_read(
+    paths: Sequence[str],
+    selection: Selection,
+    values: Mapping[str, Sequence[str]],
+    format: str | None,
+) -> InputError:
+    """Return the error of files in which no record has text and all values.
+
+    values: further fields, by the option that names them. The error names a field that
+    the first file lacks, with the fields that it has.
+    """
+    file = ", ".join(paths[:3])
+    every = selection.without_fields()
+    with streams.open_input(paths[0], selection.encoding) as stream:
+        known = list(formats.find(paths[0], format).copied(stream, every))
+    for option, names in {"--field": selection.fields, **values}.items():
+        for name in names if known else ():
+            if not any(each == name or each.startswith(f"{name}.") for each in known):
+                near = _fields.nearest(name, known, option)
+                return InputError(
+                    f"{file}: no record has the field {name!r} of {option}{near}"
+                    + _fields.listed(known, "fields")
+                )
+    needed = [repr(name) for names in values.values() for name in names]
+    return InputError(f"{file}: no record has {' and '.join(['text', *needed])}")
 
 
 def read_texts(

@@ -123,14 +123,15 @@ class PairFigures:
     texts: int
     #: Texts with equally many words before and after.
     compared: int
-    #: Number of words that perturbed and low are computed from.
+    #: Number of words that pp and low are computed from.
     words: int
-    #: PP.
-    perturbed: float | None
-    #: LOW.
+    #: PP, the share of words that changed.
+    pp: float | None
+    #: LOW, the share of rare words that are still there.
     low: float | None
-    #: Mean cosine of CS: that of metrics, or by a sentence encoder over all texts.
-    similarity: float | None
+    #: Mean cosine of an original and its private text: that of metrics, or by a
+    #: sentence encoder over all texts.
+    mean_cosine: float | None
     #: Name of the encoder of CS.
     encoder: str
     #: Share of words that the lexicon holds, before.
@@ -138,9 +139,9 @@ class PairFigures:
     #: Share of words that the lexicon holds, after.
     known: float | None
     #: Mean cosine of an original and the private text of another row.
-    unrelated: float | None = None
-    #: Share of the way from `unrelated` to equal texts.
-    meaning: float | None = None
+    unrelated_cosine: float | None = None
+    #: CS, the share of the way from `unrelated_cosine` to equal texts.
+    cs: float | None = None
     #: Figures of each metric of the compared texts by its heading, as in the report of
     #: a run.
     metrics: dict[str, dict[str, Figure]] = field(default_factory=dict)
@@ -240,14 +241,14 @@ class PairMeter:
             texts=self._texts,
             compared=self._compared,
             words=self._words,
-            perturbed=_number(metrics["PP"]["share_changed"]),
+            pp=_number(metrics["PP"]["share_changed"]),
             low=_number(metrics["LOW"]["share_present"]),
-            similarity=_number(near.get("mean_cosine")),
+            mean_cosine=_number(near.get("mean_cosine")),
             encoder=self._encoder or ENCODER,
             known_before=before,
             known=after,
-            unrelated=_number(near.get("unrelated_cosine")),
-            meaning=_number(near.get("share_kept")),
+            unrelated_cosine=_number(near.get("unrelated_cosine")),
+            cs=_number(near.get("share_kept")),
             metrics=metrics,
         )
 
@@ -394,9 +395,9 @@ def _weigh(
         trade_off = gained + difference
     # Where originals teach nothing, there is no share of it to keep.
     best = utility[0].original.accuracy if utility else 0.0
-    if best and kept.perturbed is not None and kept.low is not None:
+    if best and kept.pp is not None and kept.low is not None:
         useful = min(1.0, utility[0].private.accuracy / best)
-        private = (kept.perturbed + 1.0 - kept.low) / 2.0
+        private = (kept.pp + 1.0 - kept.low) / 2.0
         composite = {f"{a:g}": a * useful + (1 - a) * private for a in alphas}
     return trade_off, composite
 
@@ -505,8 +506,8 @@ class _Attackers:
     def readings(self) -> tuple[Reading, ...]:
         """Return the success of attackers; first, that of taking words as written."""
         written = self.attack.written()
-        found = self.attack.result()
-        return found if written is None else (written, *found)
+        readings = self.attack.result()
+        return readings if written is None else (written, *readings)
 
     def public_text_use(self) -> PublicTextUse | None:
         """Return the use of the public text, if there is one."""

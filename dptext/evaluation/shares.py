@@ -98,11 +98,11 @@ def estimates(
     sizes = _sizes(groups, size)
     grouped = bool((sizes > 1).any())
     alpha = 1.0 - confidence
-    found = []
+    estimated = []
     for topic in range(law.topics):
         count = int(counts[topic])
         if not size:
-            found.append(Estimate(math.nan, -math.inf, math.inf, 0))
+            estimated.append(Estimate(math.nan, -math.inf, math.inf, 0))
             continue
         share = law.share(count / size)
         if target is Target.PEOPLE:
@@ -116,8 +116,8 @@ def estimates(
             low, high = _exact_limits_of_file(law, count, size, alpha)
         else:
             low, high = _limits_of_file(law, count, sizes, alpha)
-        found.append(Estimate(share, min(low, share), max(high, share), count))
-    return found
+        estimated.append(Estimate(share, min(low, share), max(high, share), count))
+    return estimated
 
 
 def differences(

@@ -44,8 +44,8 @@ class PublicTexts:
     """Public texts, their labels where there are any, and where they are from."""
 
     texts: Sequence[str]
-    labels: Sequence[str] | None
-    sources: tuple[PublicSource, ...]
+    labels: Sequence[str] | None = None
+    sources: tuple[PublicSource, ...] = ()
 
 
 def build(

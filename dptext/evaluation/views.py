@@ -146,9 +146,9 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
     """Yield the figures of texts, then those of the mechanism."""
     kept = result.kept
     meaning = {
-        "share_kept": kept.meaning,
-        "mean_cosine": kept.similarity,
-        "unrelated_cosine": kept.unrelated,
+        "share_kept": kept.cs,
+        "mean_cosine": kept.mean_cosine,
+        "unrelated_cosine": kept.unrelated_cosine,
         "encoder": kept.encoder,
     }
     yield from metrics({**kept.metrics, "CS": meaning})

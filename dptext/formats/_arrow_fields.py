@@ -56,8 +56,10 @@ class FieldChanges:
         kinds = {leaf.path: kind for leaf, kind in leaves}
         texts = set(_arrow.columns(schema, selection.fields, location))
         uses = {
-            Use.DROPPED: _found(schema, selection.dropped, selection, known),
-            Use.PSEUDONYM: _found(schema, selection.pseudonyms, selection, known),
+            Use.DROPPED: _find_columns(schema, selection.dropped, selection, known),
+            Use.PSEUDONYM: _find_columns(
+                schema, selection.pseudonyms, selection, known
+            ),
         }
         plan: dict[int, Use | Plan] = {}
         for use, columns in uses.items():
@@ -81,23 +83,23 @@ class FieldChanges:
         import pyarrow as pa
 
         arrays = [
-            array if changed is None else _changed(array, changed, token)
+            array if changed is None else _output_array(array, changed, token)
             for index, array in enumerate(batch.columns)
             if (changed := self.plan.get(index)) is not Use.DROPPED
-            and _kept(array.type, changed) is not None
+            and _output_type(array.type, changed) is not None
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
 
 
-def _found(
+def _find_columns(
     schema: Schema, paths: Iterable[str], selection: Selection, known: list[str]
 ) -> list[ArrowColumn]:
-    found = []
+    columns = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
             raise _fields.unknown(path, _fields.find_option(path, selection), known)
-        found.append(_arrow.column(schema, path, "the input", is_text=False))
-    return found
+        columns.append(_arrow.column(schema, path, "the input", is_text=False))
+    return columns
 
 
 def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
@@ -157,7 +159,7 @@ def _field(field: Field, change: Use | Plan | None) -> Field | None:
     """Return a field of the output, None for one that is left out."""
     if change is None:
         return field
-    kind = _kept(field.type, change)
+    kind = _output_type(field.type, change)
     if kind is None:
         return None
     changed = _arrow.bare(field).with_type(kind)
@@ -165,7 +167,7 @@ def _field(field: Field, change: Use | Plan | None) -> Field | None:
     return changed.with_nullable(True) if change is Use.PSEUDONYM else changed
 
 
-def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
+def _output_type(kind: Kind, change: Use | Plan | None) -> Kind | None:
     """Return the type that a change leaves of one, None where nothing is left."""
     import pyarrow as pa
 
@@ -184,8 +186,8 @@ def _kept(kind: Kind, change: Use | Plan | None) -> Kind | None:
         _field(field, change.get(index))
         for index, field in enumerate(_arrow.subfields(kind))
     ]
-    kept = [field for field in fields if field is not None]
-    return pa.struct(kept) if kept else None
+    remaining = [field for field in fields if field is not None]
+    return pa.struct(remaining) if remaining else None
 
 
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
@@ -198,19 +200,19 @@ def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
             yield value if isinstance(value, str) else None
 
 
-def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
+def _output_array(array: Array, change: Use | Plan, token: Token) -> Array:
     """Return a changed column, of which at least one field is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = _kept(array.type, change)
+    kind = _output_type(array.type, change)
     if _arrow.is_list(array.type):
         counts = pc.fill_null(pc.list_value_length(array), 0).to_pylist()
         offsets = list(accumulate(counts, initial=0))
         lists, width = pa.ListArray, pa.int32()
         if _arrow.is_kind(kind, "is_large_list"):
             lists, width = pa.LargeListArray, pa.int64()
-        inner = _changed(array.flatten(), change, token)
+        inner = _output_array(array.flatten(), change, token)
         return lists.from_arrays(
             pa.array(offsets, width), inner, type=kind, mask=array.is_null()
         )
@@ -223,7 +225,7 @@ def _changed(array: Array, change: Use | Plan, token: Token) -> Array:
         child = array.field(index)
         if inner_change is None:
             children.append(child)
-        elif _kept(field.type, inner_change) is not None:
-            children.append(_changed(child, inner_change, token))
+        elif _output_type(field.type, inner_change) is not None:
+            children.append(_output_array(child, inner_change, token))
     fields = _arrow.subfields(kind)
     return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

@@ -273,8 +273,8 @@ def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
         each = " ".join(f"{option} {part}" for part in parts)
         return f"; {option} is repeated, once for each: {each}"
     by_case = {each.lower(): each for each in reversed(every)}
-    found = difflib.get_close_matches(name.lower(), by_case, 1)
-    return f"; did you mean {by_case[found[0]]!r}?" if found else ""
+    matches = difflib.get_close_matches(name.lower(), by_case, 1)
+    return f"; did you mean {by_case[matches[0]]!r}?" if matches else ""
 
 
 Cell = TypeVar("Cell")

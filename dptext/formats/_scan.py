@@ -220,13 +220,14 @@ class Scan:
     def _name(self, at: int, node: PathNode) -> int:
         """Take the value that names a record, or its subject."""
         end = skip(self._line, at)
-        found = kind(self._line[at])
+        kind_of_value = kind(self._line[at])
         named = "id" if node.is_identity else "subject"
-        if found == "null":
+        if kind_of_value == "null":
             raise Unreadable(f"field {node.path!r} is null")
-        if found in ("object", "array"):
+        if kind_of_value in ("object", "array"):
             raise Unreadable(
-                f"{named} field {node.path!r} is a JSON {found}; it must be one value"
+                f"{named} field {node.path!r} is a JSON {kind_of_value}; it must be "
+                "one value"
             )
         if (self.identity if node.is_identity else self.subject) is not None:
             raise Unreadable(

@@ -204,10 +204,6 @@ class Format(formats.Format):
                     yield Fault(f"{location}: row {number + 1}", str(error), raw)
                 number += 1
 
-    def rows(self, stream: BinaryIO) -> int | None:
-        """Return how many rows a file holds."""
-        return int(_open(stream, "file").metadata.num_rows)
-
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
     ) -> formats.Writer:
@@ -223,8 +219,8 @@ class Format(formats.Format):
         leaves = [leaf for leaf, _ in copied]
         for batch in _batches(file, "file"):
             for leaf in leaves:
-                found = _arrow.values(batch.column(leaf.index), leaf.steps)
-                yield leaf.path, list(_arrow.strings(found))
+                column = _arrow.values(batch.column(leaf.index), leaf.steps)
+                yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the strings of a record that are copied, with their paths."""

@@ -22,7 +22,7 @@ from dptext.engine.job import pseudonym_function
 from dptext.engine.language import Language
 from dptext.engine.repeats import Repeats
 from dptext.engine.tally import Tally
-from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.errors import InputError, MissingExtra, UnknownFieldError, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
 from dptext.formats._arrow import RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
@@ -31,6 +31,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
+# A table or column of one of the libraries, none of which need be there.
+Foreign = Any
 _LOCATION = "the table"
 _ROWS = 4096  # that are read and rebuilt at once
 
@@ -172,7 +174,7 @@ class PrivateColumns:
 class Frame(ABC):
     """A table of some library, under the names of its columns."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Foreign) -> None:
         self.frame = frame
 
     @property
@@ -188,7 +190,7 @@ class Frame(ABC):
     @abstractmethod
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the table with new texts; only the named columns are read.
 
         start is the number of its first row. Raises InputError and UsageError.
@@ -210,13 +212,13 @@ class Frame(ABC):
         values: dict[tuple[str, ...], FieldValues] = {}
         for name in every:
             known = self.values(name, SAMPLE) if every.count(name) == 1 else ()
-            found: dict[tuple[str, ...], FieldValues] = {}
+            by_path: dict[tuple[str, ...], FieldValues] = {}
             for value in known:
                 for path, text in _strings(value, (name,)):
-                    found.setdefault(path, FieldValues()).add(text)
-            if len(found) > 1:  # where a struct is null
-                found.pop((name,), None)
-            values |= found or {(name,): FieldValues()}
+                    by_path.setdefault(path, FieldValues()).add(text)
+            if len(by_path) > 1:  # where a struct is null
+                by_path.pop((name,), None)
+            values |= by_path or {(name,): FieldValues()}
         values = {
             path: each
             for path, each in values.items()
@@ -235,22 +237,19 @@ class Frame(ABC):
     ) -> tuple[Selection, list[str]]:
         """Return the selection of a row, and the columns to read, in their order.
 
-        A path that equals the name of a column means that column. Raises UsageError for
-        a column that is missing, or there twice, and TypeError for other objects.
+        A path that equals the name of a column means that column. Raises
+        UnknownFieldError for a column that is missing, UsageError for one that occurs
+        twice, and TypeError for other objects.
         """
         every = [name for name in self.names if isinstance(name, str)]
-        ids = [] if id is None else [id]
-        for path in (*paths, *ids, *drop, *pseudonym):
-            if not isinstance(path, str):
-                raise TypeError(
-                    f"columns: give names of columns as str, not {type(path).__name__}"
-                )
+        if not isinstance(id, str | None):
+            raise TypeError(f"id: give the name of a column, not {type(id).__name__}")
         if not paths:
             raise UsageError("columns: name at least one")
         if missing not in ("fail", "pass"):
-            raise UsageError("missing: give 'fail' or 'pass'")
-        fields = tuple(_field(path, every) for path in paths)
-        id_field = None if id is None else _field(id, every)
+            raise UsageError(f"missing {missing!r}: give 'fail' or 'pass'")
+        fields = tuple(_field(path, every, "columns") for path in paths)
+        id_field = None if id is None else _field(id, every, "id")
         selection = Selection(
             fields,
             id_field,
@@ -271,6 +270,22 @@ class Frame(ABC):
         }
         # In the order of the table, as a file is read: randomness goes by all texts.
         return selection, [name for name in every if name in read]
+
+    def unchanged(self, selection: Selection) -> list[str]:
+        """Return the names of the columns that stay as a whole.
+
+        None of them where paths lead into columns, or names are no text: then others
+        may stay.
+        """
+        changed = (*selection.fields, *selection.changed)
+        paths = [_fields.parse(path) for path in changed]
+        if any(len(path) > 1 for path in paths):
+            return []
+        names = {name for (name,) in paths}
+        every = [name for name in self.names if isinstance(name, str)]
+        if len(every) < len(self.names):
+            return []
+        return [name for name in every if name not in names]
 
 
 def _strings(
@@ -293,19 +308,26 @@ def _strings(
         yield path, ""
 
 
-def _field(path: str, every: Sequence[str], use: str = "") -> str:
+def _field(path: str, every: Sequence[str], use: str) -> str:
+    """Return the path of a column; use: the parameter that names it, for errors."""
     field = _fields.joined([path]) if path in every else path
     name = _fields.parse(field)[0]
-    if name not in every and use:
-        raise _fields.unknown(name, use, every)
     if name not in every:
-        raise UsageError(f"there is no column {name!r}; name columns that hold text")
+        known = list(filter(_fields.is_plain, every))
+        parts = [part.strip() for part in name.split(",")]
+        hint = _fields.nearest(name, known)
+        if len(parts) > 1:
+            hint = f"; a list names several: {parts}"
+        raise UnknownFieldError(
+            f"{use}: no column {name!r} in the table{_fields.listed(known, 'columns')}"
+            f"{hint}"
+        )
     if every.count(name) > 1:
         raise UsageError(f"column {name!r} occurs more than once; rename one of them")
     return field
 
 
-def _array(values: Any, name: str) -> _arrow.Array:
+def _array(values: Foreign, name: str) -> _arrow.Array:
     """Return a column of Python values as an Arrow array.
 
     A column of nulls alone is taken for one of texts. Raises InputError for values of
@@ -334,7 +356,7 @@ class PandasFrame(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data frame with new texts: dtypes and kinds of nulls stay."""
         import pyarrow as pa
 
@@ -347,11 +369,11 @@ class PandasFrame(Frame):
         return changed.drop(columns=columns.gone(table.schema))
 
     @staticmethod
-    def _series(old: Any, new: _arrow.Array) -> Any:
+    def _series(old: Foreign, new: _arrow.Array) -> Foreign:
         """Return a column like the old one with new texts."""
         import pandas as pd
 
-        values: Any = new.to_pylist()
+        values: Foreign = new.to_pylist()
         dtype = old.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             dtype = pd.CategoricalDtype(ordered=dtype.ordered)
@@ -370,7 +392,7 @@ class PolarsFrame(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data frame with new texts; a categorical gets new categories."""
         import polars as pl
 
@@ -382,7 +404,7 @@ class PolarsFrame(Frame):
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
-        made: Any = pl.from_arrow(new)  # a data frame, as new is a table
+        made: Foreign = pl.from_arrow(new)  # a data frame, as new is a table
         changed = self.frame.with_columns(made.get_columns())
         return changed.drop(columns.gone(table.schema))
 
@@ -405,7 +427,7 @@ class ArrowTable(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the table, or the batch, with new texts."""
         import pyarrow as pa
 
@@ -450,7 +472,7 @@ class DataSet(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data set with new texts, with the same features and format."""
         import datasets
 
@@ -526,7 +548,7 @@ class DataSets(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the splits with new texts."""
         splits = type(self.frame)()
         for name, split in self.frame.items():

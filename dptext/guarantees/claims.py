@@ -559,6 +559,18 @@ class Unprotected(StrEnum):
     GRAMMAR = "grammar"
 
 
+# Classes of word that settings may leave unreplaced: no ledger counts a loss of them.
+VISIBLE_WORDS = frozenset(
+    {
+        Unprotected.COMMON_WORDS,
+        Unprotected.STOP_WORD,
+        Unprotected.NUMBER,
+        Unprotected.UNKNOWN,
+        Unprotected.KEEP_LIST,
+    }
+)
+
+
 def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
     """Return the parts of the text that the output shows."""
     shown = {

@@ -49,6 +49,7 @@ _BLANKS = {
 }
 # Number of originals among which an attacker looks for the right one.
 ORIGINALS = 1000
+_PROPERTIES = 3  # of two texts, in a sentence
 _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
@@ -79,8 +80,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     parts = {
         **TEMPLATES["strategy"][terms.strategy],
         **_parts(claim, promise, terms),
-        "adjacency": series(adjacency(terms)),
-        "words": series(covered(terms.policy)),
+        "agree": _agree(terms),
     }
     text = render(_template("text", claim, terms), **parts) + _how_long(claim, terms)
     if origin in TEMPLATES["origin"]:
@@ -88,6 +88,24 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
     text += _recognised(claim)
     used = "".join(f" {line}" for line in terms.budget.used)
     return render(_template("sentence", claim, terms), **parts), text + used
+
+
+def _agree(terms: Terms) -> str:
+    """Say which words are replaced, and when two texts agree otherwise.
+
+    In sentences of three properties, so that they can be read.
+    """
+    properties = adjacency(terms)
+    first, *others = (
+        series(properties[begin : begin + _PROPERTIES])
+        for begin in range(0, len(properties), _PROPERTIES)
+    )
+    return render(
+        "phrase.agree",
+        words=series(covered(terms.policy)),
+        first=first,
+        others="".join(render("phrase.agree_also", these=each) for each in others),
+    )
 
 
 def _topic_sentences(claim: Claim, topics: TopicTerms) -> tuple[str, str]:

@@ -240,12 +240,16 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
     if limit is not None and not nothing:
         delta = limit.delta
         is_large = limit.nats > claims.MAX_MEANINGFUL_TEXT_LOSS
+        visible = claims.unprotected(terms.policy, terms.strategy)
+        meaning = render("subjects.large") if is_large else ""
+        if not claims.VISIBLE_WORDS.isdisjoint(visible) and not terms.topics:
+            meaning = render("subjects.visible")
         subjects = render(
             "subjects.limit",
             field=limit.field,
             nats=number(limit.nats),
             delta=render("subjects.delta", delta=number(delta)) if delta else "",
-            large=render("subjects.large") if is_large else "",
+            large=meaning,
         )
     sentence, text_level = sentences.say(claim, promise, terms)
     return Statement(

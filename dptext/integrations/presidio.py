@@ -5,14 +5,15 @@ All other text is unchanged, and the statement of the report tells it.
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dptext.calls import Call, CallChoices, Path
+from dptext.calls import Call, CallChoices, errors_in_words_of_python
 from dptext.errors import MissingExtra
 from dptext.profile import DEFAULT
-from dptext.types import Record, Selection
+from dptext.types import Record
 
 if TYPE_CHECKING:
     from dptext.report.notebook import Report
@@ -36,15 +37,15 @@ class Run:
 
     def __init__(
         self,
-        profile: Path = DEFAULT,
+        profile: str | os.PathLike[str] = DEFAULT,
         overrides: Mapping[str, object] | None = None,
         *,
         risk: str | float | None = None,
         epsilon: float | None = None,
         mechanism: str | None = None,
-        lexicon: Path | None = None,
+        lexicon: str | os.PathLike[str] | None = None,
         decode: str | None = None,
-        key: bytes | Path | None = None,
+        key: bytes | str | os.PathLike[str] | None = None,
     ) -> None:
         chosen = CallChoices(
             risk=risk,
@@ -54,8 +55,9 @@ class Run:
             decode=decode,
             key=key,
         )
-        self._call = Call(profile, overrides, chosen)
-        self._randomness = self._call.pipeline.randomness(self._call.key)
+        with errors_in_words_of_python():
+            self._call = Call(profile, overrides, chosen)
+            self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()
 
     def privatize(self, span: str) -> str:
@@ -71,19 +73,21 @@ class Run:
     def report(self) -> Report:
         """Return the internal report of all spans so far, in which spans are texts."""
         with self._lock:
-            return self._call.report(Selection(), finder="Presidio")
+            return self._call.report(finder="Presidio")
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
     """The operator "dptext", with a `Run` as its parameter "run"."""
 
-    def operate(self, text: str = "", params: dict[str, Any] | None = None) -> str:
+    def operate(
+        self, text: str = "", params: Mapping[str, object] | None = None
+    ) -> str:
         """Return a span with its words replaced."""
         run = (params or {})[_RUN]
         assert isinstance(run, Run)
         return run.privatize(text)
 
-    def validate(self, params: dict[str, Any] | None = None) -> None:
+    def validate(self, params: Mapping[str, object] | None = None) -> None:
         """Raise InvalidParamError without a `Run`."""
         if not isinstance((params or {}).get(_RUN), Run):
             raise InvalidParamError(

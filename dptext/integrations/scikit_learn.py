@@ -2,16 +2,17 @@
 
 `fit` looks at no value. Each call of `transform` draws anew, so that the losses of
 several calls on the same data add up; with a key, equal rows at equal positions give
-equal results.
+equal results. Scikit-learn shows and pickles the parameters of estimators: give a key
+as the path of its file, which stays a secret, rather than as bytes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dptext import api, calls
 from dptext.errors import MissingExtra
@@ -26,13 +27,16 @@ try:
 except ImportError:
     raise MissingExtra.for_package("a scikit-learn transformer", "evaluate") from None
 
+Tags = Any  # of scikit-learn, which has no types
 _ROWS = 4096
 
 
-class PrivateText(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+# No set_output: a step after it would take the columns of a frame for texts.
+class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg,misc]
     """Texts to private texts, as `dptext.privatize`: (n_texts,) -> a list of as many.
 
-    Parameters are those of `dptext.privatize`.
+    Parameters are those of `dptext.privatize`. Names of features pass through it, so
+    that those of the steps after it are known.
 
     >>> from sklearn.feature_extraction.text import TfidfVectorizer
     >>> from sklearn.pipeline import make_pipeline
@@ -51,7 +55,7 @@ class PrivateText(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         lexicon: str | None = None,
         topics: str | None = None,
         decode: str | None = None,
-        overrides: dict[str, Any] | None = None,
+        overrides: Mapping[str, object] | None = None,
         key: bytes | str | None = None,
     ) -> None:
         self.profile = profile
@@ -70,10 +74,29 @@ class PrivateText(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def transform(self, X: Iterable[str]) -> list[str]:
         """Replace the words of each text."""
-        private: list[str] = api.privatize(_several(X), **self.get_params())
-        return private
+        _check_several(X)
+        return api.privatize(
+            X,
+            self.profile,
+            self.overrides,
+            risk=self.risk,
+            epsilon=self.epsilon,
+            mechanism=self.mechanism,
+            lexicon=self.lexicon,
+            topics=self.topics,
+            decode=self.decode,
+            key=self.key,
+        )
 
-    def __sklearn_tags__(self) -> Any:
+    def get_feature_names_out(
+        self, input_features: Sequence[str] | None = None
+    ) -> NDArray[np.object_]:
+        """Return the name of the texts: the given one, or "text"."""
+        return np.asarray(
+            ["text"] if input_features is None else input_features, object
+        )
+
+    def __sklearn_tags__(self) -> Tags:
         return _of_texts(super().__sklearn_tags__(), self.key)
 
 
@@ -91,7 +114,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         mechanism: str = "discrete-gaussian",
         epsilon: float = 8.0,
         lexicon: str = "builtin",
-        overrides: dict[str, Any] | None = None,
+        overrides: Mapping[str, object] | None = None,
         key: bytes | str | None = None,
     ) -> None:
         self.pool = pool
@@ -111,25 +134,25 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.pool == "word":
             msg = "pool: a text has no single row with pool='word'; use dptext.embed"
             raise ValueError(msg)
+        _check_several(X)
         choices = self.get_params()
         overrides = choices.pop("overrides")
-        released = api.embed(_several(X), overrides, **choices)
+        released = api.embed(X, overrides, **choices)
         assert isinstance(released.values, np.ndarray)
         return released.values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return _of_texts(super().__sklearn_tags__(), self.key)
 
 
-def _several(texts: Iterable[str]) -> list[str]:
-    """Return texts as a list. Raises ValueError for a single one."""
+def _check_several(texts: Iterable[str]) -> None:
+    """Raise ValueError for a single text."""
     if isinstance(texts, str):
         msg = "Iterable over raw text documents expected, string object received."
         raise ValueError(msg)
-    return list(texts)
 
 
-def _of_texts(tags: Any, key: object) -> Any:
+def _of_texts(tags: Tags, key: object) -> Tags:
     """Return the tags of an estimator that takes texts."""
     tags.input_tags.two_d_array = False
     tags.input_tags.string = True
@@ -162,7 +185,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.dimensions = dimensions
         self.key = key
 
-    def fit(self, X: Any, y: object = None) -> PrivateVectors:
+    def fit(self, X: ArrayLike, y: object = None) -> PrivateVectors:
         """Prepare the mechanism for the number of columns; values are not used."""
         validate_data(self, X, dtype=np.float64)
         optional = {"delta": self.delta, "dimensions": self.dimensions}
@@ -175,7 +198,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
         """Release each row."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
@@ -194,7 +217,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks.append(mechanism.release(at, self.epsilon, bits.take(part)))
         return mechanism.finite(np.concatenate(blocks))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # Equal rows at other positions get other noise, key or not.
         tags.non_deterministic = True

@@ -77,9 +77,10 @@ class Entry:
                 before = totals[subject]
                 totals[subject] = before.plus(charge.amount)
                 self._check_limit(charge, before=before, after=totals[subject])
-                place = subject, draws
-                records[place] += 1
-                amounts[place] = amounts.get(place, Amount(0, 0)).plus(charge.amount)
+                event = subject, draws
+                records[event] += 1
+                amount = amounts.get(event, Amount(0, 0))
+                amounts[event] = amount.plus(charge.amount)
             # Sorted: the order of the input would tell which released records are of
             # one subject, without the key.
             for subject, draws in sorted(records):
@@ -115,12 +116,19 @@ class Entry:
 
 @contextlib.contextmanager
 def begin(
-    ledger: Ledger, limit: Limit, *, field: str, settings: str, parts: Sequence[Path]
+    ledger: Ledger,
+    limit: Limit,
+    *,
+    field: str,
+    settings: str,
+    parts: Sequence[Path],
+    leaves_words: bool = False,
 ) -> Iterator[Entry]:
     """Record a release for a block; charges that it does not release are given back.
 
     field is the name of the field of subjects, settings a digest of the settings. parts
     are the hidden files that hold the output until it leaves, empty for a pipe.
+    leaves_words: the settings leave words that are not replaced, and cost nothing here.
     """
     _recover(ledger)
     token = secrets.token_hex(16)
@@ -130,6 +138,7 @@ def begin(
         "settings": settings,
         "field": field,
         "parts": [str(part) for part in parts],
+        "leaves_words": "yes" if leaves_words else "no",
     }
     with ledger.transaction() as writer:
         number = writer.begin(limit.amount, json.dumps(note))

@@ -8,7 +8,7 @@ from typing import Any
 
 from dptext.ledger.store import LEAVING, RELEASED, Ledger, reported
 
-_NOTE = ("token", "began", "settings", "field")
+_NOTE = ("token", "began", "settings", "field", "leaves_words")
 _BY_SUBJECT = (
     "SELECT lower(hex(subject)) AS subject, SUM(nats) / 1e9 AS nats, "
     "SUM(delta) / 1e18 AS delta, SUM(records) AS records, "
@@ -58,6 +58,7 @@ def entries(ledger: Ledger) -> list[dict[str, Any]]:
                 "began": note["began"],
                 "settings": note["settings"],
                 "field": note["field"],
+                "leaves_words": note["leaves_words"] != "no",
                 "subjects": row["subjects"],
                 "records": row["records"],
                 "nats": row["nats"],

@@ -15,7 +15,7 @@ import numpy as np
 from dptext.lexicons.word_classes import language_of_lists
 from dptext.settings import digest_of_data
 from dptext.tokens.language_data import closed_classes
-from dptext.tokens.regex import key_of, to_keys
+from dptext.tokens.regex import key_of, keys_of_words
 from dptext.types import Lexicon, Mask
 
 # Lists of the file that affect reading, not writing.
@@ -42,7 +42,7 @@ def _rows(words: tuple[str, ...], language: str, but: tuple[str, ...]) -> Mask:
         if name not in but
         for word in group
     }
-    rows = np.array([key in listed for key in to_keys(words)], bool)
+    rows = np.array([key in listed for key in keys_of_words(words)], bool)
     rows.setflags(write=False)
     return rows
 

@@ -76,11 +76,11 @@ class PublicRows:
     @property
     def warning(self) -> str | None:
         """Return a line about the few private texts that are public ones, if any."""
-        found = len(self._long & self._rows)
-        if not found:
+        public = len(self._long & self._rows)
+        if not public:
             return None
         return (
-            f"topics {self._name}: {found:,} of the first texts stood in the public "
+            f"topics {self._name}: {public:,} of the first texts stood in the public "
             "text that topics were made of; where that is no coincidence, make topics "
             "without them"
         )

@@ -31,7 +31,7 @@ from typing import Any, BinaryIO, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import cache
+from dptext import cache, streams
 from dptext.errors import LexiconError, OutputError, UsageError
 from dptext.settings import digest_of_path
 from dptext.types import NUMBER, JsonObject, Lexicon
@@ -343,7 +343,7 @@ def user_folder() -> Path:
     home = os.environ.get("DPTEXT_HOME")
     # The XDG rules: a relative path in the variable is ignored.
     data = os.environ.get("XDG_DATA_HOME", "")
-    base = Path(data) if os.path.isabs(data) else Path.home() / ".local/share"
+    base = Path(data) if os.path.isabs(data) else streams.home_folder() / ".local/share"
     return (Path(home) if home else base / "dptext") / "lexicons"
 
 

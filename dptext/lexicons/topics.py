@@ -340,9 +340,9 @@ class Nearest:
 
         A vector of another length, or with a number that is not finite, has no topic.
         """
-        found = np.full(len(vectors), -1, np.int32)
+        topics = np.full(len(vectors), -1, np.int32)
         if vectors.ndim != 2 or vectors.shape[1] != self.centres.shape[1]:
-            return found
+            return topics
         # Sums of each row by itself: products of matrices round by their shapes.
         for row in np.flatnonzero(np.isfinite(vectors).all(axis=1)).tolist():
             distances = ((self.centres - vectors[row]) ** 2).sum(axis=1)
@@ -350,8 +350,8 @@ class Nearest:
                 of_topic, weights, constants = self.classes
                 best = ((weights * vectors[row]).sum(axis=1) + constants).argmax()
                 distances[of_topic != best] = np.inf
-            found[row] = distances.argmin()
-        return found
+            topics[row] = distances.argmin()
+        return topics
 
 
 def nearest(lexicon: Lexicon) -> Nearest:
@@ -385,5 +385,5 @@ def topic_file(lexicon: Lexicon) -> TopicFile:
 
 def topic_meta(lexicon: Lexicon) -> Mapping[str, Any] | None:
     """Return the metadata of a lexicon of topics, None for any other lexicon."""
-    found: JsonObject | None = lexicon.meta.get("topics")
-    return found
+    topics: JsonObject | None = lexicon.meta.get("topics")
+    return topics

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dptext.settings import digest_of_data
 from dptext.tokens.language_data import word_classes
-from dptext.tokens.regex import to_keys
+from dptext.tokens.regex import keys_of_words
 from dptext.types import ENGLISH, Lexicon, Mask
 
 # The special categories of personal data that classes name: those of articles 9 and 10
@@ -88,7 +88,7 @@ def language_of_lists(lexicon: Lexicon) -> str:
 @lru_cache(maxsize=8)
 def _classes(words: tuple[str, ...], language: str) -> RowClasses:
     classes = word_classes(language)
-    keys = to_keys(words)
+    keys = keys_of_words(words)
     flags = {
         word: index
         for index, word in enumerate(set().union(*(c.words for c in classes)))

@@ -34,8 +34,8 @@ _LOOKED = 300
 # With so many words no measurement takes long.
 _FEW = 10_000
 LIMITS = (
-    "The attacker of one draw knows public word frequencies and one drawn word. With "
-    "context, written words, several releases or knowledge of the text, an attacker "
+    "The attacker of one draw knows public word frequencies and one drawn word; with "
+    "context, written words, several releases or knowledge of the text, attackers "
     "can do better. A scale for comparison, not a guarantee."
 )
 
@@ -94,6 +94,24 @@ class Risk:
         Share | None,
         Meta(description="Confidence of these limits; null where it is exact."),
     ] = None
+    success_with_form: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Best guess after seeing the output and the grammatical form of the "
+                "word; null where no form is shown, or not measured."
+            )
+        ),
+    ] = None
+    baseline_with_form: Annotated[
+        Share | None,
+        Meta(description="Best guess from that form alone; null like the other."),
+    ] = None
+
+    @property
+    def shown(self) -> float:
+        """Return the success of an attacker who sees all that the output shows."""
+        return max(self.success, self.success_with_form or 0.0)
 
 
 def measure(
@@ -252,14 +270,14 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
 def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
     """Return the rows of words that are made new or stay as a form: "e.g."."""
     spans, elements = Spans(policy), {*numbers.rows(lexicon).tolist()}
+    # Of letters alone no word is a form; elements for numbers are never spelled.
+    spelled = [row for row, word in enumerate(lexicon.words) if not word.isalpha()]
     rows = []
-    for row, word in enumerate(lexicon.words):
-        # Of letters alone no word is a form; elements for numbers are never spelled.
-        if word.isalpha() or row in elements:
-            continue
-        pieces, kinds_of_pieces, _ = spans.divide(word)
-        if len(pieces) == 1 and kinds_of_pieces:
-            rows.append(row)
+    for row in spelled:
+        if row not in elements:
+            pieces, kinds_of_pieces, _ = spans.divide(lexicon.words[row])
+            if len(pieces) == 1 and kinds_of_pieces:
+                rows.append(row)
     return rows
 
 

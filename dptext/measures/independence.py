@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from zlib import crc32
 
 import numpy as np
@@ -31,11 +32,16 @@ _RUN = 3
 _MINIMA, _IN_A_ROW = 32, 4
 _WORD = re.compile(r"\w+")
 _DIGIT = re.compile(r"\d")
-# Odd factors of the hashes, from a generator that is fixed for good.
-_FACTORS = np.random.Generator(np.random.PCG64(20)).integers(
-    2**63, size=_MINIMA, dtype=np.uint64
-) * np.uint64(2) + np.uint64(1)
-_PLACES = _FACTORS[:_RUN]
+_FACTORS_SEED = 20
+
+
+@cache
+def _factors() -> Hashes:
+    """Return the odd factors of hashes, one for each minimum, always the same."""
+    even = np.random.Generator(np.random.PCG64(_FACTORS_SEED)).integers(
+        2**63, size=_MINIMA, dtype=np.uint64
+    ) * np.uint64(2)
+    return even + np.uint64(1)
 
 
 def _mixed(values: Hashes) -> Hashes:
@@ -51,13 +57,13 @@ def _runs(words: Sequence[str]) -> Hashes:
     codes = codes.astype(np.uint64)
     codes = np.append(codes, np.zeros(max(0, _RUN - len(codes)), np.uint64))
     runs = np.lib.stride_tricks.sliding_window_view(codes, _RUN)
-    return _mixed((runs * _PLACES).sum(axis=1, dtype=np.uint64))
+    return _mixed((runs * _factors()[:_RUN]).sum(axis=1, dtype=np.uint64))
 
 
 def _signature(runs: Hashes) -> Hashes:
     """Return a hash for each place; texts are near duplicates where one agrees."""
-    minima = (runs[:, None] * _FACTORS).min(axis=0)
-    places = minima.reshape(-1, _IN_A_ROW) * _FACTORS[:_IN_A_ROW]
+    minima = (runs[:, None] * _factors()).min(axis=0)
+    places = minima.reshape(-1, _IN_A_ROW) * _factors()[:_IN_A_ROW]
     numbers = np.arange(len(places), dtype=np.uint64)
     return _mixed(places.sum(axis=1, dtype=np.uint64) + numbers)
 
@@ -148,14 +154,14 @@ class Recurring:
 
     def among(self, texts: Sequence[str]) -> list[bool]:
         """Tell of each text of a record whether it recurs, by itself or with all."""
-        found = [False] * len(texts)
+        recurs = [False] * len(texts)
         for number, signature in _signatures(texts):
             if not self._has(signature):
                 continue
             if number is None:
                 return [True] * len(texts)
-            found[number] = True
-        return found
+            recurs[number] = True
+        return recurs
 
     def _has(self, signature: Hashes) -> bool:
         if not self._signatures:

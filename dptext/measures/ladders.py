@@ -82,9 +82,9 @@ def rungs(lexicon: Lexicon, key: str) -> dict[float, Rung]:
 
     Figures that another version of dptext kept beside a lexicon count as not measured.
     """
-    found = attacker_figures(lexicon, "ladders", key) or {}
+    figures = attacker_figures(lexicon, "ladders", key) or {}
     try:
-        return msgspec.convert(found, dict[float, Rung], strict=False)
+        return msgspec.convert(figures, dict[float, Rung], strict=False)
     except msgspec.ValidationError:
         return {}
 

@@ -12,7 +12,7 @@ that they are public and the same each time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,7 +25,7 @@ from dptext.measures.bayes_risk import Share
 from dptext.measures.context_risk import InContext
 from dptext.mechanisms import Mechanism, TextMechanism
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens import grammar
+from dptext.tokens import common, grammar
 from dptext.types import BudgetKind, Floats, Ids, Record, Strategy
 
 if TYPE_CHECKING:
@@ -176,7 +176,8 @@ class PublicMeasures:
         risk, why = measure_risk(pipeline, with_risk)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
         if risk is not None and pipeline.profile.tokens.grammar == "show":
-            note += _note_of_forms(pipeline)
+            risk = _with_form(pipeline, risk)
+            note += _note_of_forms(risk)
         at, readings = None, context_risk.measured(pipeline)
         if not readings:
             at, readings = _measured_below(pipeline, risk)
@@ -196,21 +197,30 @@ class PublicMeasures:
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
 
 
-def _note_of_forms(pipeline: Pipeline) -> str:
-    """Explain the effect of shown word forms on the best guess from one draw."""
+def _with_form(pipeline: Pipeline, risk: bayes_risk.Risk) -> bayes_risk.Risk:
+    """Return a risk with the best guess of an attacker who sees the form of a word."""
     mechanism, lexicon = pipeline.mechanism, pipeline.lexicon
-    note = " The grammatical form that is shown and capital letters are not used"
     if not mechanism.has_log_probs:
-        return f"{note}; with them more guesses are right."
+        return risk
     epsilon = pipeline.budget.description.high
     prior = bayes_risk.prior_of_replaced(lexicon, pipeline.profile.tokens)
-    forms, found = grammar.forms_of_rows(lexicon), 0.0
+    forms, success, baseline = grammar.forms_of_rows(lexicon), 0.0, 0.0
     for form in np.unique(forms):
         part = np.where(forms == form, prior, 0.0)
         if (share := float(part.sum())) > 0.0:
-            success = bayes_risk.success(mechanism, epsilon, part / share)
-            found += share * success
-    return f"{note}; with the form the best guess is right for {found:.1%}."
+            success += share * bayes_risk.success(mechanism, epsilon, part / share)
+            baseline += float(part.max())
+    return replace(risk, success_with_form=success, baseline_with_form=baseline)
+
+
+def _note_of_forms(risk: bayes_risk.Risk) -> str:
+    """Explain the effect of shown word forms and capitals on the best guess."""
+    if risk.success_with_form is None:
+        return (
+            " The grammatical form that is shown and capital letters are not used; "
+            "with them more guesses are right."
+        )
+    return " Capital letters that are shown are not used."
 
 
 def _measured_below(
@@ -283,6 +293,18 @@ def measure_changed_share(pipeline: Pipeline) -> float | None:
     ids: Ids = rows.astype(np.int32)
     drawn = public_draw(pipeline, pipeline.budget.description.high)(ids)
     return float((drawn != ids).mean())
+
+
+def measure_common_share(pipeline: Pipeline) -> float | None:
+    """Return the share of common words, by the word frequencies of the lexicon.
+
+    None if common words are not copied.
+    """
+    if not pipeline.profile.tokens.common:
+        return None
+    lexicon, number = pipeline.lexicon, pipeline.profile.tokens.common
+    copied = common.common_words(lexicon, number).rows(lexicon)
+    return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
 
 
 def public_draw(pipeline: Pipeline, epsilon: float) -> Callable[[Ids], Ids]:

@@ -136,14 +136,14 @@ class Subset(SetMechanism):
         holds = bits.unit(first[:, 0]) < chance
         if k == size:
             return np.tile(np.arange(size, dtype=np.int32), (len(ids), 1))
-        found = np.empty((len(ids), k), np.int32)
+        sets = np.empty((len(ids), k), np.int32)
         for part in blocks(len(ids), _ROWS):
             chosen = bits.take(np.arange(part.start, part.stop))
             rest = _choose(chosen, size - 1, k)
             rest += rest >= rows[part][:, None]  # skips the input
             rest[:, -1] = np.where(holds[part], rows[part], rest[:, -1])
-            found[part] = np.sort(rest, axis=1)
-        return found
+            sets[part] = np.sort(rest, axis=1)
+        return sets
 
 
 def _choose(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
@@ -156,9 +156,9 @@ def _choose(bits: RandomBits, size: int, k: int) -> NDArray[np.int64]:
         return bits.below(integers[:, 0], size)[:, None]
     order: Ints = np.tile(np.arange(size), (len(integers), 1))
     every = np.arange(len(integers))
-    for place in range(k):
-        other = place + bits.below(integers[:, place], size - place)
+    for position in range(k):
+        other = position + bits.below(integers[:, position], size - position)
         swapped = order[every, other]
-        order[every, other] = order[:, place]
-        order[:, place] = swapped
+        order[every, other] = order[:, position]
+        order[:, position] = swapped
     return order[:, :k].copy()

@@ -67,9 +67,11 @@ class Meter(metrics.Meter[RareWordCounts]):
         """Return the share of the rarest words that remain, None without words."""
         order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
         rare = total.rows[::-1][order]
+        written = np.zeros(self._size, bool)
+        written[total.written] = True
         share = by_chance = None
         if len(rare):
-            share = float(np.isin(rare, total.written).mean())
+            share = float(written[rare].mean())
         unused = np.ones(self._size, bool)
         unused[total.rows] = unused[self._numbers] = False
         others = np.flatnonzero(unused)
@@ -77,5 +79,5 @@ class Meter(metrics.Meter[RareWordCounts]):
             first = np.searchsorted(others, rare) - _COMPARED // 2
             first = np.clip(first, 0, len(others) - _COMPARED)
             compared = others[first[:, None] + np.arange(_COMPARED)]
-            by_chance = float(np.isin(compared, total.written).mean())
+            by_chance = float(written[compared].mean())
         return {"share_present": share, "by_chance": by_chance, "words": len(rare)}

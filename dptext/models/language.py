@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import os
 import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -59,7 +60,7 @@ def need(path: str, setting: str, feature: str, head: Head) -> str:
     for name in ("transformers", "torch"):
         if not models.has(name):
             raise MissingExtra.for_package(feature, "semantic")
-    file = Path(path).expanduser()
+    file = Path(os.path.expanduser(path))
     if head is CAUSAL and file.suffix.lower() == ".gguf":
         for name in ("gguf", "accelerate"):
             if not models.has(name):

@@ -7,18 +7,19 @@ of the text; a public document has none of them.
 
 from __future__ import annotations
 
-import shlex
 import textwrap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
-from dptext.guarantees.claims import Strength, Unprotected
+from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import original_row, series
-from dptext.report import trade, vector_lines, whole_texts
+from dptext.report import advice, trade, vector_lines, whole_texts
+from dptext.report.advice import RunOutputs
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import (
+    MEASURED_BY,
     Attackers,
     attacker_sentence,
     delicate_sentence,
@@ -44,24 +45,22 @@ from dptext.report.figures import (
     third_party_sentence,
     whole,
 )
-from dptext.report.layout import SIDECAR
-from dptext.report.lines import Line
+from dptext.report.interface import COMMAND_LINE, PYTHON, Interface
 from dptext.report.protection import (
+    Basis,
     changed_fields,
     fitness,
     for_whom,
-    is_mostly_guessed,
     is_of_topics,
     names,
     not_anonymous,
     protection,
 )
 from dptext.report.sections import Private, WordSection, treatment
-from dptext.report.signatures import UNSIGNED
 from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
-from dptext.tokens.policy import Form
-from dptext.types import JsonObject, Strategy
+from dptext.tokens.policy import Form, Policy
+from dptext.types import JsonObject
 
 # The answer fits on 18 lines of 80 columns; names of lines take the other columns.
 _LINES, _COLUMNS, _WIDTH = 18, 80, 67
@@ -70,88 +69,75 @@ _WARNING_LINES = 3  # lines that others make free for warnings
 # sentence is cut, and no line that warns is left out.
 _OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
-_ROWS = 20  # rows to read before an output leaves
-_SHORT_NAME = 14  # characters of a file name that a sentence says twice
-_LONG_NAME = 24  # characters of a file name that a sentence repeats
 # Questions of the page, and the lines that answer them; the last has all others.
+_PROTECTED = "What is protected"
 _GROUPS = (
-    ("What is protected", ("words", "texts", "for whom", "names")),
-    (
-        "What is not protected",
-        ("people", "anonymous", "unchanged", "left out", "pseudonyms"),
-    ),
+    ("What was done", ("output", "unchanged", "left out", "pseudonyms")),
+    (_PROTECTED, ("words", "texts", "for whom", "names")),
+    ("What is not protected", ("people", "anonymous")),
     (
         "What an attacker finds",
         ("attacker", "delicate", "same word", "topic", "one guess", "original"),
     ),
+    ("What is left", ("meaning", "distances", "use")),
     ("Before you send it", ("sending", "again", "stronger", "third party")),
-    ("The run", ()),
+    ("The report", ()),
 )
 NOT_MEASURED = "Not measured: no word of a rewritten text stands for another"
 
 
-@dataclass(frozen=True, slots=True)
-class RunOutputs:
-    """The files of a run and its copied fields, which the document does not hold."""
-
-    #: Paths; None for standard output.
-    outputs: Sequence[str | None]
-    #: Folder of several outputs; None if they replaced the originals.
-    folder: str | None = None
-    #: Path of the public report of the first output.
-    public: str | None = None
-    #: Path of the internal report as JSON.
-    internal: str | None = None
-    #: Path of the internal report as a page.
-    page: str | None = None
-    #: Names of the copied fields; None if unknown.
-    copied: Sequence[str] | None = ()
-    #: Number of records in which unchanged fields were found; 0 if all are known, None
-    #: if the number is unknown.
-    first: int | None = 0
-    #: Description of the signature of public reports; None if unknown.
-    signed: str | None = None
-
-
-def answer(document: Document, released: RunOutputs | None = None) -> list[Line]:
+def answer(
+    document: Document,
+    released: RunOutputs | None = None,
+    interface: Interface = COMMAND_LINE,
+) -> list[AnswerLine]:
     """Return the lines on a run, in the order of the answer.
 
-    Without released, files are those named by the document.
+    Without released, files are those named by the document; interface: the way in
+    which readers write options.
     """
     promise = document.guarantee
-    released = released or _outputs_named(document)
-    layout = document.run.layout
-    sent = [*_third_party(document)]
+    released = released or outputs_named(document)
+    layout, unchanged = document.run.layout, _unchanged_fields(document, released)
+    third_party = [*_third_party(document)]
     return [
-        Line("verdict", fitness(document)[0]),
+        AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
         *not_anonymous(promise),
         _output(document, released),
         _unchanged(document, released),
         *changed_fields(layout.dropped, layout.pseudonyms),
         *protection(promise, document),
         for_whom(document),
-        *_attack_lines(document),
-        *trade.stronger(document),
-        *sent,
-        _sending(document, released),
-        _again(document, sent),
-        _report(released),
+        *_attack_lines(document, interface),
+        *trade.stronger(document, interface),
+        *third_party,
+        advice.sending(document, released, unchanged, interface),
+        advice.again(
+            document,
+            is_sent=bool(third_party),
+            is_by_name=released.is_by_name,
+            interface=interface,
+        ),
+        advice.report(document, released, interface),
     ]
 
 
-def _outputs_named(document: Document) -> RunOutputs:
+def outputs_named(document: Document) -> RunOutputs:
     """Return the output that a report names, with the unchanged fields it knows of."""
     output, private = document.output, document.private
-    found = None if output is None else output.copied
+    copied = None if output is None else output.copied
     first: int | None = 0
-    if found is None and private is not None and private.unchanged:
-        found, first = private.unchanged, None
+    if copied is None and private is not None and private.unchanged:
+        copied = private.unchanged
+        first = 0 if advice.is_in_memory(document) else None
     if output is None:
-        return RunOutputs((), copied=found, first=first)
-    return RunOutputs([output.file], public=output.file, copied=found, first=first)
+        return RunOutputs((), copied=copied, first=first, is_run=False)
+    return RunOutputs(
+        [output.file], public=output.file, copied=copied, first=first, is_run=False
+    )
 
 
-def _attack_lines(document: Document) -> Iterator[Line]:
+def _attack_lines(document: Document, interface: Interface) -> Iterator[AnswerLine]:
     """Yield what attackers find, and how much is left for a purpose."""
     words, private = document.words, document.private
     if words is None:
@@ -163,14 +149,18 @@ def _attack_lines(document: Document) -> Iterator[Line]:
         yield from topic_lines(words.topics, seeded=seeded, shuffled=shuffled)
         if private is not None and private.words is not None:
             changed = private.words.metrics.get("PP", {}).get("share_changed")
-            yield Line("meaning", *whole_texts.kept_sentence(words.topics, changed))
+            yield AnswerLine(
+                "meaning", *whole_texts.kept_sentence(words.topics, changed)
+            )
     else:
-        known = attackers_on(document, words)
+        known = attackers_on(document, words, interface)
         yield from attacks(known)
         if (delicate := delicate_sentence(known)) is not None:
-            yield Line("delicate", *delicate, short="")
+            yield AnswerLine("delicate", *delicate, short="")
         yield from names(document.policy)
-        yield Line("original", original_row(document.guarantee.bound.text_loss.total))
+        yield AnswerLine(
+            "original", original_row(document.guarantee.bound.text_loss.total)
+        )
         if private is not None:
             common = Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected
             yield _meaning(private, common=common)
@@ -181,33 +171,37 @@ def run_warnings(document: Document) -> tuple[str, ...]:
     return () if document.private is None else document.private.warnings
 
 
-def blocks(lines: Sequence[Line], warnings: Sequence[str] = ()) -> tuple[Block, ...]:
+def blocks(
+    lines: Sequence[AnswerLine], warnings: Sequence[str] = ()
+) -> tuple[Block, ...]:
     """Return the verdict and lines for a screen, with warnings at the end.
 
     Lines of less weight make room for warnings, which then lengthen the answer.
     """
-    said = {line.name: line.sentence for line in lines if line.short is None}
-    said |= {line.name: line.short for line in lines if line.short}
-    said = {line.name: said[line.name] for line in lines if line.name in said}
-    verdict = said.pop("verdict", "")
-    if "anonymous" in said:  # it says this, too
-        said.pop("original", None)
+    sentences = {line.name: line.sentence for line in lines if line.short is None}
+    sentences |= {line.name: line.short for line in lines if line.short}
+    sentences = {
+        line.name: sentences[line.name] for line in lines if line.name in sentences
+    }
+    verdict = sentences.pop("verdict", "")
+    if "anonymous" in sentences:  # it says this, too
+        sentences.pop("original", None)
     room = _LINES - min(sum(map(_height, warnings)), _WARNING_LINES) - bool(verdict)
-    room -= sum(_height(said[name]) for name in said if name not in _OPTIONAL)
+    room -= sum(_height(sentences[name]) for name in sentences if name not in _OPTIONAL)
     for name in _OPTIONAL:
-        if name in said and _height(said[name]) > room:
-            del said[name]
-        elif name in said:
-            room -= _height(said[name])
-    shown: Rows = [*said.items(), *_warned(warnings)]
+        if name in sentences and _height(sentences[name]) > room:
+            del sentences[name]
+        elif name in sentences:
+            room -= _height(sentences[name])
+    shown: Rows = [*sentences.items(), *_warned(warnings)]
     parts: list[Block] = [*paragraphs(verdict, kind="lead")]
     return (*parts, Figures(shown)) if shown else (*parts,)
 
 
-def rows(lines: Sequence[Line], warnings: Sequence[str] = ()) -> Figures:
+def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:
     """Return the lines in full, as notebooks and plans show them."""
-    said: Rows = [(line.name, line.sentence) for line in lines]
-    return Figures([*said, *_warned(warnings)])
+    shown: Rows = [(line.name, line.sentence) for line in lines]
+    return Figures([*shown, *_warned(warnings)])
 
 
 def first_screen(
@@ -216,10 +210,12 @@ def first_screen(
     """Return the verdict and all lines under the questions of the person who signs."""
     lines = {line.name: line for line in answer(document, released)}
     verdict = lines.pop("verdict")
-    parts: list[Block] = [Verdict(Badge(verdict.sentence, fitness(document)[1]))]
+    tone = fitness(Basis.from_document(document))[1]
+    parts: list[Block] = [Verdict(Badge(verdict.sentence, tone))]
+    people = lines.get("people", verdict)
     for title, wanted in _GROUPS:
         named = [each for each in wanted or tuple(lines) if each in lines]
-        if lines.get("people", verdict).figures.get("protected_as_a_whole"):
+        if title == _PROTECTED and people.figures.get("protected_as_a_whole"):
             named.insert(1, "people")
         shown: Rows = [(name, lines.pop(name).sentence) for name in named]
         if "unchanged" in wanted:
@@ -233,24 +229,25 @@ def _warned(warnings: Sequence[str]) -> Rows:
     return [("warning", Badge(each, Tone.FAIR)) for each in warnings]
 
 
-def data(lines: Sequence[Line], warnings: Sequence[str] = ()) -> JsonObject:
+def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObject:
     """Return the lines for machines, by their names."""
-    said = {
+    plain = {
         line.name.replace(" ", "_"): {"sentence": line.sentence, **line.figures}
         for line in lines
     }
-    return {**said, "warnings": list(warnings)}
+    return {**plain, "warnings": list(warnings)}
 
 
-def to_html(document: Document, released: RunOutputs | None = None) -> str:
-    """Return the answer as a part of another page, such as a notebook."""
+def to_html(document: Document) -> str:
+    """Return the answer of a function of Python as a part of another page."""
     from dptext.report import html
 
-    return html.fragment([rows(answer(document, released), run_warnings(document))])
+    lines = answer(document, interface=PYTHON)
+    return html.fragment([rows(lines, run_warnings(document))])
 
 
-def to_text(document: Document, released: RunOutputs | None = None) -> str:
-    """Return the answer as lines of 80 columns, without colours."""
+def to_text(document: Document) -> str:
+    """Return the answer of a function of Python as lines of 80 columns."""
     import io
 
     from rich.console import Console
@@ -258,7 +255,8 @@ def to_text(document: Document, released: RunOutputs | None = None) -> str:
     from dptext.report import terminal
 
     shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
-    lines = blocks(answer(document, released), run_warnings(document))
+    answered = answer(document, interface=PYTHON)
+    lines = blocks(answered, run_warnings(document))
     with shown.capture() as capture:
         terminal.show(lines, shown)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
@@ -269,20 +267,22 @@ def _height(sentence: str) -> int:
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
-def _output(document: Document, released: RunOutputs) -> Line:
+def _output(document: Document, released: RunOutputs) -> AnswerLine:
     """Count the private texts, and name the outputs."""
     layout, private = document.run.layout, document.private
     named = " and ".join(f'"{plain_name(each)}"' for each in layout.fields or ())
     named = f" of {named}" if named else ""
-    sentence = f"vectors{named}" if document.words is None else f"words{named} replaced"
+    sentence = f"vectors{named}"
+    if document.words is not None:
+        sentence = f"{_replaced_by_settings(document.policy)}{named} replaced"
     figures: JsonObject = {}
     if is_of_topics(document):
         sentence = f"texts{named} became topics"
     short = sentence
     if private is not None:
-        is_text, topics = layout.format == "text", is_of_topics(document)
-        sentence, figures = counted(private, is_text, named, topics=topics)
-        short, _ = counted(private, is_text, named, topics=topics, classes=False)
+        each, topics = advice.unit(document), is_of_topics(document)
+        sentence, figures = counted(private, each, named, topics=topics)
+        short, _ = counted(private, each, named, topics=topics, brief=True)
     figures["fields"] = layout.fields
     figures["outputs"] = [each or "-" for each in released.outputs]
     where = ""
@@ -298,10 +298,24 @@ def _output(document: Document, released: RunOutputs) -> Line:
             ", in the place of the originals" if folder is None else f" in {folder}"
         )
     where = f": {where}" if where else ""
-    return Line("output", f"{sentence}{where}", figures, f"{short}{where}")
+    return AnswerLine("output", f"{sentence}{where}", figures, f"{short}{where}")
 
 
-def _unchanged(document: Document, released: RunOutputs) -> Line:
+def _replaced_by_settings(policy: Policy | None) -> str:
+    """Name all that settings replace, for a report without counts."""
+    if policy is None:
+        return "words"
+    parts = ["words"]
+    if policy.classes:
+        parts.append("names")
+    if policy.number in ("perturb", "digits"):
+        parts.append("numbers")
+    if policy.forms:
+        return ", ".join([*parts, "dates and the like"])
+    return series(tuple(parts))
+
+
+def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:
     """Name everything that is unchanged: fields, and parts of the texts."""
     names, inside = _unchanged_fields(document, released), _inside(document)
     parts = []
@@ -314,7 +328,7 @@ def _unchanged(document: Document, released: RunOutputs) -> Line:
             shown += f" (in the first {count(released.first)} records{each})"
         parts.append(shown)
     elif document.run.layout.fields is not None:
-        parts.append("every other field" if names is None else "no other field")
+        parts.append("every other column" if names is None else "no other column")
     if inside:
         parts.append(f"in the texts: {', '.join(inside)}")
     figures: JsonObject = {
@@ -322,7 +336,12 @@ def _unchanged(document: Document, released: RunOutputs) -> Line:
         "of_first_records": released.first or None,
         "inside": inside,
     }
-    return Line("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures)
+    short = f"{'; '.join(parts) or 'nothing'}."
+    if document.words is not None and document.words.common is not None:
+        figures["common"] = document.words.common
+        share = whole(document.words.common)
+        parts.append(f"common words are about {share} of the words of public texts")
+    return AnswerLine("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures, short)
 
 
 def _unchanged_fields(document: Document, released: RunOutputs) -> Sequence[str] | None:
@@ -352,12 +371,25 @@ def _inside(document: Document) -> list[str]:
         return ["parts of a class that is not known"]
     unchanged = ("unchanged", "layout unchanged")
     names = [name for name, how in treated.items() if how in unchanged and name in seen]
-    return [CLASSES.get(name, name) for name in names if name != "space"]
+    return [_class_inside(policy, name) for name in names if name != "space"]
 
 
-def attackers_on(document: Document, words: WordSection) -> Attackers:
+def _class_inside(policy: Policy | None, name: str) -> str:
+    """Name an unchanged class of token."""
+    if name == "kept" and policy is not None and Form.FIXED in policy.forms:
+        fixed = "fixed expressions such as 24/7"
+        return f"{CLASSES[name]}, {fixed}" if policy.keep else fixed
+    return CLASSES.get(name, name)
+
+
+def attackers_on(
+    document: Document, words: WordSection, interface: Interface = COMMAND_LINE
+) -> Attackers:
     """Return all that a report knows of attackers on its words."""
     counts = None if document.private is None else document.private.words
+    measured_by = MEASURED_BY
+    if interface.is_python and advice.is_in_memory(document):
+        measured_by = "dptext evaluate measures it on files"
     return Attackers(
         risk=words.risk,
         risk_note=words.risk_note,
@@ -370,35 +402,37 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         rewritten=counts is not None and counts.describes == "rewritten texts",
         common=Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in document.guarantee.scope.unprotected,
+        decoded=document.guarantee.scope.decoder != "none",
+        measured_by=measured_by,
     )
 
 
-def attacks(known: Attackers) -> list[Line]:
+def attacks(known: Attackers) -> list[AnswerLine]:
     """Say what attackers find, and how many written words are the original."""
     attacker, written = attacker_sentence(known), written_sentence(known)
     if attacker[0] == written[0]:  # the line above has the reason, and the command
         written = f"{written[0].partition(':')[0].rstrip('.')}.", written[1]
     return [
-        Line("attacker", *attacker),
-        Line("same word", *written),
-        Line("one guess", *draw_sentence(known)),
+        AnswerLine("attacker", *attacker),
+        AnswerLine("same word", *written),
+        AnswerLine("one guess", *draw_sentence(known)),
     ]
 
 
 def topic_lines(
     topics: TopicFigures, *, seeded: bool, shuffled: bool = False
-) -> list[Line]:
+) -> list[AnswerLine]:
     """Say how often the nearest topic is written, and who finds an original."""
     return [
-        Line("topic", *whole_texts.written_sentence(topics)),
-        Line(
+        AnswerLine("topic", *whole_texts.written_sentence(topics)),
+        AnswerLine(
             "original",
             *whole_texts.original_sentence(topics, seeded=seeded, shuffled=shuffled),
         ),
     ]
 
 
-def _meaning(private: Private, *, common: bool) -> Line:
+def _meaning(private: Private, *, common: bool) -> AnswerLine:
     """Say how much changed and how much of the meaning is left.
 
     common: common words are unchanged, and figures are of the replaced ones.
@@ -418,115 +452,22 @@ def _meaning(private: Private, *, common: bool) -> Line:
         parts.append(f"{whole(max(meaning, 0.0))} of {of} left")
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
-    said = ", ".join(parts) or "There was no word to replace"
+    sentence = ", ".join(parts) or "There was no word to replace"
     if private.words.describes == "rewritten texts":
-        said = NOT_MEASURED
+        sentence = NOT_MEASURED
     figures = {"changed": changed, "meaning": meaning, "private": True}
-    return Line(
-        "meaning", f"{said} (do not publish this).", {**figures, "similarity": near}
+    return AnswerLine(
+        "meaning", f"{sentence} (do not publish this).", {**figures, "similarity": near}
     )
 
 
-def _third_party(document: Document) -> Iterator[Line]:
+def _third_party(document: Document) -> Iterator[AnswerLine]:
     """Name the recipient of the draws, and the number of answers."""
     private, output = document.private, document.output
     used: ServerAsked | ServerUse | None = None if output is None else output.used
     if private is not None and private.words is not None:
         used = private.words.used
     if used is not None:
-        yield Line("third party", third_party_sentence(used), msgspec.to_builtins(used))
-
-
-def _sending(document: Document, released: RunOutputs) -> Line:
-    """Say what to ask and to do before the output leaves, and which files may."""
-    worth = document.guarantee.strength.word
-    weak = worth in (Strength.NONE, Strength.NOT_MEANINGFUL)
-    if weak or is_mostly_guessed(document):
-        return Line("sending", "Do not, unless the original could be sent as well.")
-    private, layout = document.private, document.run.layout
-    parts = []
-    if _unchanged_fields(document, released) != [] and layout.fields is not None:
-        parts.append("the unchanged columns")
-    if Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected:
-        parts.append("the common words")
-    if layout.pseudonyms:
-        parts.append("the pseudonyms")
-    if is_of_topics(document):
-        parts.append("the topic of each text")
-    sentence = f"May {series(tuple(parts))} leave? " if parts else ""
-    records = _ROWS if private is None else private.records
-    if document.vectors is not None:
-        sentence += "Run dptext check. "
-    else:
-        read = f"{_ROWS} rows" if records >= _ROWS else "every row"
-        sentence += f"Read {read}. "
-    return Line("sending", f"{sentence}Send only {_sent_files(released)}")
-
-
-def _sent_files(released: RunOutputs) -> str:
-    """Name the files that may leave."""
-    if len(released.outputs) > 1:
-        reports = "" if released.public is None else " and the report beside each"
-        return f"the outputs{reports}"
-    name = Path(released.outputs[0] or "").name if released.outputs else ""
-    if not name or len(name) > _LONG_NAME or not name.isprintable():
-        reports = "" if released.public is None else f" and its report ({SIDECAR})"
-        return f"the output{reports}"
-    if released.public is None:
-        return name
-    report = f"{name}{SIDECAR}" if len(name) <= _SHORT_NAME else f"its {SIDECAR}"
-    return f"{name} and {report}"
-
-
-def _again(document: Document, sent: Sequence[Line]) -> Line:
-    """Say whether a further release costs protection; draws that were sent may."""
-    sentence = {
-        "system": (
-            "Do not release twice: a second version weakens protection; --key-file "
-            "makes reruns identical."
-        ),
-        "key-file": (
-            "The same input, settings and key give this output again, at no further "
-            "cost."
-        ),
-        "seed": "Anyone who knows or guesses the seed can make this output again.",
-    }[document.run.key]
-    # Draws go by the id of a record, else by its position among all of a run.
-    is_by_position = (
-        document.run.layout.id_field is None
-        and document.guarantee.scope.strategy is not Strategy.DATA_SET
-    )
-    if document.run.key == "key-file" and is_by_position:
-        sentence += (
-            " Records behind an added or missing one are drawn anew: --id prevents it."
+        yield AnswerLine(
+            "third party", third_party_sentence(used), msgspec.to_builtins(used)
         )
-    if sent and document.run.key != "system":
-        sentence += " The third party may answer otherwise."
-    return Line("again", sentence, {"key": document.run.key})
-
-
-def _report(released: RunOutputs) -> Line:
-    """Say where the full report is, or how to get one."""
-    public, signed = released.public, released.signed
-    figures: JsonObject = {
-        "public": public,
-        "internal": released.internal,
-        "page": released.page,
-        "signed": None if signed == UNSIGNED else signed,
-    }
-    parts = []
-    if public is not None:
-        name = shlex.quote(public.removesuffix(SIDECAR))
-        shown = f"dptext report {name} shows all figures"
-        parts.append("on standard output" if public == "-" else shown)
-        if signed:
-            parts.append(signed if signed == UNSIGNED else f"signed {signed}")
-        if len(released.outputs) > 1:
-            parts.append(f"one beside each of {count(len(released.outputs))} files")
-    private = [each for each in (released.internal, released.page) if each is not None]
-    if private:
-        names = ("standard output" if each == "-" else each for each in private)
-        parts.append(f"private: {' and '.join(names)}")
-    if not parts:
-        parts = ["not written: --report FILE writes it, --verbose prints it"]
-    return Line("report", "; ".join(parts), figures)

@@ -3,62 +3,123 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 
+from dptext.guarantees.sentences import series
 from dptext.report.figures import CLASSES, count
-from dptext.report.sections import Private
+from dptext.report.sections import Private, WordCounts
 from dptext.tokens import kinds
 from dptext.types import JsonObject
 
+# Treatments of tokens that are neither replaced nor made new, with their names for one
+# token and for several.
+_OTHERS = {
+    "masked": ("word or number masked", "words and numbers masked"),
+    "left out": ("word or number left out", "words and numbers left out"),
+    "unchanged": ("word or number unchanged", "words and numbers unchanged"),
+}
+
 
 def counted(
-    private: Private, is_text: bool, named: str, *, topics: bool, classes: bool = True
+    private: Private, unit: str, named: str, *, topics: bool, brief: bool = False
 ) -> tuple[str, JsonObject]:
     """Say how many records, words, topics or vectors there were.
 
-    classes: count those of new words one by one.
+    unit: a record in a word; named: the fields, with "of" before them; brief: count
+    all that was drawn by class or form in one number.
     """
-    unit = "line" if is_text else "record"
     figures: JsonObject = {"records": private.records, "left_out": private.faults}
-    parts = [_some(private.records, unit)]
+    parts = [_numbered(private.records, unit)]
     if private.faults:
-        parts.append(f"{_some(private.faults, unit)} left out as unreadable")
+        parts.append(f"{_numbered(private.faults, unit)} left out as unreadable")
     words, vectors = private.words, private.vectors
     if topics:
         became = "became a topic" if private.texts == 1 else "became a topic each"
-        parts.append(f"{_some(private.texts, 'text')}{named} {became}")
+        parts.append(f"{_numbered(private.texts, 'text')}{named} {became}")
         figures |= {"texts": private.texts}
     elif words is not None:
-        treated: Counter[str] = Counter()
-        for name, tokens in words.tokens.items():
-            if name not in kinds.MARK_NAMES:
-                treated[words.treatment.get(name, "not stated")] += tokens
-        replaced = treated.pop("replaced", 0)
-        parts.append(f"{_some(replaced, 'word')}{named} replaced")
-        figures |= {"words_replaced": replaced, "other_words": {**treated}}
-        by_class = {name: words.tokens.get(name, 0) for name in kinds.OPTIONAL}
-        by_class = {name: tokens for name, tokens in by_class.items() if tokens}
-        if by_class:
-            figures["by_class"] = {**by_class}
-        common = by_class.pop("common", 0)
-        if common:
-            treated["unchanged"] -= common
-            parts.append(f"{_some(common, 'common word')} unchanged")
-        # Of those that are made new, the others have a form.
-        each_class = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
-        if not classes:
-            each_class = []
-        which = {"made new": f" ({', '.join(each_class)})" if each_class else ""}
-        parts += [
-            f"{count(each)} {'made ' if name.startswith('random') else ''}{name}"
-            f"{which.get(name, '')}"
-            for name, each in treated.items()
-            if each
-        ]
+        sentences, of_words = _counted_words(words, named, brief=brief)
+        parts += sentences
+        figures |= of_words | {"texts": private.texts}
+        figures["unchanged_texts"] = words.unchanged_texts
+        if words.unchanged_texts:
+            verb = "is" if words.unchanged_texts == 1 else "are"
+            whole = f"{count(words.unchanged_texts)} of {count(private.texts)} texts"
+            return f"{', '.join(parts)}; {whole} {verb} unchanged", figures
     elif vectors is not None:
-        parts.append(f"{_some(vectors.vectors, 'vector')}{named}")
+        parts.append(f"{_numbered(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
     return ", ".join(parts), figures
 
 
-def _some(number: int, one: str) -> str:
+def _counted_words(
+    words: WordCounts, named: str, *, brief: bool
+) -> tuple[list[str], JsonObject]:
+    """Count tokens by what happened to them."""
+    treated: Counter[str] = Counter()
+    for name, tokens in words.tokens.items():
+        if name not in kinds.MARK_NAMES:
+            treated[words.treatment.get(name, "not stated")] += tokens
+    replaced = treated.pop("replaced", 0)
+    figures: JsonObject = {"words_replaced": replaced, "other_words": {**treated}}
+    by_class = {
+        name: tokens for name in kinds.OPTIONAL if (tokens := words.tokens.get(name, 0))
+    }
+    if by_class:
+        figures["by_class"] = {**by_class}
+    common = by_class.pop("common", 0)
+    treated["unchanged"] -= common
+    digits, new = treated["random digits"], treated["made new"]
+    parts = [f"{_numbered(replaced, 'word')}{named} replaced"]
+    if brief and (new or digits):
+        drawn = drawn_pieces(by_class, new, digits)
+        parts = [f"{_numbered(replaced, 'word')} and {drawn}{named} replaced"]
+    else:
+        parts += _each_drawn(by_class, new, digits)
+    if common:
+        parts.append(f"{_numbered(common, 'common word')} unchanged")
+    for name, (one, several) in _OTHERS.items():
+        if number := treated[name]:
+            other = "other " if common and name == "unchanged" else ""
+            parts.append(f"{count(number)} {other}{one if number == 1 else several}")
+    return parts, figures
+
+
+def _each_drawn(by_class: Mapping[str, int], new: int, digits: int) -> list[str]:
+    """Count the pieces that were drawn by class or form, and the numbers."""
+    parts = []
+    if digits:
+        parts.append(f"{_numbered(digits, 'number')} given random digits")
+    if new:
+        names = [f"{CLASSES[name]} {count(n)}" for name, n in by_class.items()]
+        listed = f" ({', '.join(names)})" if names else ""
+        drawn = drawn_pieces(by_class, new, 0)
+        parts.append(f"{drawn}{listed} replaced by random ones")
+    return parts
+
+
+def drawn_pieces(by_class: Mapping[str, int], new: int, digits: int) -> str:
+    """Name the pieces that were drawn by their class or form, with their number."""
+    forms = new - sum(by_class.values())
+    singular, plural = [], []
+    if by_class:
+        singular.append("name")
+        plural.append("names")
+    if digits:
+        singular.append("number")
+        plural.append("numbers")
+    if forms:
+        singular.append("date, address or the like")
+        plural.append(
+            "dates and the like" if plural else "dates, addresses and the like"
+        )
+    total = new + digits
+    if total == 1:
+        return f"1 {singular[0]}"
+    if forms and len(plural) > 1:
+        return f"{count(total)} {', '.join(plural)}"
+    return f"{count(total)} {series(tuple(plural))}"
+
+
+def _numbered(number: int, one: str) -> str:
     return f"{count(number)} {one}" + ("" if number == 1 else "s")

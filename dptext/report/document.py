@@ -73,9 +73,12 @@ class Document:
 
     @property
     def risk(self) -> float | None:
-        """Return the success of the best guess of one word, None if unknown."""
+        """Return the success of the best guess of one word, None if unknown.
+
+        Of an attacker who sees the grammatical form of the word, if it is shown.
+        """
         risk = None if self.words is None else self.words.risk
-        return None if risk is None else risk.success
+        return None if risk is None else risk.shown
 
     @property
     def written(self) -> float | None:

@@ -14,8 +14,8 @@ from dptext.server_use import ServerAsked, ServerUse
 
 # Classes of token in words.
 CLASSES = {
-    "kept": "words of lists",
-    "markup": "tags and entities",
+    "kept": "words that a list keeps",
+    "markup": "tags and other layout of HTML",
     "common": "common words",
     "person": "persons",
     "place": "places",
@@ -72,6 +72,11 @@ def whole(value: float) -> str:
         return "under 1%"
     value = max(value, 0.0) if value > -5e-3 else value  # nothing is "-0%"
     return "over 99%" if 0.99 < value < 1.0 else f"{value:.0%}"
+
+
+def exact(value: float) -> str:
+    """Write a share in whole percent, below 10% with one digit."""
+    return share(value) if value < 0.1 else whole(value)
 
 
 def percent(value: float) -> str:

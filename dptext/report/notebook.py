@@ -11,6 +11,14 @@ class Report(Document):
 
     __slots__ = ()
 
+    def __repr__(self) -> str:
+        """Return a line that names the profile and its guarantee."""
+        bound = self.guarantee.bound
+        return (
+            f"Report(audience={self.audience!r}, profile={self.run.profile!r}, "
+            f"notion={str(bound.notion)!r}, epsilon={bound.epsilon})"
+        )
+
     def __str__(self) -> str:
         """Return the short answer as lines of 80 columns."""
         return answer.to_text(self)

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
+    VISIBLE_WORDS,
     Loss,
     Strength,
     SubjectLimit,
@@ -22,10 +24,11 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
+from dptext.measures.bayes_risk import Risk
+from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Badge, Tone
 from dptext.report.document import Document
 from dptext.report.figures import bound, listed_names, plain_name, whole
-from dptext.report.lines import Line
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Level, Notion
 
@@ -36,14 +39,6 @@ _WORDS = {
     Strength.WEAK: "weak protection",
 }
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
-# Classes of word that settings may leave unchanged.
-_UNCHANGED = {
-    Unprotected.COMMON_WORDS,
-    Unprotected.STOP_WORD,
-    Unprotected.NUMBER,
-    Unprotected.UNKNOWN,
-    Unprotected.KEEP_LIST,
-}
 # From this share on that one guess finds, words count as not protected.
 _MOST = 0.5
 _NOT_ANONYMOUS = (
@@ -52,63 +47,89 @@ _NOT_ANONYMOUS = (
 )
 
 
-def fitness(document: Document) -> tuple[str, Tone]:
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Basis:
+    """All that a verdict follows from: known before any text is read."""
+
+    promise: Statement
+    #: Source of randomness.
+    key: str
+    #: The best guess of a word from one draw, None if it is not known.
+    risk: Risk | None
+    #: Whole texts become topics.
+    topics: bool = False
+    #: Vectors are released.
+    vectors: bool = False
+    #: The limits of a ledger; None without one.
+    limits: SubjectLimit | None = None
+
+    @classmethod
+    def from_document(cls, document: Document) -> Basis:
+        """Return the basis of the verdict on a run."""
+        words, recorded = document.words, document.run.recorded
+        return cls(
+            promise=document.guarantee,
+            key=document.run.key,
+            risk=None if words is None else words.risk,
+            topics=is_of_topics(document),
+            vectors=document.vectors is not None,
+            limits=None if recorded is None else recorded.limits,
+        )
+
+    @property
+    def is_mostly_guessed(self) -> bool:
+        """Tell whether the best guess of a word from one draw is mostly right."""
+        if self.topics or self.risk is None:
+            return False
+        low = self.risk.shown if self.risk.low is None else self.risk.low
+        return low >= _MOST
+
+
+def fitness(basis: Basis) -> tuple[str, Tone]:
     """Return the verdict of one line, with its colour: fit for what, and for what not.
 
     "At most": nothing here knows whether enough is left for a purpose.
     """
-    promise = document.guarantee
-    word, total = promise.strength.word, promise.bound.text_loss.total
-    if document.run.key == "seed":
+    strength = basis.promise.strength.word
+    if basis.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD
-    if word is Strength.NONE:
+    if strength is Strength.NONE:
         return "Do not hand it on: it has no guarantee.", Tone.BAD
-    if word is Strength.NOT_MEANINGFUL:
+    if strength is Strength.NOT_MEANINGFUL:
         return "Do not hand it on: it has no meaningful protection.", Tone.BAD
-    if is_mostly_guessed(document):
+    if basis.is_mostly_guessed:
         return "Do not hand it on: most words can be guessed.", Tone.BAD
-    protects_texts = _is_within(total)
-    limits = None if document.run.recorded is None else document.run.recorded.limits
+    return _most_open_use(basis), Tone.FAIR
+
+
+def _most_open_use(basis: Basis) -> str:
+    """Name the use with the most readers for which a protected release is fit."""
+    promise, limits = basis.promise, basis.limits
+    protects_texts = _is_within(promise.bound.text_loss.total)
+    is_whole = not _leaves_words(promise)
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        sentence = "Hand it to people under contract at most; do not publish it."
-        return sentence, Tone.FAIR
-    if is_of_topics(document):
-        if protects_texts:
-            sentence = "Use it to count topics at most; not where a topic is a secret."
-            return sentence, Tone.FAIR
-        return (
-            "Hand it to a partner under contract at most; do not publish it.",
-            Tone.FAIR,
-        )
-    if limits is not None and _protects(limits):
-        sentence = "Hand it to programs at most; release no more without the ledger."
-        return sentence, Tone.FAIR
-    if protects_texts:
-        purpose = (
-            "compare texts" if document.vectors is not None else "learn from texts"
-        )
-        sentence = f"Hand it to programs that {purpose} at most, one text a person."
-        return sentence, Tone.FAIR
-    sentence = (
-        "Hand it to a partner's programs under contract at most; do not publish it."
-    )
-    return sentence, Tone.FAIR
+        return "Hand it at most to people under contract; do not publish it."
+    if basis.topics and protects_texts:
+        return "Use it at most to count topics, and not where a topic is a secret."
+    if basis.topics:
+        return "Hand it at most to a partner under contract; do not publish it."
+    if limits is not None and _protects(limits) and is_whole:
+        return "Hand it at most to programs; release no more without the ledger."
+    if protects_texts and is_whole:
+        use = "compare texts" if basis.vectors else "learn from texts"
+        return f"Hand it at most to programs that {use}, one text for each person."
+    return "Hand it at most to a partner's programs, under contract; do not publish it."
 
 
 def is_mostly_guessed(document: Document) -> bool:
     """Tell whether the best guess of a word from one draw is mostly right."""
-    if document.words is None or document.words.topics is not None:
-        return False
-    risk = document.words.risk
-    if risk is None:
-        return False
-    return (risk.success if risk.low is None else risk.low) >= _MOST
+    return Basis.from_document(document).is_mostly_guessed
 
 
-def not_anonymous(promise: Statement) -> Iterator[Line]:
+def not_anonymous(promise: Statement) -> Iterator[AnswerLine]:
     """Warn first that unchanged common words can identify people."""
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        yield Line("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
+        yield AnswerLine("anonymous", _NOT_ANONYMOUS, {"anonymous": False})
 
 
 def badge(promise: Statement) -> Badge:
@@ -137,20 +158,28 @@ def badge(promise: Statement) -> Badge:
     return Badge(f"{single}; {longer}: not protected", Tone.FAIR)
 
 
-def changed_fields(dropped: Sequence[str], pseudonyms: Sequence[str]) -> Iterator[Line]:
+def changed_fields(
+    dropped: Sequence[str], pseudonyms: Sequence[str]
+) -> Iterator[AnswerLine]:
     """Name the fields left out, and those of pseudonyms."""
     if dropped:
-        yield Line("left out", listed_names(dropped), {"fields": list(dropped)})
+        yield AnswerLine("left out", listed_names(dropped), {"fields": list(dropped)})
     if pseudonyms:
         sentence = f"no guarantee, equal values stay equal: {listed_names(pseudonyms)}"
-        yield Line("pseudonyms", sentence, {"fields": list(pseudonyms)})
+        yield AnswerLine("pseudonyms", sentence, {"fields": list(pseudonyms)})
 
 
-def protection(promise: Statement, document: Document | None = None) -> list[Line]:
+def protection(
+    promise: Statement,
+    document: Document | None = None,
+    limits: SubjectLimit | None = None,
+) -> list[AnswerLine]:
     """Return the guarantee for one word or text, then for people.
 
-    document: the report of a run; None for a plan.
+    document: the report of a run; None for a plan, which gives the limits of a ledger.
     """
+    if document is not None and document.run.recorded is not None:
+        limits = document.run.recorded.limits
     of_text = document is not None and is_of_texts(document)
     unit, bound = "text" if of_text else "word", promise.bound
     figures: JsonObject = {
@@ -165,8 +194,8 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
         sentence = promise.wording.sentence
         if document is not None and document.run.key == "seed":
             sentence = f"No guarantee: {_BY_SEED}."
-        none = Line("people", "No guarantee.", _person_figures(promise))
-        return [Line(f"{unit}s", sentence, figures), none]
+        none = AnswerLine("people", "No guarantee.", _person_figures(promise))
+        return [AnswerLine(f"{unit}s", sentence, figures), none]
     per = " per unit of distance" if bound.notion is Notion.METRIC else ""
     if bound.level is Level.TEXT and not of_text:
         per += " for a text"
@@ -175,8 +204,8 @@ def protection(promise: Statement, document: Document | None = None) -> list[Lin
     terms = f"{notion}, epsilon {format_up(bound.epsilon, 3)}{delta}{per}"
     worth = _worth(promise, document, unit)
     return [
-        Line(f"{unit}s", f"{worth} ({terms}).", figures),
-        _people(promise, document),
+        AnswerLine(f"{unit}s", f"{worth} ({terms}).", figures),
+        _people(promise, document, limits),
     ]
 
 
@@ -203,7 +232,7 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
     ):
         how = "Hardly any protection"
         guess = f"can guess {whole(document.risk)} of words"
-    elif unit == "word" and _UNCHANGED & {*promise.scope.unprotected}:
+    elif unit == "word" and _leaves_words(promise):
         guess = "can guess a replaced word"
     return f"{how}. An attacker {guess}, but {certain} be certain"
 
@@ -246,32 +275,19 @@ def _protects(limit: SubjectLimit) -> bool:
 
 
 def _leaves_words(promise: Statement) -> bool:
-    """Tell whether words stay unchanged by design, of which no ledger counts a loss."""
-    return not _UNCHANGED.isdisjoint(promise.scope.unprotected)
+    """Tell whether words stay by design, of which no ledger counts a loss."""
+    return not VISIBLE_WORDS.isdisjoint(promise.scope.unprotected)
 
 
-def _people(promise: Statement, document: Document | None) -> Line:
+def _people(
+    promise: Statement, document: Document | None, limit: SubjectLimit | None
+) -> AnswerLine:
     """Return the guarantee for all words of a person."""
-    recorded = None if document is None else document.run.recorded
     private = None if document is None else document.private
     total, figures = promise.bound.text_loss.total, _person_figures(promise)
     rare = ", apart from rare exceptions" if promise.bound.delta else ""
-    if recorded is not None:
-        limit = recorded.limits
-        holds = _protects(limit) and not _leaves_words(promise)
-        figures |= {"limit": limit.nats, "protected_as_a_whole": holds}
-        how = "Limited protection" if holds else "Not protected"
-        sentence = (
-            f'{how}: at most {bound(limit.nats)} nats for each "'
-            f'{plain_name(limit.field)}" in all releases that the ledger records.'
-        )
-        if _leaves_words(promise):
-            sentence = (
-                "Not protected: unchanged words tell, and the ledger counts replaced "
-                f"ones alone (at most {bound(limit.nats)} nats for each "
-                f'"{plain_name(limit.field)}").'
-            )
-        return Line("people", sentence, figures)
+    if limit is not None:
+        return _people_by_ledger(promise, limit)
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
         sentence = (
@@ -283,13 +299,43 @@ def _people(promise: Statement, document: Document | None) -> Line:
         figures |= {"most_of_one": vectors.most_of_one}
         figures |= {"loss_of_one": _finite(vectors.epsilon_of_one)}
         sentence += f"; here at most {bound(vectors.epsilon_of_one)} nats{rare}"
-    return Line("people", f"{sentence}.", figures)
+    return AnswerLine("people", f"{sentence}.", figures)
 
 
-def for_whom(document: Document) -> Line:
+def _people_by_ledger(promise: Statement, limit: SubjectLimit) -> AnswerLine:
+    """Return the guarantee for all words of a person that a ledger records."""
+    is_protected = _protects(limit) and not _leaves_words(promise)
+    figures = _person_figures(promise)
+    figures |= {"limit": limit.nats, "protected_as_a_whole": is_protected}
+    field, nats = plain_name(limit.field), bound(limit.nats)
+    if _leaves_words(promise):
+        sentence = (
+            "Not protected: words that are not replaced may tell who it is, and the "
+            f'ledger counts replaced ones alone (at most {nats} nats for each "{field}"'
+            ")."
+        )
+    elif is_protected:
+        sentence = (
+            f'Limited protection: each "{field}" loses at most {nats} nats in all '
+            "releases that the ledger records."
+        )
+    elif limit.nats <= MAX_MEANINGFUL_TEXT_LOSS:
+        sentence = (
+            f'Not protected as a whole: each "{field}" loses at most {nats} nats in '
+            "all releases that the ledger records, apart from rare exceptions."
+        )
+    else:
+        sentence = (
+            f'Not protected: the ledger lets each "{field}" lose {nats} nats in all; '
+            f"above {MAX_MEANINGFUL_TEXT_LOSS:g}, no person is protected as a whole."
+        )
+    return AnswerLine("people", sentence, figures)
+
+
+def for_whom(document: Document) -> AnswerLine:
     """Name the people that the release protects, by the knowledge of an attacker."""
     promise, recorded = document.guarantee, document.run.recorded
-    if fitness(document)[1] is Tone.BAD:
+    if fitness(Basis.from_document(document))[1] is Tone.BAD:
         sentence = "Nobody."
     elif (
         recorded is not None
@@ -299,12 +345,15 @@ def for_whom(document: Document) -> Line:
         sentence = "Each person, within the limit of the ledger."
     elif _is_within(promise.bound.text_loss.total):
         sentence = (
-            "People whose text an attacker has among others, unless unchanged parts "
-            "or fields tell; people with several texts less."
+            "People with one text, even against attackers with originals, unless "
+            "unchanged parts or columns tell; people with several texts less."
         )
     else:
-        sentence = "People of whom an attacker knows little and has no original text."
-    return Line("for whom", sentence, short="")
+        sentence = (
+            "People about whom an attacker knows little, unless it has an original "
+            "text."
+        )
+    return AnswerLine("for whom", sentence, short="")
 
 
 def _is_within(total: float | None) -> bool:
@@ -312,7 +361,7 @@ def _is_within(total: float | None) -> bool:
     return total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS
 
 
-def names(policy: Policy | None) -> Iterator[Line]:
+def names(policy: Policy | None) -> Iterator[AnswerLine]:
     """Say what the output shows of names, by the settings of tokens."""
     if policy is None:
         return
@@ -334,4 +383,4 @@ def names(policy: Policy | None) -> Iterator[Line]:
             f"A name outside the vocabulary is {unknown}; one inside is a word like "
             "others."
         )
-    yield Line("names", sentence, short="")
+    yield AnswerLine("names", sentence, short="")

@@ -13,7 +13,12 @@ from msgspec import Meta
 
 from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.public import Deniability, NoRisk, PublicMeasures
+from dptext.measures.public import (
+    Deniability,
+    NoRisk,
+    PublicMeasures,
+    measure_common_share,
+)
 from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
@@ -157,6 +162,15 @@ class WordSection:
     language: Annotated[
         str, Meta(description="Code of the language of the lexicon.")
     ] = ""
+    common: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of common words, which are unchanged, by the word frequencies "
+                "of the lexicon; null if common words are replaced."
+            )
+        ),
+    ] = None
     decoder_files: Annotated[
         dict[str, str],
         Meta(description="Digests of the files of the decoder, by setting."),
@@ -189,6 +203,7 @@ class WordSection:
             written=AttackerFigures.from_measured(measures.written),
             attackers_risk=measures.attackers_risk,
             language=lexicon.language,
+            common=measure_common_share(pipeline),
             decoder_files=dict(pipeline.decoder.content),
             list_files=lists.digests(pipeline.profile.tokens),
             topics=TopicFigures.from_pipeline(pipeline),
@@ -310,6 +325,14 @@ class WordCounts:
         ServerUse | None,
         Meta(description="All requests to a third party; null without one."),
     ] = None
+    unchanged_texts: Annotated[
+        int,
+        Meta(
+            description=(
+                "Number of texts that are the same before and after; empty ones apart."
+            )
+        ),
+    ] = 0
 
     @property
     def other_language(self) -> bool:
@@ -344,6 +367,7 @@ class WordCounts:
             fields=dict(tally.fields),
             forms=dict(sorted(counted.forms.items())),
             used=pipeline.decoder.used,
+            unchanged_texts=tally.unchanged_texts,
         )
 
 
@@ -422,8 +446,8 @@ class Private:
             for path in inputs
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
-        found = tuple(getattr(counts, "copied", ()))
-        return cls(shown, *numbers, words, vectors, unchanged=found)
+        copied = tuple(getattr(counts, "copied", ()))
+        return cls(shown, *numbers, words, vectors, unchanged=copied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,8 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Badge,
@@ -34,7 +35,6 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
-from dptext.report.lines import Line
 from dptext.report.protection import is_of_texts
 from dptext.types import JsonObject, Notion
 
@@ -50,6 +50,8 @@ _WORDS = {
     Unprotected.MASK_LIST,
     Unprotected.CLASSES,
 }
+# Lines of the answers that a comparison shows, by their titles.
+_ANSWERS = {"fit for": "verdict", "before you send": "sending", "again": "again"}
 # Settings without an effect on protection.
 _NO_EFFECT = ("name", "source", "about")
 
@@ -63,7 +65,7 @@ class Side:
     released: RunOutputs | None = None
 
     @property
-    def lines(self) -> dict[str, Line]:
+    def lines(self) -> dict[str, AnswerLine]:
         """Return the lines of its answer by their names."""
         return {each.name: each for each in answer.answer(self.document, self.released)}
 
@@ -82,17 +84,40 @@ class Aspect:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Pair:
+    """A line of the answers on both exports, where neither is judged."""
+
+    name: str
+    a: str
+    b: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Comparison:
     """Two exports, in sentences and figures."""
 
     names: tuple[str, str]
     #: Settings that differ: name and both values, as people read them.
     settings: list[tuple[str, str, str]]
+    #: Verdict and advice on each export.
+    answers: list[Pair]
+    #: Both are one file, byte by byte.
+    is_one_file: bool = False
     aspects: list[Aspect] = field(default_factory=list)
 
     @property
+    def advice(self) -> str:
+        """Say which of both may be sent, if they were made of the same texts.
+
+        No report tells the texts of an export, so that this is a condition.
+        """
+        if self.is_one_file:
+            return "Both are the same file: sending it twice tells no more."
+        return "Of the same texts, send only one: two versions tell more than one."
+
+    @property
     def verdict(self) -> str:
-        """Say which export protects more, and where that cannot be said."""
+        """Say which export protects more, or that they cannot be compared."""
         better = {
             side: [each.name for each in self.aspects if each.better == side]
             for side in ("A", "B", None)
@@ -102,16 +127,22 @@ class Comparison:
             unknown = f" It cannot be said for {series(tuple(better[None]))}."
         if better["A"] and better["B"]:
             first, second = (series(tuple(better[side])) for side in ("A", "B"))
-            return f"A is stronger in {first}, B in {second}.{unknown}"
+            return (
+                f"They cannot be compared as a whole: A is stronger in {first}, B in "
+                f"{second}.{unknown}"
+            )
         for side, other in (("A", "B"), ("B", "A")):
-            if better[side] and better[None]:
-                return f"{side} is stronger in {series(tuple(better[side]))}.{unknown}"
-            if better[side]:
-                named = series(tuple(better[side]))
-                return f"{side} is stronger in {named}, {other} in nothing."
+            named = series(tuple(better[side]))
+            if named and better[None]:
+                return (
+                    f"{side} protects more where they can be compared: in "
+                    f"{named}.{unknown}"
+                )
+            if named:
+                return f"{side} protects more: in {named}. {other} does in nothing."
         if better[None]:
-            return f"Neither is stronger where they compare.{unknown}"
-        return "Both protect the same. Of the same texts, send only one."
+            return f"Neither protects more where they can be compared.{unknown}"
+        return "Both protect the same."
 
     def data(self) -> JsonObject:
         """Return the comparison for machines."""
@@ -119,6 +150,11 @@ class Comparison:
             "a": self.names[0],
             "b": self.names[1],
             "verdict": self.verdict,
+            "advice": self.advice,
+            "answers": {
+                each.name.replace(" ", "_"): {"a": each.a, "b": each.b}
+                for each in self.answers
+            },
             "settings": {name: {"a": a, "b": b} for name, a, b in self.settings},
             "aspects": {
                 each.name.replace(" ", "_"): {
@@ -150,9 +186,18 @@ def compare(first: Side, second: Side) -> Comparison:
         for name in names
         if a.get(name) != b.get(name)
     ]
+    lines = first.lines, second.lines
+    answers = [
+        Pair(name=title, a=lines[0][name].sentence, b=lines[1][name].sentence)
+        for title, name in _ANSWERS.items()
+    ]
+    outputs = first.document.output, second.document.output
     return Comparison(
         names=(first.name, second.name),
         settings=differ,
+        answers=answers,
+        is_one_file=None not in outputs
+        and len({each.sha256 for each in outputs if each is not None}) == 1,
         aspects=_aspects(first, second),
     )
 
@@ -161,7 +206,7 @@ def _aspects(first: Side, second: Side) -> list[Aspect]:
     """Compare protection, attackers and unchanged parts."""
     lines = first.lines, second.lines
     documents = first.document, second.document
-    found = []
+    aspects = []
 
     def add(
         name: str, shown: Sequence[str], judged: tuple[_Better | None, str]
@@ -171,7 +216,7 @@ def _aspects(first: Side, second: Side) -> list[Aspect]:
             for each in lines
         )
         better, reason = judged
-        found.append(Aspect(name=name, a=a, b=b, better=better, reason=reason))
+        aspects.append(Aspect(name=name, a=a, b=b, better=better, reason=reason))
 
     add("guarantee", ("words", "texts"), _of_guarantees(*documents))
     add("people", ("people",), _of_people(*documents))
@@ -184,7 +229,7 @@ def _aspects(first: Side, second: Side) -> list[Aspect]:
     add("original texts", ("original",), _of_originals(*documents))
     columns = [_columns(each["unchanged"]) for each in lines]
     add("unchanged parts", ("unchanged",), _of_unchanged(documents, columns))
-    return found
+    return aspects
 
 
 def _smaller(a: float, b: float) -> _Better:
@@ -280,7 +325,7 @@ def _by_kind(rows: Sequence[AttackerFigures]) -> dict[str, float]:
     return {row.kind or row.corpus: row.success for row in rows}
 
 
-def _columns(line: Line) -> set[str] | None:
+def _columns(line: AnswerLine) -> set[str] | None:
     """Return the names of unchanged columns, None if they are unknown."""
     fields = line.figures["fields"]
     return {*map(str, fields)} if isinstance(fields, list | tuple) else None
@@ -306,10 +351,16 @@ def _of_unchanged(
 
 def view(compared: Comparison) -> Page:
     """Return a comparison as a page."""
-    parts: list[Block] = [Verdict(Badge(compared.verdict, Tone.FAIR))]
+    parts: list[Block] = [
+        Verdict(Badge(compared.verdict, Tone.FAIR)),
+        Paragraph(compared.advice, "lead"),
+    ]
+    for pair in compared.answers:
+        shown: Rows = [("A", pair.a), ("B", pair.b)]
+        parts.append(Figures(shown, pair.name.capitalize()))
     for each in compared.aspects:
-        more = each.better or f"cannot be said: {each.reason}"
-        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", more)]
+        stronger = each.better or f"cannot be said: {each.reason}"
+        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", stronger)]
         parts.append(Figures(rows, each.name.capitalize()))
     settings = [(Code(name), a, b) for name, a, b in compared.settings]
     if settings:

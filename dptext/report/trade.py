@@ -14,11 +14,12 @@ import msgspec
 from dptext import cache
 from dptext.measures.context_risk import InContext
 from dptext.measures.ladders import Rung, shipped_attackers
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
-from dptext.report.lines import Line
+from dptext.report.interface import COMMAND_LINE, Interface
 from dptext.types import Notion
 
 _KIND, _CLASSIFIER = "news", "tfidf"
@@ -57,33 +58,43 @@ def blocks(document: Document) -> list[Block]:
     return [chart, More((Paragraph(note, "note"),))]
 
 
-def stronger(document: Document) -> Iterator[Line]:
+def stronger(
+    document: Document, interface: Interface = COMMAND_LINE
+) -> Iterator[AnswerLine]:
     """Name a release of the same texts that protects more, with its figures."""
     promise, words = document.guarantee, document.words
+    option = interface.option
+    topics = f"{option('topics')} protects whole texts"
     if document.run.key == "seed":
-        sentence = "Without --seed nobody can repeat the draws."
+        sentence = f"Without {option('seed')} nobody can repeat the draws."
     elif promise.bound.notion is Notion.NONE:
-        sentence = "--profile balanced has a guarantee; --topics protects whole texts."
+        sentence = f"{option('profile', 'balanced')} has a guarantee; {topics}."
     elif words is None:
-        sentence = "A smaller --epsilon."
+        sentence = f"A smaller {interface.name('epsilon')}."
     elif words.topics is not None:
-        ledger = "--ledger limits the total of a person"
-        sentence = f"A smaller --epsilon, as of --profile topics-strong; {ledger}."
+        strong = option("profile", "topics-strong")
+        ledger = f"{option('ledger')} limits the total of a person"
+        if interface.is_python:
+            ledger = "a ledger (dptext sanitize) limits the total of a person"
+        sentence = f"A smaller {interface.name('epsilon')}, as of {strong}; {ledger}."
     else:
-        sentence = f"{_smaller_risk(document)}; --topics protects whole texts."
-    yield Line("stronger", sentence)
+        sentence = f"{_smaller_risk(document, interface)}; {topics}."
+    yield AnswerLine("stronger", sentence)
 
 
-def _smaller_risk(document: Document) -> str:
+def _smaller_risk(document: Document, interface: Interface) -> str:
     """Name a risk of half or less that was measured, with the findings of attackers."""
     risk = _risk(document)
     if isinstance(risk, float):
         for rung, corpora in reversed(_ladder(document, risk)):
             if rung <= risk / 2.0:
                 rows = AttackerFigures.from_measured(corpora)
-                found = between([each.success for each in rows])
-                return f"--risk {whole(rung)} ({found} recovered)"
-    return "A smaller --epsilon" if risk is None else "A smaller --risk"
+                recovered = between([each.success for each in rows])
+                return (
+                    f"{interface.option('risk', whole(rung))} ({recovered} recovered)"
+                )
+    smaller = "epsilon" if risk is None else "risk"
+    return f"A smaller {interface.name(smaller)}"
 
 
 def _risk(document: Document) -> object:
@@ -106,8 +117,8 @@ def _ladder(
     )
 
     def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.attackers, ())
-        return msgspec.convert(found, tuple[InContext, ...])
+        readings = measured.get(rung.attackers, ())
+        return msgspec.convert(readings, tuple[InContext, ...])
 
     for ladder in ladders.values():
         chosen = ladder.get(f"{risk:g}")

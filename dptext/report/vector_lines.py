@@ -6,23 +6,23 @@ from collections.abc import Iterator
 
 from dptext.measures.text_vectors import worth
 from dptext.measures.vector_figures import VectorMeasures
+from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import SEEDED
 from dptext.report.document import Document
 from dptext.report.figures import count, short, whole
-from dptext.report.lines import Line
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
 
 
-def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
+def attack_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
     """Yield the success of finding originals, and the error of distances."""
     if measures is None:
-        yield Line("attacker", SEEDED, {"found": None})
+        yield AnswerLine("attacker", SEEDED, {"found": None})
         return
     ruler, errors = measures.ruler, measures.distortion
     best = max(ruler.nearest, ruler.best or 0.0)
-    yield Line(
+    yield AnswerLine(
         "attacker",
         f"Finds at least {whole(best)} of originals among {count(ruler.choices)} "
         f"{ruler.of}; without the vector {whole(ruler.baseline)}.",
@@ -34,7 +34,7 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
         },
     )
     names = ("distance", "distance_error", "corrected_error")
-    yield Line(
+    yield AnswerLine(
         "distances",
         f"Between vectors: mean {short(errors.distance)}, mean error "
         f"{short(errors.distance_error)}.",
@@ -42,28 +42,28 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[Line]:
     )
 
 
-def use_lines(document: Document) -> Iterator[Line]:
+def use_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.bound.text_loss.total
-    found = worth(run.settings, run.lexicon_digest, loss)
-    if found is not None:
+    classified = worth(run.settings, run.lexicon_digest, loss)
+    if classified is not None:
         left = ""
-        if found.accuracy - found.chance < _NOTHING:
+        if classified.accuracy - classified.chance < _NOTHING:
             left = "Next to nothing is left: "
         at = ""
-        if loss is not None and loss < found.loss * (1.0 - 1e-6):
-            at = f" (at {found.loss:g} nats, with less noise)"
-        yield Line(
+        if loss is not None and loss < classified.loss * (1.0 - 1e-6):
+            at = f" (at {classified.loss:g} nats, with less noise)"
+        yield AnswerLine(
             "use",
             f"{left}{'a' if left else 'A'} classifier of public English news was right "
-            f"for {whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
-            f"{whole(found.original)}.",
+            f"for {whole(classified.accuracy)}{at}; chance "
+            f"{whole(classified.chance)}, no noise {whole(classified.original)}.",
             {
-                "accuracy": found.accuracy,
-                "chance": found.chance,
-                "original": found.original,
-                "measured_at_loss": found.loss,
-                "noise": found.noise,
-                "spread": found.spread,
+                "accuracy": classified.accuracy,
+                "chance": classified.chance,
+                "original": classified.original,
+                "measured_at_loss": classified.loss,
+                "noise": classified.noise,
+                "spread": classified.spread,
             },
         )

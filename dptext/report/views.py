@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
@@ -17,7 +18,7 @@ from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
 from dptext.report import answer, figures, protection, trade, whole_texts
-from dptext.report.answer import RunOutputs
+from dptext.report.advice import RunOutputs
 from dptext.report.attackers import (
     AttackerFigures,
     Attackers,
@@ -87,6 +88,7 @@ def report(
     """
     if released is not None and released.signed:
         signed = released.signed
+    released = replace(released or answer.outputs_named(document), signed=signed)
     if document.words is not None:
         name = document.run.profile
         known = answer.attackers_on(document, document.words)
@@ -196,8 +198,8 @@ def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
 def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     """Yield measures of released words, by public data alone."""
     if words.topics is not None:
-        found = whole_texts.blocks(words.topics, seeded=known.seeded)
-        yield Section("What attackers find", found)
+        originals = whole_texts.blocks(words.topics, seeded=known.seeded)
+        yield Section("What attackers find", originals)
         return
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
@@ -218,18 +220,13 @@ def attackers(known: Attackers) -> Iterator[Block]:
     """Yield the success of attackers: words as written, by reading, from one draw."""
     missing = known.not_measured
     if known.other_language or not known.written:
-        yield Paragraph(f"Words as written: {missing}.")
+        yield Paragraph(f"Words as written: {missing}")
     if known.other_language or not known.attackers:
-        yield Paragraph(f"Reading whole texts: {missing}.")
+        yield Paragraph(f"Reading whole texts: {missing}")
     shown = () if known.other_language else (*known.written, *known.attackers)
-    rows = [*map(_attacker, shown)]
+    rows: list[tuple[object, ...]] = [*map(_attacker, shown)]
     risk = None if known.other_language else known.risk
-    if risk is not None:
-        limits = None if risk.low is None else between(risk.low, risk.high)
-        rows += [
-            ("one draw, best guess", risk.success, limits, None, None),
-            ("no output, best guess", risk.baseline, None, None, None),
-        ]
+    rows += _guesses(risk)
     columns = [
         Column("attacker"),
         Column("all words", share, full=1.0),
@@ -241,8 +238,8 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Table(columns, rows, title=f"Share of {known.words} found").filled()
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
-        found, unchanged = Column("found by reading"), Column("written unchanged")
-        yield Table([named, found, unchanged], special)
+        by_reading, as_written = Column("found by reading"), Column("written unchanged")
+        yield Table([named, by_reading, as_written], special)
         yield Paragraph(
             "Words of public lists for health, religion, origin, sexuality, politics, "
             "crime and money. A decoder writes one only where it was drawn; an "
@@ -268,23 +265,41 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
 
 
-def _attacker(found: AttackerFigures) -> tuple[object, ...]:
+def _guesses(risk: Risk | None) -> list[tuple[object, ...]]:
+    """Return the rows of the best guess from one draw."""
+    if risk is None:
+        return []
+    limits = None if risk.low is None else between(risk.low, risk.high)
+    shares = {
+        "one draw, best guess": risk.success,
+        "no output, best guess": risk.baseline,
+        "one draw and its form, best guess": risk.success_with_form,
+        "its form alone, best guess": risk.baseline_with_form,
+    }
+    rows: list[tuple[object, ...]] = []
+    for name, success in shares.items():
+        if success is not None:
+            rows.append((name, success, None if rows else limits, None, None))
+    return rows
+
+
+def _attacker(row: AttackerFigures) -> tuple[object, ...]:
     """Return the row of an attacker in a kind of text."""
-    name = _ATTACKERS.get(found.attacker, found.attacker)
-    attacker = f"{name}: {found.kind or found.corpus}"
-    limits = between(found.low, found.high)
-    return attacker, found.success, limits, found.content, found.rare
+    name = _ATTACKERS.get(row.attacker, row.attacker)
+    attacker = f"{name}: {row.kind or row.corpus}"
+    limits = between(row.low, row.high)
+    return attacker, row.success, limits, row.content, row.rare
 
 
-def _corpus(found: AttackerFigures) -> str:
+def _corpus(row: AttackerFigures) -> str:
     """Describe the texts read, and the number of other texts counted."""
     texts = []
-    if found.words:
-        texts.append(f"{count(found.words)} words of {found.corpus}")
-    if found.counted:
-        texts.append(f"the attacker counted {count(found.counted)} others")
+    if row.words:
+        texts.append(f"{count(row.words)} words of {row.corpus}")
+    if row.counted:
+        texts.append(f"the attacker counted {count(row.counted)} others")
     about = f" ({'; '.join(texts)})" if texts else ""
-    return f"{found.kind or found.corpus}{about}"
+    return f"{row.kind or row.corpus}{about}"
 
 
 def _bands(risk: Risk) -> Iterator[Table]:
@@ -512,7 +527,7 @@ def _check(document: Document, signed: str) -> Section:
     more: list[Block] = []
     if output is not None:
         rows = [
-            ("Released file", output.file or "written to standard output"),
+            ("File", output.file or "written to standard output"),
             ("Size", f"{count(output.bytes)} bytes"),
             ("SHA-256", Code(output.sha256)),
         ]

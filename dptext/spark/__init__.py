@@ -32,20 +32,28 @@ from typing import (
     NamedTuple,
     ParamSpec,
     TypeVar,
+    Unpack,
     cast,
     overload,
 )
 
 from dptext import failures, lexicons, progress
 from dptext import profile as profiles
-from dptext.api import TABLE_ADVICE, Missing
-from dptext.calls import Call, CallChoices, Path, listed
+from dptext.api import Overrides
+from dptext.calls import (
+    Call,
+    CallChoices,
+    StrPath,
+    TableChoices,
+    errors_in_words_of_python,
+    listed,
+)
 from dptext.engine.files import Reports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
 from dptext.engine.run import Inspect, Run
-from dptext.engine.source import Source
-from dptext.engine.tally import BEGIN, Start, Tally, Totals
+from dptext.engine.source import Source, check_readable
+from dptext.engine.tally import Tally, Totals
 from dptext.errors import (
     DptextError,
     InputError,
@@ -219,11 +227,15 @@ def _quiet() -> Iterator[None]:
 
 
 def run_tasks(
-    spark: SparkSession, work: Callable[[S], T | Failure], items: Sequence[S]
-) -> list[T]:
+    spark: SparkSession,
+    work: Callable[[S], T | Failure],
+    items: Sequence[S],
+    passed: tuple[type[InputError], ...] = (),
+) -> list[T | InputError]:
     """Do work on each item in a separate task; return the results in order.
 
-    Raises the first error that is returned, and DptextError where tasks fail.
+    Raises the first error that is returned, except of the types passed, which are
+    results, and DptextError where tasks fail.
     """
     tasks = spark.sparkContext.parallelize(items, len(items)).map(work)
     try:
@@ -234,9 +246,9 @@ def run_tasks(
             "the cluster went away; the executors' logs tell more"
         ) from None
     for result in results:
-        if isinstance(result, Exception):
+        if isinstance(result, Exception) and not isinstance(result, passed):
             raise result
-    return cast("list[T]", results)
+    return cast("list[T | InputError]", results)
 
 
 def installed() -> Any:
@@ -270,29 +282,33 @@ class FileOutcome(NamedTuple):
 
 
 @attempted
-def count(job: Job, *, to_end: bool) -> Start:
-    """Count the records of a file; not to_end: only until enough texts are known."""
-    source = Source(job, None, 0)
+def count_texts(job: Job) -> int:
+    """Count the texts of a file, up to FIRST_TEXTS."""
+    check_readable(job)
+    source = Source(job, None)
     with contextlib.ExitStack() as stack:
         source.open(stack)
-        return source.count(to_end=to_end)
+        return source.count_texts()
 
 
 @attempted
 def make_private(
-    task: tuple[Job, Start],
+    task: tuple[Job, int],
     shipped: Shipped,
     measures: PublicMeasures,
     sidecar: bool,
     inspect: Inspect | None = None,
 ) -> FileOutcome:
-    """Make a file private: its output appears with a sidecar, with these measures."""
-    (job, start), warnings = task, list[str]()
+    """Make a file private: its output appears with a sidecar, with these measures.
+
+    task: the job, and the number of texts of the run before it.
+    """
+    (job, texts), warnings = task, list[str]()
     run = Run(
         shipped.pipeline(),
         shipped.recipe.key,
         measures=measures,
-        start=start,
+        texts=texts,
         inspect=inspect,
         warn=warnings.append,
     )
@@ -309,8 +325,8 @@ def release(
 ) -> list[tuple[Job, Written]]:
     """Carry out jobs of one file each; every output appears with its sidecar.
 
-    Records have the numbers that they have on one machine, which randomness goes by:
-    they are counted first, unless a field names them. Raises the errors of Run.release
+    The first texts of each file are counted before, so that figures of the first texts
+    of a run are those of one machine. Raises the errors of Run.release
     for the first job that failed; the outputs of others are there.
     """
     began = time.monotonic()
@@ -320,8 +336,9 @@ def release(
         for job in jobs
     ]
     with open_session(master) as spark:
-        counting = partial(count, to_end=jobs[0].selection.id_field is None)
-        counts: list[Start] = run_tasks(spark, counting, there)
+        passed = () if jobs[0].on_error == "fail" else (InputError,)
+        found = run_tasks(spark, count_texts, there, passed)
+        counts = [0 if isinstance(each, InputError) else each for each in found]
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,
@@ -330,16 +347,19 @@ def release(
                 sidecar=reports.sidecar,
                 inspect=run.inspect,
             )
-            starts = accumulate(counts, Start.plus, initial=BEGIN)
-            tasks = list(zip(there, starts, strict=False))
-            outcomes: list[FileOutcome] = run_tasks(spark, work, tasks)
-    for outcome in outcomes:
+            tasks = list(zip(there, accumulate(counts, initial=0), strict=False))
+            outcomes = run_tasks(spark, work, tasks, passed)
+    written = []
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        if isinstance(outcome, InputError):
+            run.leave_out(job, outcome)
+            continue
         run.tally.merge(outcome.totals)
         for line in outcome.warnings:
             warn(line)
+        written.append((job, outcome.written))
     run.tally.seconds += time.monotonic() - began
-    written = (outcome.written for outcome in outcomes)
-    return list(zip(jobs, written, strict=True))
+    return written
 
 
 # The column of row numbers, gone from the result: Spark puts the partition above these
@@ -393,8 +413,8 @@ class Partitions:
             if columns is None and batch.num_rows:
                 part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
                 # The texts before are taken as one for each row.
-                start = Start(0, min(self._begin(part), FIRST_TEXTS))
-                tally = Tally.begin(pipeline.lexicon, start)
+                before = min(self._begin(part), FIRST_TEXTS)
+                tally = Tally.begin(pipeline.lexicon, before)
                 key = self._shipped.recipe.key
                 columns = PrivateColumns(
                     pipeline, key, self._selection, tally, is_whole=False
@@ -453,60 +473,40 @@ Counts = DataFrameCounts  # as programs know it
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[False] = ...,
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
+    **options: Unpack[TableChoices],
 ) -> DataFrame: ...
 @overload
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = ...,
-    overrides: Mapping[str, object] | None = ...,
+    profile: StrPath = ...,
+    overrides: Overrides = ...,
     *,
-    id: str | None = ...,
-    missing: Missing = ...,
-    drop: str | Sequence[str] = ...,
-    pseudonym: str | Sequence[str] = ...,
     report: Literal[True],
-    risk: str | float | None = ...,
-    epsilon: float | None = ...,
-    mechanism: str | None = ...,
-    lexicon: Path | None = ...,
-    topics: str | None = ...,
-    decode: str | None = ...,
-    key: bytes | Path | None = ...,
+    **options: Unpack[TableChoices],
 ) -> tuple[DataFrame, DataFrameCounts]: ...
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: Path = profiles.DEFAULT,
+    profile: str | os.PathLike[str] = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     *,
     id: str | None = None,
-    missing: Missing = "fail",
+    missing: Literal["fail", "pass"] = "fail",
     drop: str | Sequence[str] = (),
     pseudonym: str | Sequence[str] = (),
     report: bool = False,
     risk: str | float | None = None,
     epsilon: float | None = None,
     mechanism: str | None = None,
-    lexicon: Path | None = None,
+    lexicon: str | os.PathLike[str] | None = None,
     topics: str | None = None,
     decode: str | None = None,
-    key: bytes | Path | None = None,
+    key: bytes | str | os.PathLike[str] | None = None,
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -532,21 +532,27 @@ def privatize(
             f"columns: rename column {NUMBER!r}, because dptext uses this name"
         )
     schema = to_arrow_schema(df.schema)
-    changed = (listed(drop), listed(pseudonym))
-    empty = ArrowTable(pa.Table.from_batches([], schema))
-    selection, names = empty.selected(listed(columns), id, missing, *changed)
-    chosen = CallChoices(
-        risk=risk,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        topics=topics,
-        decode=decode,
-        key=key,
-    )
-    call = Call(profile, overrides, chosen)
-    private_columns = PrivateColumns(call.pipeline, call.key, selection)
-    private_columns.selected(schema)
+    with errors_in_words_of_python(table=True):
+        empty = ArrowTable(pa.Table.from_batches([], schema))
+        selection, names = empty.selected(
+            paths=listed(columns, "columns"),
+            id=id,
+            missing=missing,
+            drop=listed(drop, "drop"),
+            pseudonym=listed(pseudonym, "pseudonym"),
+        )
+        chosen = CallChoices(
+            risk=risk,
+            epsilon=epsilon,
+            mechanism=mechanism,
+            lexicon=lexicon,
+            topics=topics,
+            decode=decode,
+            key=key,
+        )
+        call = Call(profile, overrides, chosen, table=True)
+        private_columns = PrivateColumns(call.pipeline, call.key, selection)
+        private_columns.selected(schema)
     new_schema = df.schema
     if selection.changed:
         new = empty.privatized(names, private_columns, 0).schema
@@ -559,7 +565,7 @@ def privatize(
         ]
         new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
-        call.warn(warning(kinds, TABLE_ADVICE))
+        call.warn(warning(kinds))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

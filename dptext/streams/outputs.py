@@ -19,6 +19,7 @@ import lzma
 import os
 import re
 import secrets
+import shlex
 import shutil
 import stat
 import sys
@@ -73,13 +74,16 @@ class OutputFile:
         self._old: tuple[Path, BinaryIO] | None = None
         self._is_backed_up = False
         self._pipe: BinaryIO | None = None
+        written = self._name
         with reported(self._name):
             self._standard = _standard() if is_standard(path) else None
             self._file = self._standard or self._open(str(path))
             if held and self.part is None:
                 self._pipe = self._file
                 self._file = cast(BinaryIO, tempfile.TemporaryFile(buffering=0))
-        self._sink = _Sink(self._file, self._name)
+                folder = tempfile.gettempdir()
+                written = f"{folder} (the output waits there, TMPDIR names another)"
+        self._sink = _Sink(self._file, written)
         plain = io.BufferedWriter(self._sink, _BUFFER)
         self._layers: list[BinaryIO] = [plain]
         try:
@@ -107,6 +111,12 @@ class OutputFile:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             self._mode = stat.S_IMODE(target.stat().st_mode)
         else:
+            if not target.parent.is_dir():
+                folder = shlex.quote(str(Path(path).parent))
+                raise OutputError(
+                    f"{path}: {os.strerror(errno.ENOENT)}; make its folder with: "
+                    f"mkdir -p {folder}"
+                )
             umask = os.umask(0o077)  # that of the process is read by setting another
             os.umask(umask)
             self._mode = 0o666 & ~umask

@@ -213,7 +213,7 @@ def family_names(lexicon: Lexicon) -> tuple[str, ...]:
 def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
     """Return the places of two words, which are written for two adjacent words."""
     listed = language_data.common_lists(lexicon.language).get("places of two words", ())
-    return tuple(tuple(place.split("_")) for place in sorted(listed))
+    return tuple(tuple(pair.split("_")) for pair in sorted(listed))
 
 
 def is_title(lexicon: Lexicon, piece: str) -> bool:

@@ -80,7 +80,7 @@ class FormFinder:
 
     def find(self, text: str) -> list[Found]:
         """Return begin, end and layout of each piece in order, without overlaps."""
-        found: list[Found] = []
+        forms: list[Found] = []
         end, finder = 0, None
         while hit := _TRIGGER.search(text, end):
             at = hit.start()
@@ -91,13 +91,13 @@ class FormFinder:
                 end = at + 1
                 if piece:
                     end = piece[0]
-                    found.append((at, end, FormLayout(Form.MARKUP, piece[1])))
+                    forms.append((at, end, FormLayout(Form.MARKUP, piece[1])))
             elif sign > "\u25ff":
                 match = compiled(Form.EMOJI, spaced=False)[0].match(text, at)
                 assert match is not None
                 end = match.end()
                 if self._emoji:
-                    found.append((at, end, FormLayout(Form.EMOJI, "")))
+                    forms.append((at, end, FormLayout(Form.EMOJI, "")))
             else:
                 begin = text.rfind(" ", end, at) + 1 or end
                 stop = _STOP.search(text, at)
@@ -110,9 +110,9 @@ class FormFinder:
                 here = self._around(text, end, begin, chunk)
                 end = last
                 if here:
-                    found += here
+                    forms += here
                     end = max(last, here[-1][1])
-        return found
+        return forms
 
     def _around(self, text: str, end: int, begin: int, chunk: str) -> list[Found]:
         """Return the pieces of a chunk, and those across the spaces around it."""
@@ -167,15 +167,15 @@ class FormFinder:
                     yield match.start(), match.start() + len(piece), layout
 
     def _find_in_chunk(self, chunk: str) -> tuple[Found, ...]:
-        found = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
+        forms = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
         if len(chunk) <= _LONG:
             if len(self._memory) > _REMEMBERED:
                 self._memory.clear()
-            self._memory[chunk] = found
-        return found
+            self._memory[chunk] = forms
+        return forms
 
     def _search(self, chunk: str) -> tuple[Found, ...]:
-        found: list[Found] = []
+        forms: list[Found] = []
         for needs, pattern, form in self._inside:
             if needs.search(chunk) is None:
                 continue
@@ -183,8 +183,8 @@ class FormFinder:
             for match in pattern.finditer(chunk):
                 if rule.accepts(match[0]):
                     layout = FormLayout(form, rule.find_layout(match[0]))
-                    found.append((*match.span(), layout))
-        return tuple(_first(found))
+                    forms.append((*match.span(), layout))
+        return tuple(_first(forms))
 
 
 def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
@@ -198,11 +198,11 @@ def _finder(form: Form) -> FormFinder:
     return FormFinder((form,))
 
 
-def _first(found: list[Found]) -> list[Found]:
+def _first(forms: list[Found]) -> list[Found]:
     """Return pieces by priority, without overlaps."""
     kept: list[Found] = []
     rank = RANK.__getitem__
-    for each in sorted(found, key=lambda one: (one[0], -one[1], rank(one[2].form))):
+    for each in sorted(forms, key=lambda one: (one[0], -one[1], rank(one[2].form))):
         if not kept or each[0] >= kept[-1][1]:
             kept.append(each)
     return kept
@@ -211,8 +211,8 @@ def _first(found: list[Found]) -> list[Found]:
 @cache
 def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     """Return the words of a form before a number, and those after a number."""
-    signs = re.compile(SIGN)
-    marks = {chr(point) for point in range(0x24, 0x10000) if signs.match(chr(point))}
+    # At once: a look at each character takes a hundredth of the time of one line.
+    marks = {*re.findall(SIGN, "".join(map(chr, range(0x10000))))}
     currencies = {each.lower() for each in LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in LISTS["signs"] for mark in "$£"}
     words = {each.lower() for name in ("money", "sizes") for each in LISTS[name]}

@@ -36,15 +36,11 @@ _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 @lru_cache(maxsize=2)
 def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
     """Return the form of each word, OTHER without parts of speech: (V,)."""
-    forms = np.zeros(len(lexicon.words), np.uint8)
     if lexicon.parts is None or lexicon.language != "en":
-        return forms
-    past = _irregular()
-    for row, (key, part) in enumerate(
-        zip(lexicon.row_of, lexicon.parts.tolist(), strict=True)
-    ):
-        forms[row] = _form(key, PARTS[part], past)
-    return forms
+        return np.zeros(len(lexicon.words), np.uint8)
+    past, parts = _irregular(), lexicon.parts.tolist()
+    pairs = zip(lexicon.row_of, parts, strict=True)
+    return np.array([_form(key, PARTS[part], past) for key, part in pairs], np.uint8)
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:

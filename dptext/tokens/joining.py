@@ -98,8 +98,8 @@ class Joiner:
         self._run_words: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
         if families := common.family_names(lexicon):
             names = common.class_words(lexicon, WordClass.PERSON)
-            given = tuple(name for name in names if name not in families)
-            self._run_words[WordClass.PERSON] = given, families
+            given_names = tuple(name for name in names if name not in families)
+            self._run_words[WordClass.PERSON] = given_names, families
         if pairs := common.places_of_two(lexicon):
             places = tuple(" ".join(pair) for pair in pairs)
             others = common.class_words(lexicon, WordClass.PLACE)

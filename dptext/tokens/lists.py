@@ -185,13 +185,13 @@ class Spans:
         """Return the pieces of a text, which join to the text."""
         if self._forms is None and not self._lists:
             return Divided(split(text), {}, {})
-        found = [] if self._forms is None else self._forms.find(text)
+        forms = [] if self._forms is None else self._forms.find(text)
         if not self._lists:
-            if not found:
+            if not forms:
                 return Divided(split(text), {}, {})
-            parts = _form_parts(found)
+            parts = _form_parts(forms)
         else:
-            parts = self._by_priority(text, found)
+            parts = self._by_priority(text, forms)
         pieces: list[str] = []
         named: dict[int, int] = {}
         layouts: dict[int, FormLayout] = {}
@@ -213,13 +213,13 @@ class Spans:
         """Tell whether a list names a word alone."""
         return self._mask.names(word) or self._keep.names(word)
 
-    def _by_priority(self, text: str, found: Sequence[Found]) -> list[_Part]:
+    def _by_priority(self, text: str, forms: Sequence[Found]) -> list[_Part]:
         """Return the parts of lists and forms in order, without overlaps."""
         parts: list[_Part] = []
         used = bytearray(len(text))
         for candidates in (
             _listed(text, self._mask, kinds.MASKED),
-            _form_parts(found),
+            _form_parts(forms),
             _listed(text, self._keep, kinds.KEPT),
         ):
             for begin, after, kind, layout in candidates:
@@ -240,8 +240,8 @@ def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
             yield begin, end, kind, None
 
 
-def _form_parts(found: Sequence[Found]) -> list[_Part]:
-    return [(begin, end, _kind(layout), layout) for begin, end, layout in found]
+def _form_parts(forms: Sequence[Found]) -> list[_Part]:
+    return [(begin, end, _kind(layout), layout) for begin, end, layout in forms]
 
 
 def _kind(layout: FormLayout) -> int:

@@ -87,18 +87,18 @@ class MarkupFinder:
         """Return the position after the next `end` from begin on, 0 without one."""
         if end in self._missing:
             return 0
-        found = self._text.find(end, begin)
-        if found < 0:
+        at = self._text.find(end, begin)
+        if at < 0:
             self._missing.add(end)
             return 0
-        return found + len(end)
+        return at + len(end)
 
 
 def find_layout(text: str) -> str | None:
     """Return the layout of a text, None unless it is one piece of markup."""
     if text[:1] in BEGINS and text:
-        found = MarkupFinder(text).at(0)
-        return found[1] if found and found[0] == len(text) else None
+        markup = MarkupFinder(text).at(0)
+        return markup[1] if markup and markup[0] == len(text) else None
     match = _LIST_NUMBER.match(text + " ")
     return text if match and match.end() == len(text) else None
 

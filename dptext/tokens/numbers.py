@@ -175,18 +175,18 @@ def humanize(drawn: str) -> str:
     a day of a month, and its ending fits its digits. Of the original number only the
     length remains.
     """
-    if found := _YEAR.fullmatch(drawn):
-        year = _FIRST_YEAR + int(found[2]) % _YEARS
-        return f"{found[1]}{year // 10 * 10 if found[3] else year}{found[3]}"
-    if found := _ORDINAL.fullmatch(drawn):
-        number, width = int(found[2]), len(found[2])
+    if match := _YEAR.fullmatch(drawn):
+        year = _FIRST_YEAR + int(match[2]) % _YEARS
+        return f"{match[1]}{year // 10 * 10 if match[3] else year}{match[3]}"
+    if match := _ORDINAL.fullmatch(drawn):
+        number, width = int(match[2]), len(match[2])
         least = 10 ** (width - 1)
         number = least + number % ((_DAYS + 1 if width == 2 else 10 * least) - least)
         last = number % 10 if number // 10 % 10 != 1 else 0
-        return f"{found[1]}{number}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
-    if found := _FIRST_ZERO.match(drawn):
+        return f"{match[1]}{number}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
+    if match := _FIRST_ZERO.match(drawn):
         first = 1 + sum(map(int, _DIGIT.findall(drawn))) % 9
-        return f"{found[1]}{first}{drawn[found.end() :]}"
+        return f"{match[1]}{first}{drawn[match.end() :]}"
     return drawn
 
 

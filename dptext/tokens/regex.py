@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from dptext.tokens import kinds
@@ -123,6 +124,12 @@ def key_of(word: str) -> str:
 def to_keys(words: Sequence[str]) -> list[str]:
     """Return the key of each word at once; words must not hold line ends."""
     return key_of("\n".join(words)).split("\n") if words else []
+
+
+@lru_cache(maxsize=2)
+def keys_of_words(words: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the key of each word of a vocabulary, which several look-ups need."""
+    return tuple(to_keys(words))
 
 
 def is_elision(word: str) -> bool:

@@ -149,9 +149,9 @@ def _default(
     """
     mechanism = overrides.get("mechanism")
     known = {each.name for each in fields(privunit.Params)}
-    given = set(mechanism) - {"name"} if isinstance(mechanism, Mapping) else set()
+    names = set(mechanism) - {"name"} if isinstance(mechanism, Mapping) else set()
     is_word = options.get("pool", Pool.MEAN) == Pool.WORD
-    if is_word or mu is not None or not given <= known:
+    if is_word or mu is not None or not names <= known:
         return DEFAULT
     return {**DEFAULT, "mechanism": {"name": "privunit"}}
 

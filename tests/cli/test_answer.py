@@ -18,7 +18,8 @@ from rich.console import Console
 
 from dptext import profile
 from dptext.report import answer, terminal
-from dptext.report.lines import Line
+from dptext.report.answer_line import AnswerLine
+from dptext.report.interface import PYTHON
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
@@ -27,7 +28,7 @@ COLUMNS = 80
 GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"original", "same word", "stronger", "meaning", "one guess"}
-VERDICT = ("Hand it to ", "Use it to ", "Do not hand ")
+VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
     "output",
     "unchanged",
@@ -171,7 +172,7 @@ def test_a_terminal_shows_no_more(
         assert on.wait(60) == 0, shown
     os.close(upper)
     plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex("Hand it to") :].replace("\r\n", "\n")
+    after = plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n")
     fits(after)
     assert after.rstrip().splitlines()[-1].startswith(" report ")
 
@@ -217,8 +218,8 @@ def test_many_and_strange_names_stay_on_two_lines(
 @pytest.mark.parametrize("columns", [COLUMNS, 40])
 def test_lines_are_left_out_but_no_warning_is_cut(tmp_path: Path, columns: int) -> None:
     """Warnings stand in full below other lines, on a telephone, too."""
-    lines = [Line(name, f"{name} " * 8) for name in NAMES]
-    lines[0] = Line("output", "3 records: " + "output " * 10)
+    lines = [AnswerLine(name, f"{name} " * 8) for name in NAMES]
+    lines[0] = AnswerLine("output", "3 records: " + "output " * 10)
     for count in (0, 1, 3, 9):
         warnings = [f"warning {number} " * 12 for number in range(count)]
         with open(tmp_path / "out", "w+") as out:
@@ -247,7 +248,7 @@ def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
     document = internal_report("rank", tmp_path)
     document = replace(document, run=replace(document.run, profile="<script>"))
     part = answer.to_html(document)
-    for line in answer.answer(document):
+    for line in answer.answer(document, interface=PYTHON):
         assert escape(line.sentence) in part
     assert part.startswith('<div class="dptext">')
     assert "<script" not in part
@@ -284,7 +285,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     )
     assert plain["meaning"]["meaning"] < plain["meaning"]["similarity"]
     assert parts["sending"].startswith(
-        "May the unchanged columns leave? Read every row. "
+        "May the unchanged columns leave? Read every record. "
     )
 
 
@@ -308,7 +309,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         ),
         (("--seed", "1"), "again", "Anyone who knows or guesses the seed"),
         ((), "again", "Do not release twice: a second version weakens protection"),
-        (("--seed", "1"), "sending", "Do not, unless the original could be sent"),
+        (("--seed", "1"), "sending", "Do not send it unless you could send the"),
         (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
         (
             ("--mechanism", "gaussian", "--epsilon", "31"),
@@ -384,6 +385,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("COLUMNS", "1000")
             parts = rows(here(*run, *more, given=GIVEN))
+        Path("o").unlink(missing_ok=True)
         assert parts["output"].endswith(where)
         assert parts["report"].startswith(report)
 
@@ -395,8 +397,7 @@ def test_what_in_a_text_is_not_replaced(tmp_path: Path) -> None:
     said = rows(here(*run, *over, given=b"the film, 12 scenes\n"))
     assert said["unchanged"] == "in the texts: punctuation, stop words."
     assert said["output"].startswith("1 line, ")
-    assert "1 unchanged" in said["output"]
-    assert "1 masked" in said["output"]
+    assert "1 word or number masked, 1 word or number unchanged" in said["output"]
 
 
 def test_warnings_come_last_and_once(
@@ -410,19 +411,20 @@ def test_warnings_come_last_and_once(
         lines.append(json.dumps(record) + "\n")
     for name in ("a.jsonl", "b.jsonl"):
         (tmp_path / name).write_text("".join(lines))
-    run = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options, "--out-dir", "o")
+    made = ("sanitize", "-f", "text", "a.jsonl", "b.jsonl", *options)
+    run = (*made, "--out-dir", "o")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     assert list(rows(ran))[-1] == "warning"
     left = "column 'title' was left unchanged and repeats"
     assert " ".join(ran.err.split()).count(left) == 1
-    plain = data(*run)
+    plain = data(*made, "--out-dir", "p")
     assert sum("left unchanged" in line for line in plain["warnings"]) == 1
     assert left in plain["warnings"][0]
-    assert f"dptext: {left}" in here(*run, "-v").err
+    assert f"dptext: {left}" in here(*made, "--out-dir", "q", "-v").err
     (tmp_path / "b.jsonl").write_text("{broken\n")
-    failed = here(*run)
+    failed = here(*made, "--out-dir", "s")
     assert failed.code != 0
     assert failed.err.splitlines()[0].startswith(f"dptext: {left}")
 
@@ -463,5 +465,5 @@ def test_the_answer_for_people_names_the_output(tmp_path: Path) -> None:
         ran = here("sanitize", "in.txt", "-p", "readable", "-o", "out.txt")
     assert ran.code == 0, ran.err
     private = rows(ran)["output"]
-    assert "made new" in private
+    assert "names, numbers, dates and the like replaced" in private
     assert private.endswith(": out.txt")

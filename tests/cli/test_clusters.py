@@ -26,7 +26,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -> None:
+def test_folders_are_the_files_in_them(
+    options: tuple[str, ...], folder: Path, key: str
+) -> None:
     """Known files at any depth have outputs of the same paths, each with its report."""
     run = (
         "sanitize",
@@ -37,6 +39,8 @@ def test_folders_are_the_files_in_them(options: tuple[str, ...], folder: Path) -
         "in/out",
         *options,
         "--no-bayes-risk",
+        "--key-file",
+        key,
     )
     for _ in range(2):  # outputs inside the folder are no inputs
         ran = here(*run, "--report", "r.json")

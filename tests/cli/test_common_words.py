@@ -6,7 +6,6 @@ With the profile and the lexicon that ship.
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -61,7 +60,7 @@ def test_the_first_lines_say_that_nobody_becomes_anonymous(folder: Path) -> None
     """On the terminal, in the sidecar, in the full report and on its page."""
     answer = (folder / "answer.txt").read_text()
     verdict, first, *_ = answer.strip().split("\n")
-    assert verdict == "Hand it to people under contract at most; do not publish it."
+    assert verdict == "Hand it at most to people under contract; do not publish it."
     assert first.strip().startswith("anonymous")
     assert "No. Common words and the facts that they tell can show who" in first
     sidecar = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
@@ -89,7 +88,9 @@ def test_copied_and_replaced_words_are_counted(folder: Path) -> None:
     assert tokens["treatment"]["common"] == "unchanged"
     shown = here("report", str(folder / "internal.json")).out.decode()
     whole = " ".join(shown.split())
-    assert "made new (persons 3, places 2, months and weekdays 1)" in whole
+    assert (
+        "(persons 3, places 2, months and weekdays 1) replaced by random ones" in whole
+    )
     ran = sanitized(folder, "again.jsonl", "--json")
     answered = json.loads(ran.err)
     assert answered["anonymous"]["anonymous"] is False
@@ -106,7 +107,7 @@ def test_figures_are_of_replaced_words_or_not_measured(folder: Path) -> None:
         assert "of all replaced words (names apart)" in answer
     else:
         assert "same word Not measured for these settings." in answer
-    assert "of replaced words seen one at a time; without output" in answer
+    assert "of replaced words, from the drawn word" in answer
     assert "of replaced words changed" in answer
 
 
@@ -262,10 +263,20 @@ def test_settings_that_do_not_go_together(
 
 
 @pytest.mark.skipif(RECIPE.tokens.grammar != "show", reason="no form is shown")
-def test_the_risk_says_what_it_leaves_out(folder: Path) -> None:
-    """A shown form helps to guess: the note has the figure with it."""
+def test_the_best_guess_is_that_of_an_attacker_who_sees_the_form(folder: Path) -> None:
+    """A shown form helps to guess: the answer and a policy go by the larger figure."""
     report = json.loads((folder / f"out.jsonl{SIDECAR}").read_text())
-    note = report["words"]["risk_note"]
-    found = re.search(r"with the form the best guess is right for ([\d.]+)%", note)
-    assert found is not None
-    assert float(found[1]) / 100.0 > report["words"]["risk"]["success"]
+    risk = report["words"]["risk"]
+    assert risk["success_with_form"] > risk["success"]
+    assert risk["baseline_with_form"] > risk["baseline"]
+    said = json.loads(here("report", str(folder / "out.jsonl"), "--json").out)
+    assert said["one_guess"]["found"] == risk["success_with_form"]
+    assert said["one_guess"]["sentence"].startswith(
+        f"Right for {risk['success_with_form']:.1%} of replaced words, from the drawn "
+        "word and its grammatical form, before decoding"
+    )
+    between = (risk["success"] + risk["success_with_form"]) / 2.0
+    checked = here(
+        "check", str(folder / "out.jsonl"), "--set", f"max_risk={between:.4%}"
+    )
+    assert f"risk is {risk['success_with_form']:.2%}" in checked.out.decode()

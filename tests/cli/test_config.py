@@ -250,3 +250,25 @@ def test_a_variable_with_an_open_quote(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("DPTEXT_FIELD", '"customer\'s note"')
     ran = here("sanitize", given=b'{"text":"the film"}\n')
     assert "customer's note" in ran.err
+
+
+def test_a_user_without_an_account(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in containers: no HOME, an unknown user id, and a run all the same."""
+
+    def unknown(number: int) -> None:
+        raise KeyError(number)
+
+    monkeypatch.delenv("HOME", raising=False)
+    for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", unknown)
+    (folder / ".git").rmdir()
+    ran = here("sanitize", "--field", "body", "--quiet", given=RECORD.encode())
+    assert (ran.code, ran.err) == (0, "")
+    assert here("lexicon", "list").code == 0
+    ran = here("lexicon", "info", "absent")
+    assert (ran.code, "internal" in ran.err) == (2, False)
+    Path("settings.yaml").write_text("sanitize: {ledger: ~/spent.db}\n")
+    assert here("--config", "settings.yaml", "doctor", "--settings").code == 0

@@ -227,20 +227,57 @@ def test_the_total_of_a_person_is_said_in_words(budget: tuple[str, ...]) -> None
     ran = here("ledger", "show", "spent.db", "--value", MARKER, "--value", "v")
     text = " ".join(ran.out.decode().split())
     assert (
-        "This user: 2 records in 1 release, 18 nats: no protection as a person." in text
+        'This value of "user": 2 records in 1 release, 18 nats: no protection as a '
+        "person." in text
     )
     assert (
-        "This user: 1 record in 1 release, 9 nats: protected as a person, where no "
-        "words stayed unchanged." in text
+        'This value of "user": 1 record in 1 release, 9 nats: limited protection as a '
+        "person." in text
     )
     ran = here("ledger", "show", "spent.db", "--value", "nobody")
-    assert "no loss is recorded: no release, or no word replaced" in ran.out.decode()
+    text = " ".join(ran.out.decode().split())
+    assert "no loss is recorded. Either no release holds it, or no word of" in text
     ran = here("ledger", "show", "spent.db")
     text = " ".join(ran.out.decode().split())
     assert (
-        "Different values of user: 2. No protection as a person (more than 10 nats): "
-        "1. The most: 2 records, 18 nats." in text
+        'Different values of "user" with a loss: 2. Not protected as a person (more '
+        "than 10 nats): 1. The most: 2 records, 18 nats. Texts without a replaced word "
+        "cost nothing and are not recorded." in text
     )
+
+
+def test_a_limit_protects_nobody_where_words_stay(budget: tuple[str, ...]) -> None:
+    """A plan, an answer, a report and its page say so, however small the limit."""
+    loud = tuple(each for each in budget if each != "-q")
+    given = ("sanitize", "in.jsonl", "-f", "text", *loud, "--limit", "10")
+    kept = ("--set", "tokens.stop_word=keep", "--epsilon", "0.5")
+    for more, protects in (("--epsilon", "0.5"), True), (kept, False):
+        ran = here(*given, *more, "--plan")
+        assert ran.code == 0, ran.err
+        released = here(*given, *more, "-o", "x.jsonl", "--json")
+        assert released.code == 0, released.err
+        said = json.loads(released.err)
+        assert said["people"]["protected_as_a_whole"] is protects
+        start = "Limited protection" if protects else "Not protected: words that are"
+        assert said["people"]["sentence"].startswith(start)
+        planned = " ".join(ran.out.decode().split())
+        assert said["people"]["sentence"] in planned
+        assert said["verdict"]["sentence"] in planned
+        report = json.loads(Path("x.jsonl.dptext.json").read_text())
+        visible = "a person is not protected as a whole."
+        assert (visible in report["guarantee"]["scope"]["subjects"]) is not protects
+        page = Path("x.html")
+        assert here("report", "x.jsonl", "--html", str(page)).code == 0
+        assert (visible in page.read_text()) is not protects
+        assert shown()["entries"][0]["leaves_words"] is not protects
+        text = " ".join(here("ledger", "show", "spent.db").out.decode().split())
+        nobody = "Nobody is protected as a person in the release with words that are"
+        assert (nobody in text) is not protects
+        value = here("ledger", "show", "spent.db", "--value", "v").out.decode()
+        none = "limited protection as a person, and none in the release with words"
+        assert (none in " ".join(value.split())) is not protects
+        Path("spent.db").unlink()
+        Path("spent.db.key").unlink()
 
 
 def test_deltas_are_counted_too(options: tuple[str, ...]) -> None:

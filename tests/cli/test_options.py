@@ -14,6 +14,7 @@ import pytest
 from typer.main import get_command
 
 import dptext.cli
+from dptext import registry
 from dptext.cli.app import COMMANDS, app
 from dptext.cli.values import Number, cores
 from tests.cli.commands import ALL
@@ -82,8 +83,15 @@ def test_a_format_is_checked_in_one_way(command: str, tmp_path: Path) -> None:
     """A format that is not there is refused before anything is read."""
     files = ["nowhere.jsonl"] * (2 if command == "evaluate" else 1)
     ran = here(command, *files, "--format", "xml")
-    said = "--format xml: choose csv, json, jsonl, parquet, text, tsv or xlsx"
-    assert (ran.code, ran.err) == (2, f"dptext: {said}\n")
+    *first, last = registry.names("formats")
+    message = f"--format xml: choose {', '.join(first)} or {last}"
+    assert (ran.code, ran.err) == (2, f"dptext: {message}\n")
+
+
+def test_the_help_names_all_formats() -> None:
+    """A new format is in the help of --format."""
+    for name in registry.names("formats"):
+        assert all(name in option.help for option in SHARED["--format"].values())
 
 
 @pytest.mark.parametrize("command", sorted(ALL))

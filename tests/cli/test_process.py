@@ -61,7 +61,7 @@ def test_success_from_pipe_to_pipe(options: tuple[str, ...]) -> None:
     ran = there("sanitize", "-f", "text", *options, given=LINE)
     assert ran.code == 0
     assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
-    assert ran.err.startswith("Hand it to")
+    assert ran.err.startswith("Hand it at most to")
     assert "\x1b" not in ran.err
 
 
@@ -325,12 +325,25 @@ def test_terminal_shows_progress_and_no_color_is_kept(
     assert "\x1b[31m" not in shown["plain"]
 
 
+# No command needs them to read its options, or to make a line private.
+_NEVER = ("pydantic", "faiss", "pyarrow", "scipy", "spacy", "ssl", "xml")
+_NO_HELP = (*_NEVER, "numpy", "cryptography", "yaml")
+
+
 @pytest.mark.parametrize(
-    "arguments", [("--help",), ("sanitize", "--help"), ("--version",)]
+    ("heavy", "arguments"),
+    [
+        (_NO_HELP, ("--help",)),
+        (_NO_HELP, ("sanitize", "--help")),
+        (_NO_HELP, ("--version",)),
+        ((*_NEVER, "rich", "numpy.ma"), ("sanitize", "-f", "text", "--quiet")),
+        ((*_NEVER, "numpy.ma"), ("sanitize", "-f", "text", "--risk", "10%", "-")),
+    ],
 )
-def test_help_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
-    """Help comes from the command line alone: numbers and vectors are not loaded."""
-    heavy = ("numpy", "faiss", "cryptography", "pyarrow", "scipy", "yaml", "spacy")
+def test_nothing_heavy_is_loaded(
+    heavy: tuple[str, ...], arguments: tuple[str, ...]
+) -> None:
+    """Help comes from the command line alone, and one line from what it needs."""
     code = (
         "import sys\nfrom dptext.cli.app import main\n"
         "try:\n    main()\nexcept SystemExit as ended:\n    assert not ended.code\n"
@@ -341,12 +354,13 @@ def test_help_imports_nothing_heavy(arguments: tuple[str, ...]) -> None:
         [sys.executable, "-c", code, *arguments],
         capture_output=True,
         env=environment(),
+        input=LINE,
         check=False,
         timeout=60,
     )
     assert done.returncode == 0, done.stderr.decode()
     assert done.stdout
-    assert done.stderr == b""
+    assert done.stderr == b"" or "--risk" in arguments
 
 
 def test_completion_script_is_produced() -> None:
@@ -576,3 +590,44 @@ def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
     assert done.stderr.startswith(b"dptext: out of memory; "), done.stderr
     assert b"raise the limit" in done.stderr or b"lower --jobs" in done.stderr
     assert done.stderr.count(b"\n") == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
+def test_too_little_memory_for_a_check_is_no_edit(tmp_path: Path) -> None:
+    """A true report is then not verified, and not called changed."""
+    (tmp_path / "in.jsonl").write_bytes(LINE)
+    run = ("sanitize", "-f", "text", "in.jsonl", "-q", "-o", "out.jsonl")
+    assert there(*run, cwd=tmp_path).code == 0
+    done = subprocess.run(
+        [
+            "/bin/sh",
+            "-c",
+            'ulimit -v 300000; exec "$@"',
+            "sh",
+            *command("check", "out.jsonl"),
+        ],
+        capture_output=True,
+        cwd=tmp_path,
+        env=environment(OPENBLAS_NUM_THREADS="1"),
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1
+    assert b"changed" not in done.stdout
+    assert b"too little memory" in done.stdout, done.stdout
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="limits of memory")
+@pytest.mark.parametrize("megabytes", [138, 141, 144, 147])
+def test_an_interrupt_of_openblas_is_a_lack_of_memory(megabytes: int) -> None:
+    """It interrupts the process where it cannot start its threads."""
+    limit = f'ulimit -v {megabytes}000; exec "$@"'
+    done = subprocess.run(
+        ["/bin/sh", "-c", limit, "sh", *command("explain", "a")],
+        capture_output=True,
+        env=environment(OPENBLAS_NUM_THREADS="2"),
+        check=False,
+        timeout=120,
+    )
+    assert done.returncode == 1, done.stderr
+    assert b"interrupted" not in done.stderr

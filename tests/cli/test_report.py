@@ -41,12 +41,13 @@ def test_the_first_screen_answers_the_questions_of_the_signer(export: str) -> No
     """The verdict, then protection, gaps, findings of attackers and next steps."""
     shown = " ".join(here("report", export).out.decode().split())
     questions = (
-        "Hand it to a partner's programs under contract at most; do not publish it.",
+        "Hand it at most to a partner's programs, under contract; do not publish it.",
+        "What was done:",
         "What is protected:",
         "What is not protected:",
         "What an attacker finds:",
         "Before you send it:",
-        "The run:",
+        "The report:",
         "Guarantee:",
     )
     places = [shown.index(each) for each in questions]
@@ -63,4 +64,47 @@ def test_unchanged_columns_are_named_by_the_file(export: str, tmp_path: Path) ->
     said = json.loads(here("report", str(tmp_path / "internal.json"), "--json").out)
     assert said["unchanged"]["sentence"].startswith("id, name (in the first records)")
     said = json.loads(here("report", f"{export}.dptext.json", "--json").out)
-    assert said["unchanged"]["sentence"].startswith("every other field")
+    assert said["unchanged"]["sentence"].startswith("every other column")
+
+
+def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
+    """In the terminal, before all figures, and on the page; each by a named line."""
+    source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
+    source.write_text('{"id": 1, "name": "A", "text": "Anna was so very glad."}\n' * 3)
+    run = ("sanitize", str(source), "-f", "text", "-p", "readable", "-o", str(out))
+    assert here(*run, "--drop", "name").code == 0
+    shown = here("report", str(out)).out.decode()
+    page = tmp_path / "page.html"
+    assert here("report", str(out), "--html", str(page)).code == 0
+    screen = shown[: shown.index("\nGuarantee:")]
+    plain = json.loads(here("report", str(out), "--json").out)
+    questions = {
+        "the treatment of each column": ("output", "unchanged", "left out"),
+        "unchanged parts": ("unchanged",),
+        "publishing it": ("verdict",),
+        "attackers": ("attacker", "delicate", "one guess"),
+        "names": ("names",),
+        "people": ("people", "for whom", "anonymous"),
+        "someone with an original": ("original",),
+        "another release": ("again",),
+        "a stronger release": ("stronger",),
+        "whether the report is genuine": ("report",),
+    }
+    assert len(questions) == 10
+    text, flat = closed(page.read_bytes()).text, " ".join(screen.split())
+    for names in questions.values():
+        for name in names:
+            assert name == "verdict" or f" {name} " in screen
+            sentence = plain[name.replace(" ", "_")]["sentence"]
+            assert sentence in text
+            assert sentence in flat
+    assert screen.index(" left out ") < screen.index("What is protected:")
+    assert len(screen.splitlines()) <= 60
+    assert plain["output"]["sentence"].startswith(
+        'words, names, numbers, dates and the like of "text" replaced'
+    )
+    assert plain["left_out"]["fields"] == ["name"]
+    assert plain["report"]["sentence"].startswith("Not signed: anyone may have")
+    assert all(len(line) <= 80 for line in shown.splitlines())
+    digest = json.loads(Path(f"{out}.dptext.json").read_text())["output"]["sha256"]
+    assert digest in shown, "on one line of 80 columns"

@@ -417,19 +417,31 @@ def test_out_dir_writes_one_to_one(options: tuple[str, ...], tmp_path: Path) -> 
         assert foreign == (name != "c.txt")
 
 
-def test_out_dir_of_one_key_equals_one_run(
+def test_a_file_draws_by_its_name_whatever_is_beside_it(
     options: tuple[str, ...], key: str, tmp_path: Path
 ) -> None:
-    """Ordinals run on: the files together are what one run would have written."""
+    """Files that arrive and leave change no other; equal files share no draw."""
     line = " ".join(WORDS)
-    for name in ("a.txt", "b.txt"):
+    names = ("a.txt", "b.txt", "c.txt")
+    for name in names:
         (tmp_path / name).write_text(f"{line}\n" * 2)
-    inputs = [str(tmp_path / name) for name in ("a.txt", "b.txt")]
-    run = ("sanitize", *inputs, *options, "--key-file", key, "-q")
-    joined = _ok(here(*run))
-    _ok(here(*run, "--out-dir", str(tmp_path / "o")))
-    parts = [(tmp_path / "o" / name).read_bytes() for name in ("a.txt", "b.txt")]
-    assert b"".join(parts) == joined
+    run = ("sanitize", *options, "--key-file", key, "-q")
+    written: dict[str, bytes] = {}
+    for chosen in (names, names[::-1], names[1:], names[:1]):
+        folder = tmp_path / "-".join(("out", *chosen))
+        _ok(
+            here(
+                *run,
+                *(str(tmp_path / each) for each in chosen),
+                "--out-dir",
+                str(folder),
+            )
+        )
+        for name in chosen:
+            data = (folder / name).read_bytes()
+            assert written.setdefault(name, data) == data
+    lines = [line for data in written.values() for line in data.splitlines()]
+    assert len(set(lines)) == len(lines) == 6
 
 
 def test_out_dir_keeps_what_is_whole(options: tuple[str, ...], tmp_path: Path) -> None:

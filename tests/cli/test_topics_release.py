@@ -195,8 +195,10 @@ def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None
     assert {path.name: path.read_bytes() for path in out.glob("*.jsonl")} == before
     assert (out / "a.jsonl").stat().st_mtime_ns == stays
     # Another number of topics is another release.
-    assert here(*run, "--topics", "released/4").code == 0
-    assert (out / "a.jsonl").stat().st_mtime_ns != stays
+    ran = here(*run, "--topics", "released/4")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert "2 finished outputs anew (first a.jsonl), as they were made with" in ran.err
+    assert (out / "a.jsonl").stat().st_mtime_ns == stays
 
 
 def test_each_text_of_a_record_is_charged(tmp_path: Path) -> None:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
+import pytest
+
 from tests import outside
-from tests.cli.running import lexicon
+from tests.cli.running import here, lexicon
 
 
 def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
@@ -39,7 +45,10 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     planned = json.loads(run("sanitize", "--plan", *where, "--json"))
     assert planned["mechanism"] == "even"
     assert written["words"]["risk"].items() <= planned["risk"].items()
-    # With the many words of the built-in lexicon its risk takes minutes.
+    # From all rows of the many words of the built-in lexicon its risk takes minutes.
+    slow = program.partition("\n    def best_guesses")[0]
+    assert slow != program
+    (tmp_path / "evenwords.py").write_text(slow)
     at_once = ("-f", "text", "-q", "--report", report, *where[2:])
     run("sanitize", *at_once, given=b'{"text": "good film"}\n')
     words = json.loads(Path(report).read_text())["words"]
@@ -50,6 +59,58 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     audited = json.loads(run("audit", "balanced", *where, "--json"))
     assert abs(audited["worst"] - 1.0) < 1e-9
     assert not audited["refuted"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("heading", "group", "stage"),
+    [
+        ("Adding a mechanism", "dptext.mechanisms", "mechanisms"),
+        ("Other components", "dptext.scores", "budgets.scores"),
+    ],
+)
+def test_the_components_of_the_page_pass_inside_dptext(
+    heading: str, group: str, stage: str, tmp_path: Path
+) -> None:
+    """Put into the folder of dptext they pass conformance, types, lint and format."""
+    program = outside.example(heading)
+    site = tmp_path / "site"
+    outside.install(site, "of_page", group, "mine = of_page", of_page=program)
+    file = tmp_path / "dptext" / stage.replace(".", "/") / "mine.py"
+    file.parent.mkdir(parents=True)
+    file.write_text(program)
+    tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    tests += ["tests/conformance", "tests/cli/test_lookups.py", "-k", "mine"]
+    commands = [tests, [sys.executable, "-m", "mypy", "--strict", str(file)]]
+    if ruff := shutil.which("ruff", path=str(Path(sys.executable).parent)):
+        settings = ["--config", "pyproject.toml", str(file)]
+        commands += [[ruff, "check", *settings], [ruff, "format", "--check", *settings]]
+    for command in commands:
+        done = subprocess.run(
+            command,
+            cwd=outside.ROOT,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), "."])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_topics_of_another_view_are_made_in_python(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The file of topics that the page writes is used by its path."""
+    monkeypatch.chdir(tmp_path)
+    program = outside.example("Other components", 1)
+    assert '"letters"' in program
+    texts = [f"{word} and bread" for word in ("soup", "milk", "cheese", "rice") * 40]
+    exec(program.replace('"letters"', '"sif"'), {"texts": texts})
+    ran = here(
+        "sanitize", "-f", "text", "--topics", "./own.json", given=b'{"text": "x"}\n'
+    )
+    assert ran.code == 0, ran.err
+    assert json.loads(ran.out)["text"]
 
 
 def test_an_outside_score_is_used_by_name(tmp_path: Path) -> None:

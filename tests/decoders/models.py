@@ -6,8 +6,9 @@ from functools import cache
 from pathlib import Path
 
 from dptext import models as package
+from dptext import registry
 from dptext.attackers import ngrams
-from dptext.decoders import Params, causal_lm, endpoint, ngram, none
+from dptext.decoders import Params, causal_lm, endpoint, ngram
 from dptext.types import Lexicon
 from tests import language_models, model_server
 from tests.attackers import models
@@ -17,10 +18,9 @@ from tests.attackers import models
 def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
     """Return settings of a decoder that work for a lexicon; none: not tested here.
 
-    A model that it needs is written to the folder, once.
+    A model that it needs is written to the folder, once. A decoder without a model has
+    its default settings.
     """
-    if name == "none":
-        return [none.Params()]
     if name == "ngram":
         ngrams.save(models.model(lexicon), folder / "pairs")
         path = str(folder / "pairs")
@@ -34,11 +34,13 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
             causal_lm.Params(mode=mode, model=path, candidates=5, beam=2)
             for mode in ("mbr", "posterior", "beam")
         ]
-    if name == "endpoint" and package.has("httpx"):
+    if name == "endpoint":
+        if not package.has("httpx"):
+            return [registry.find("decoders", name).Params()]
         ngrams.save(models.model(lexicon), folder / "pairs")
         url, path = model_server.always(), str(folder / "pairs")
         return [
             endpoint.Params(url=url, model="tiny", ngrams=path),
             endpoint.Params(url=url, model="tiny", ngrams=path, words=2),
         ]
-    return []
+    return [registry.find("decoders", name).Params()]

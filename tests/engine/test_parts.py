@@ -16,7 +16,6 @@ from hypothesis import strategies as st
 from dptext import formats
 from dptext.engine import source
 from dptext.engine.job import FilePart, Job, Task, TaskResult, Worker
-from dptext.engine.tally import Start
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
 from dptext.randomness import RunKey
@@ -77,7 +76,7 @@ class Outcome:
         self.parts, self.ended = 0, ""
         module, selection = formats.find(None, name), Selection(max_record_bytes=40)
         job = Job((str(path),), None, selection, on_error="skip")
-        read = source.Source(job, None, 5)
+        read = source.Source(job, None)
         read.fault = self._fault  # type: ignore[method-assign]
         writer = module.writer(self.out, selection)
         read._format = module
@@ -136,33 +135,17 @@ def test_a_file_in_parts_is_the_file(
     assert cut.seen == uncut.seen
     assert cut.faults == uncut.faults
     assert cut.present == uncut.present
-    if not uncut.ended:
-        read = uncut.present.total() + len(uncut.faults)
-        assert counted(name, path, to_end=True).records == read
 
 
-def counted(name: str, path: Path, *, to_end: bool) -> Start:
-    """Count records and texts of a file, as tasks of a cluster need them."""
-    job = Job((str(path),), None, Selection(max_record_bytes=40), name, on_error="skip")
+@pytest.mark.parametrize("more", [-1, 0, 500])
+def test_texts_of_a_file_are_counted_up_to_the_first(more: int, tmp_path: Path) -> None:
+    """Figures of the first texts of a run need no other number."""
+    path = tmp_path / "in.jsonl"
+    path.write_text('{"text": "a b"}\n' * (FIRST_TEXTS + more))
     with contextlib.ExitStack() as stack:
-        reader = source.Source(job, None, 0)
+        reader = source.Source(Job((str(path),), None, Selection(), "jsonl"), None)
         reader.open(stack)
-        return reader.count(to_end=to_end)
-
-
-def test_what_is_counted_of_a_file(tmp_path: Path) -> None:
-    """Of Parquet its own number of rows; else only to the end where it is asked."""
-    pa = pytest.importorskip("pyarrow")
-    import pyarrow.parquet as pq
-
-    texts = ["a b"] * (FIRST_TEXTS + 500)
-    pq.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
-    (tmp_path / "in.jsonl").write_text('{"text": "a b"}\n' * len(texts))
-    for name in ("parquet", "jsonl"):
-        path = tmp_path / f"in.{name}"
-        expected = Start(len(texts), FIRST_TEXTS)
-        assert counted(name, path, to_end=True) == expected
-        assert counted(name, path, to_end=False).texts == FIRST_TEXTS
+        assert reader.count_texts() == FIRST_TEXTS + min(more, 0)
 
 
 @pytest.mark.parametrize("name", sorted(LINES))
@@ -175,7 +158,7 @@ def test_large_files_are_cut(
     path.write_bytes(HEADS[name] + (LINES[name][0] + b"\n") * 20_000)
     cut = Outcome(name, True, path)
     assert cut.parts > 50
-    assert [ordinal for ordinal, _ in cut.seen] == list(range(5, 20_005))
+    assert [ordinal for ordinal, _ in cut.seen] == list(range(20_000))
 
 
 @pytest.mark.parametrize("suffix", ["jsonl", "csv"])

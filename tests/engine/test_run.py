@@ -11,7 +11,7 @@ import pytest
 from dptext import pipeline, profile
 from dptext.engine.job import Job, Written
 from dptext.engine.source import one_format
-from dptext.engine.tally import Start, Tally
+from dptext.engine.tally import Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -37,7 +37,11 @@ def ready() -> Pipeline:
 
 
 def _run(
-    ready: Pipeline, folder: Path, *sources: str, start: int = 0, on_error: str = "fail"
+    ready: Pipeline,
+    folder: Path,
+    *sources: str,
+    name: str | None = None,
+    on_error: str = "fail",
 ) -> tuple[list[bytes], Tally, Written]:
     names = []
     for number, text in enumerate(sources):
@@ -45,8 +49,8 @@ def _run(
         path.write_text(text)
         names.append(str(path))
     target = folder / "out.txt"
-    job = Job(tuple(names), str(target), Selection(), on_error=on_error)
-    tally = Tally.begin(ready.lexicon, Start(start))
+    job = Job(tuple(names), str(target), Selection(), name=name, on_error=on_error)
+    tally = Tally.begin(ready.lexicon)
     written = running.run(job, ready, KEY, tally)
     data = target.read_bytes()
     assert written.sha256 == hashlib.sha256(data).hexdigest()
@@ -59,8 +63,20 @@ def test_ordinals_run_on_over_inputs(ready: Pipeline, tmp_path: Path) -> None:
     both, tally, written = _run(ready, tmp_path, f"{TEXT}\n" * 2, f"{TEXT}\n" * 2)
     assert len(set(both)) == 4
     assert (tally.records, tally.faults, written.format) == (4, 0, "text")
-    later, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 2, start=2)
-    assert later == both[2:]
+    one, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 4)
+    assert one == both
+
+
+def test_draws_of_an_output_among_several_go_by_its_name(
+    ready: Pipeline, tmp_path: Path
+) -> None:
+    """Equal texts in equal places of two outputs have independent draws."""
+    alone, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 2)
+    first, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 2, name="a.txt")
+    second, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 2, name="b.txt")
+    assert len({*alone, *first, *second}) == 6
+    again, *_ = _run(ready, tmp_path, f"{TEXT}\n" * 3, name="a.txt")
+    assert again[:2] == first
 
 
 def test_fault_takes_an_ordinal(ready: Pipeline, tmp_path: Path) -> None:

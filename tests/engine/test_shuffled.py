@@ -122,7 +122,7 @@ def test_every_place_is_equally_likely(tmp_path: Path) -> None:
     orders: Counter[tuple[int, ...]] = Counter()
     for _ in range(3000):
         kept = Kept()
-        shuffled = Shuffled(kept, ready, RunKey.fresh())
+        shuffled = Shuffled(kept, ready, RunKey.fresh(), None)
         for ordinal in range(3):
             shuffled.write(Record(ordinal, ("a cat",), None), ("a dog",))
         shuffled.close()

@@ -9,11 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+import dptext
 from dptext import registry
 from dptext.engine.tally import Counted, Meters, Tally
 from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
 from dptext.pipeline import Privatized
+from dptext.report import answer, document
+from dptext.report.counted import drawn_pieces
 from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -117,3 +120,42 @@ def test_what_is_observed_goes_on_where_it_ended(
         )
     assert tally.texts == 6
     assert tally.meters.results(tally.counted)["CS"]["texts"] == 3
+
+
+def test_texts_that_came_out_unchanged_are_counted() -> None:
+    """Each that is the same before and after, whatever its parts; empty ones apart."""
+    texts = ["I am so glad.", "Anna came on Monday.", "", "...", "it is so, and so"]
+    out, report = dptext.privatize(texts, "readable", report=True, key=bytes(range(32)))
+    same = sum(before == after != "" for before, after in zip(texts, out, strict=True))
+    assert report.private is not None
+    assert report.private.words is not None
+    assert report.private.words.unchanged_texts == same == 3
+    said = {line.name: line for line in answer.answer(report)}["output"]
+    assert "; 3 of 5 texts are unchanged" in said.sentence
+    assert said.figures["unchanged_texts"] == 3
+    public = document.encode(document.public(report))
+    assert b"unchanged_texts" not in public, "a function of the private text"
+    halves = Tally.begin(LEXICON), Tally.begin(LEXICON)
+    for each in halves:
+        each.unchanged_texts = 2
+    halves[0].merge(halves[1].totals)
+    assert halves[0].unchanged_texts == 4
+
+
+@pytest.mark.parametrize(
+    ("by_class", "new", "digits", "shown"),
+    [
+        ({}, 1, 0, "1 date, address or the like"),
+        ({"person": 1}, 1, 0, "1 name"),
+        ({}, 0, 1, "1 number"),
+        ({}, 2, 0, "2 dates, addresses and the like"),
+        ({"person": 2}, 2, 1, "3 names and numbers"),
+        ({"person": 2}, 4, 1, "5 names, numbers, dates and the like"),
+        ({"place": 1}, 1_000, 0, "1,000 names, dates and the like"),
+    ],
+)
+def test_pieces_that_are_drawn_by_class_or_form_are_named(
+    by_class: dict[str, int], new: int, digits: int, shown: str
+) -> None:
+    """Each kind that is there stands in the sentence, and no other one."""
+    assert drawn_pieces(by_class, new, digits) == shown

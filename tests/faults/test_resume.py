@@ -53,23 +53,31 @@ def test_a_folder_of_outputs_is_finished_file_by_file(folder: Path, key: str) ->
     assert changed == {"one.jsonl", "one.jsonl.dptext.json", ".dptext-manifest"}
 
 
-def test_another_number_of_records_before_a_file_draws_it_anew(
-    folder: Path, key: str
-) -> None:
-    """Draws follow from places of records in the run; finished files must agree."""
+def test_a_file_that_changes_leaves_the_others(folder: Path, key: str) -> None:
+    """One that is shorter is made again, one that arrives is made: no other is."""
     job = Job(folder, key, seed=4)
     assert ended(job.start("cut/", resume=True)) == 0
+    before = files(folder / "cut")
     source = folder / "in" / "one.jsonl"
+    (folder / "in" / "a new one.jsonl").write_bytes(source.read_bytes())
     source.write_bytes(b"".join(source.read_bytes().splitlines(True)[:-3]))
+    times = {path: path.stat().st_mtime_ns for path in (folder / "cut").iterdir()}
     assert ended(job.start("cut/", resume=True)) == 0
     assert ended(job.start("all/")) == 0
     done = files(folder / "cut")
     done.pop(".dptext-manifest")
     assert done == files(folder / "all")
+    shorter, whole = done["one.jsonl"], before["one.jsonl"]
+    assert whole.startswith(shorter)
+    assert len(whole) > len(shorter)
+    assert (folder / "cut" / "two.jsonl").stat().st_mtime_ns == times[
+        folder / "cut" / "two.jsonl"
+    ]
+    assert done["two.jsonl"] == before["two.jsonl"]
 
 
-def test_a_forged_line_of_a_manifest_counts_for_nothing(folder: Path, key: str) -> None:
-    """Without the key nobody can make a run skip a file."""
+def test_a_forged_line_of_a_manifest_stops_the_run(folder: Path, key: str) -> None:
+    """Without the key nobody can make a run skip a file, nor draw it under a line."""
     job = Job(folder, key, seed=6)
     assert ended(job.start("cut/", resume=True)) == 0
     right = (folder / "cut" / "one.jsonl").read_bytes()
@@ -78,6 +86,8 @@ def test_a_forged_line_of_a_manifest_counts_for_nothing(folder: Path, key: str) 
     shutil.copy(folder / "cut" / "two.jsonl", folder / "cut" / "one.jsonl")
     lines[0]["sha256"] = lines[1]["sha256"]
     path.write_text("\n".join(map(json.dumps, lines)) + '\n{"output": 1}\n\x00cut')
+    assert ended(job.start("cut/", resume=True)) == 2
+    (folder / "cut" / "one.jsonl").unlink()
     assert ended(job.start("cut/", resume=True)) == 0
     assert (folder / "cut" / "one.jsonl").read_bytes() == right
 

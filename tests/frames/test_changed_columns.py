@@ -147,7 +147,7 @@ def test_wrong_choices(settings: dict[str, Any]) -> None:
         dptext.privatize(table, columns="text", pseudonym="who", **keyless)
     choices: list[tuple[dict[str, Any], type[Exception], str]] = [
         ({"drop": "lefd"}, UnknownFieldError, "did you mean 'left'"),
-        ({"pseudonym": "deep.name"}, UnknownFieldError, "no such field"),
+        ({"pseudonym": "deep.name"}, UnknownFieldError, "no such column"),
         ({"drop": "text"}, UsageError, "both a private text and left out"),
         ({"drop": "who", "pseudonym": "who"}, UsageError, "cannot be both"),
         ({"pseudonym": "raw"}, InputError, "cannot become a pseudonym"),

@@ -239,7 +239,7 @@ def test_reports_of_vectors_are_shown_whatever_their_settings(
         [views.report(document.decode(json.dumps(plain).encode(), "x"))], console
     )
     shown = " ".join(console.export_text().split())
-    assert f"unchanged {'who' if suffix == 'npz' else 'no other field'}." in shown
+    assert f"unchanged {'who' if suffix == 'npz' else 'no other column'}." in shown
     assert "Mechanism not stated" in shown
     assert ("any two texts" in shown) == (pool == "mean")
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+import dptext
 from dptext import pipeline, profile
 from dptext.engine import plan
 from dptext.report import answer, figures, html, protection
+from dptext.report.interface import PYTHON
 from tests import small
 from tests.report.pages import (
     changed,
@@ -142,7 +145,7 @@ def test_unchanged_fields_are_named(tmp_path: Path) -> None:
     for document, words in (
         (public, "in the texts: identifiers, punctuation, unknown words"),
         (known, "unchanged id, stars; in the texts: punctuation"),
-        (unknown, "unchanged every other field; in the texts: punctuation"),
+        (unknown, "unchanged every other column; in the texts: punctuation"),
     ):
         assert words in closed(rendered(document)).text
         assert words in panel(document, tmp_path)
@@ -151,7 +154,7 @@ def test_unchanged_fields_are_named(tmp_path: Path) -> None:
 def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
     """The answer does not call single words protected where they are not."""
     document = internal_report("risk", tmp_path)
-    for nats, words in ((3.0, "Send only"), (31.0, "Do not, unless the original")):
+    for nats, words in ((3.0, "Send only"), (31.0, "Do not send it unless you")):
         other = changed(document, guarantee__bound__loss=even(nats))
         assert words in closed(rendered(other)).text
 
@@ -159,7 +162,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "verdict", "whom"),
     [
-        ("risk", {}, "Hand it to a partner's programs", "People of whom"),
+        ("risk", {}, "Hand it at most to a partner's programs", "People about whom"),
         ("rank", {}, "Do not hand it on: most words can", "Nobody."),
         ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
         ("risk", {"guarantee__bound__notion": "none"}, "Do not hand it on", "Nobody."),
@@ -172,8 +175,8 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
         (
             "risk",
             {"guarantee__scope__unprotected": ["common-words"]},
-            "Hand it to people under contract at most",
-            "People of whom",
+            "Hand it at most to people under contract",
+            "People about whom",
         ),
         (
             "risk",
@@ -181,8 +184,8 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
                 "guarantee__bound__text_loss": {"total": 9.0},
                 "guarantee__bound__level": "text",
             },
-            "Hand it to programs that learn from texts at most",
-            "People whose text",
+            "Hand it at most to programs that learn from texts",
+            "People with one text",
         ),
     ],
 )
@@ -214,21 +217,60 @@ def test_a_plan_is_a_page() -> None:
         assert part in page
 
 
+KEYED = {"run__key": "key-file", "run__layout__fields": ["body"]}
+
+
 @pytest.mark.parametrize(
-    ("values", "warns"),
+    ("values", "warns", "by_id"),
     [
-        ({}, True),
-        ({"run__layout__id_field": "id"}, False),
-        ({"guarantee__scope__strategy": "data-set"}, False),
-        ({"run__key": "system"}, False),
+        ({}, True, True),
+        ({"run__layout__fields": None}, True, False),
+        ({"run__layout__id_field": "id"}, False, False),
+        ({"guarantee__scope__strategy": "data-set"}, False, False),
+        ({"run__key": "system"}, False, False),
     ],
 )
 def test_a_key_alone_draws_by_the_position_of_records(
-    values: dict[str, Any], warns: bool, tmp_path: Path
+    values: dict[str, Any], warns: bool, by_id: bool, tmp_path: Path
 ) -> None:
     """Without ids, the records behind another one are drawn anew, and that is said."""
-    document = changed(
-        internal_report("risk", tmp_path), **{"run__key": "key-file"} | values
-    )
+    document = changed(internal_report("risk", tmp_path), **KEYED | values)
     said = {line.name: line.sentence for line in answer.answer(document)}
-    assert ("--id" in said["again"]) is warns
+    assert ("are drawn anew" in said["again"]) is warns
+    assert ("--id prevents it" in said["again"]) is by_id, "lines have no id"
+
+
+def test_functions_of_python_speak_of_arguments_and_of_texts() -> None:
+    """No option of the command line stands there, and no column of a list of texts."""
+    texts = ["The film was good.", "Call me at noon, please."]
+    _, report = dptext.privatize(texts, "readable", report=True)
+    shown = str(report)
+    said = {line.name: line for line in answer.answer(report, interface=PYTHON)}
+    assert said["output"].figures["texts"] == 2
+    assert said["output"].sentence.startswith("2 texts, ")
+    part = re.sub(r"<style>.*</style>", "", report._repr_html_(), flags=re.S)
+    for each in (shown, part):
+        assert "--" not in each
+        assert "column" not in each
+        assert "field" not in each
+        assert "key= makes reruns identical" in " ".join(each.split())
+        assert "Send only the new texts." in " ".join(each.split())
+    assert "text" not in (report.run.layout.fields or ())
+
+
+def test_functions_of_python_speak_of_rows_and_columns_of_a_table() -> None:
+    """A table has columns, of which one is private, and an id."""
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame({"n": [1, 2], "body": ["good film", "bad film"]})
+    key = bytes(range(32))
+    _, report = dptext.privatize(frame, columns="body", report=True, key=key)
+    shown = " ".join(str(report).split())
+    assert '2 rows, 4 words of "body" replaced' in shown
+    assert "unchanged n; in the texts: punctuation" in shown
+    assert "May the unchanged columns leave? Read every row. Send only the new" in shown
+    assert "Rows behind an added or missing one are drawn anew: id= prevents" in shown
+    assert "--" not in shown
+    nested = pandas.DataFrame({"n": [1], "body": [{"a": "good film", "b": "x"}]})
+    _, report = dptext.privatize(nested, columns="body.a", report=True)
+    shown = " ".join(str(report).split())
+    assert "unchanged every other column;" in shown, "b is one of them"

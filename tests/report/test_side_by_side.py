@@ -96,17 +96,67 @@ def test_unchanged_columns_are_compared_as_sets(report: Document) -> None:
     assert aspects(few, unknown)["unchanged parts"].better is None
 
 
-def test_the_verdict_names_each_side(report: Document) -> None:
-    """It says where which one protects more, and where that cannot be said."""
+def test_the_verdict_names_the_stronger_export(report: Document) -> None:
+    """It says which one protects more, or that they cannot be compared."""
     stronger = changed(report, guarantee__bound__epsilon=2.0)
     said = compared(report, stronger).verdict
-    assert said.startswith(f"B is stronger in {GUARANTEE}.")
+    assert said.startswith(
+        f"B protects more where they can be compared: in {GUARANTEE}."
+    )
     assert "It cannot be said for attackers" in said
     mixed = changed(
         stronger, guarantee__scope__unprotected=["case", "grammar", "classes"]
     )
     assert "B" not in compared(report, report).verdict.split()[:1]
     assert compared(report, mixed).verdict != said
+
+
+@pytest.mark.parametrize(
+    ("better", "verdict"),
+    [
+        (("A", "A"), "A protects more: in x and y. B does in nothing."),
+        (("equal", "B"), "B protects more: in y. A does in nothing."),
+        (("equal", "equal"), "Both protect the same."),
+        (
+            ("A", "B"),
+            "They cannot be compared as a whole: A is stronger in x, B in y.",
+        ),
+        (
+            (None, "equal"),
+            "Neither protects more where they can be compared. It cannot be said for "
+            "x.",
+        ),
+    ],
+)
+def test_the_verdict_follows_from_the_aspects(
+    better: tuple[Any, Any], verdict: str
+) -> None:
+    """One export is stronger as a whole only where it is in nothing weaker."""
+    aspects = [
+        Aspect(name=name, a="", b="", better=each)
+        for name, each in zip("xy", better, strict=True)
+    ]
+    both = Comparison(names=("a", "b"), settings=[], answers=[], aspects=aspects)
+    assert both.verdict == verdict
+
+
+def test_of_the_same_texts_only_one_may_leave(report: Document) -> None:
+    """Whichever protects more; each has its verdict, and advice for both uses."""
+    other = changed(report, guarantee__bound__epsilon=2.0, output__sha256="0" * 64)
+    both = compared(report, other)
+    assert both.advice == (
+        "Of the same texts, send only one: two versions tell more than one."
+    )
+    assert compared(report, report).advice.startswith("Both are the same file")
+    plain: dict[str, Any] = both.data()
+    answered = plain["answers"]
+    assert [*answered] == ["fit_for", "before_you_send", "again"]
+    lines = {each.name: each.sentence for each in answer.answer(report)}
+    for name, line in zip(answered, ("verdict", "sending", "again"), strict=True):
+        assert answered[name]["a"] == lines[line]
+    page = closed(html.render(side_by_side.view(both)))
+    for part in (both.advice, lines["verdict"], lines["sending"], lines["again"]):
+        assert part in page.text
 
 
 def test_the_page_has_both_answers(report: Document) -> None:

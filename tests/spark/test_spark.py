@@ -210,6 +210,21 @@ def kill_writer(part: Path) -> Iterator[int]:
             continue
 
 
+def test_files_that_cannot_be_read_are_left_out(spark: Any, folder: Path) -> None:
+    """The others have the outputs of one machine; the error names the file."""
+    (folder / "in" / "b.jsonl.gz").write_bytes(b"\x1f\x8b\x08 damaged")
+    ends = {}
+    for engine in ("local", "spark"):
+        ends[engine] = sanitized(folder, engine, "--engine", engine, code=4)
+        report = json.loads((folder / "r.json").read_bytes())
+        assert report["private"]["records"] == 56
+    assert ends["local"] == ends["spark"]
+    assert "1 of 4 files cannot be read" in ends["spark"]
+    assert "in/b.jsonl.gz" in ends["spark"]
+    assert files(folder / "spark") == files(folder / "local")
+    assert len(files(folder / "spark")) == 6
+
+
 def test_what_cannot_be_read_is_one_line(spark: Any, folder: Path) -> None:
     """The error of a task is that of one machine: the file, the line, the code."""
     error = sanitized(folder, "out", "--on-error", "fail", "--engine", "spark", code=4)

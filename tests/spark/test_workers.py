@@ -13,10 +13,9 @@ from dptext import lexicons, pipeline, profile, spark
 from dptext.engine.files import Reports
 from dptext.engine.job import Job, Recipe
 from dptext.engine.run import Run
-from dptext.engine.tally import Start
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.spark import FileOutcome, count, make_private
+from dptext.spark import FileOutcome, count_texts, make_private
 from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
@@ -44,20 +43,20 @@ def jobs_of(folder: Path, out: str) -> list[Job]:
         rows = [json.dumps({"text": f"the {word} film"}) for word in WORDS[:7]]
         path.write_text(bad + "".join(row + "\n" for row in rows))
         target = str(folder / out / path.name)
-        jobs.append(Job((str(path),), target, Selection(), on_error="skip"))
+        job = Job((str(path),), target, Selection(), name=path.name, on_error="skip")
+        jobs.append(job)
     return jobs
 
 
 def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> None:
-    """Each knows what comes before it; outputs, sidecars and counts are the same."""
+    """Each knows how many texts come before; outputs, sidecars and counts agree."""
     reports = Reports(None, None, None, sidecar=True)
     alone = run_of(tmp_path)
     for job in jobs_of(tmp_path, "alone"):
         alone.release(job, reports)
     run, jobs = run_of(tmp_path), jobs_of(tmp_path, "tasks")
-    counts = [count(job, to_end=True) for job in jobs]
-    assert counts == [Start(8, 7), Start(7, 7)]
-    starts = [Start(0, 0), Start(8, 7)]
+    assert [count_texts(job) for job in jobs] == [7, 7]
+    before = [0, 7]
     shipped = spark.Shipped(Recipe.from_pipeline(run.pipeline, KEY))
     work = pickle.loads(
         pickle.dumps(
@@ -66,14 +65,14 @@ def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> Non
     )
     outcomes: list[Any] = [None, None]
     for number in (1, 0, 1):  # one of them twice, as Spark may
-        outcomes[number] = work((jobs[number], starts[number]))
+        outcomes[number] = work((jobs[number], before[number]))
     for outcome in outcomes:
         assert isinstance(outcome, FileOutcome)
         run.tally.merge(outcome.totals)
     for path in (tmp_path / "alone").iterdir():
         assert (tmp_path / "tasks" / path.name).read_bytes() == path.read_bytes()
     assert len(list((tmp_path / "tasks").iterdir())) == 4
-    assert run.tally.next == alone.tally.next == Start(15, 14)
+    assert run.tally.next_text == alone.tally.next_text == 14
     results = [each.tally.meters.results(each.tally.counted) for each in (run, alone)]
     assert results[0] == results[1]
 
@@ -82,7 +81,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
     """An error is a result, which no other try changes; another lexicon is one."""
     run = run_of(tmp_path)
     job = Job((str(tmp_path / "none.jsonl"),), str(tmp_path / "out"), Selection())
-    assert isinstance(count(job, to_end=False), UsageError)
+    assert isinstance(count_texts(job), UsageError)
     recipe = Recipe.from_pipeline(run.pipeline, KEY)._replace(digest="another")
     work = partial(
         make_private,
@@ -90,7 +89,7 @@ def test_what_goes_wrong_comes_back(tmp_path: Path) -> None:
         measures=run.measures,
         sidecar=True,
     )
-    assert isinstance(work((job, Start())), LexiconError)
+    assert isinstance(work((job, 0)), LexiconError)
 
 
 def test_a_lexicon_is_sent_where_it_is_not(tmp_path: Path) -> None:

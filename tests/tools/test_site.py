@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -52,3 +54,30 @@ def test_a_picture_is_put_into_its_page() -> None:
         drawn = site.PICTURE.sub(site.picture, text)
         assert drawn.startswith('<figure class="picture" markdown="0">\n<svg ')
         assert "<style>" not in drawn
+
+
+def test_short_code_is_marked() -> None:
+    """A long command may break, and blocks of code are unchanged."""
+    short, long = "<code>--profile readable</code>", f"<code>{'x' * 40}</code>"
+    marked = site.on_page_content(f"<p>{short} {long}</p><pre><code>a\nb</code></pre>")
+    assert marked.count('class="short"') == 1
+    assert long in marked
+
+
+def test_the_navigation_is_shown_at_1200_pixels(tmp_path: Path) -> None:
+    """The widths of the theme are replaced in styles and scripts."""
+    for name in ("stylesheets/main.css", "javascripts/bundle.js"):
+        path = tmp_path / "assets" / name
+        path.parent.mkdir(parents=True)
+        path.write_text("(min-width: 76.25em) (max-width: 76.234375em)")
+    site.on_post_build(SimpleNamespace(site_dir=str(tmp_path)))
+    for path in (tmp_path / "assets").rglob("*.*"):
+        assert path.read_text() == "(min-width: 70em) (max-width: 69.984375em)"
+
+
+def test_the_search_finds_pages_for_users_first() -> None:
+    """Pages of results have less weight."""
+    for address, meta in (("files.md", {}), ("results/rank.md", {"boost": 0.1})):
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=address), meta={})
+        assert site.on_page_markdown("# Title", page) == "# Title"
+        assert page.meta.get("search", {}) == meta

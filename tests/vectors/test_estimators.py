@@ -12,8 +12,10 @@ import pytest
 sklearn_checks: Any = pytest.importorskip("sklearn.utils.estimator_checks")
 
 from sklearn import base, pipeline  # noqa: E402
+from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.feature_extraction.text import TfidfVectorizer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
+from sklearn.model_selection import GridSearchCV  # noqa: E402
 
 from dptext.errors import UsageError  # noqa: E402
 from dptext.integrations.scikit_learn import (  # noqa: E402
@@ -81,6 +83,38 @@ def test_texts_with_new_words_stand_in_pipelines(tmp_path: Path) -> None:
         estimator.transform("the film was good")
     with pytest.raises(UsageError, match="give only one of epsilon, risk"):
         estimator.set_params(risk="10%").transform(texts)
+
+
+def test_names_of_features_pass_through(tmp_path: Path) -> None:
+    """A step after it names its features, in a search and beside other columns."""
+    pandas = pytest.importorskip("pandas")
+    texts = ["the film was good", "the story was old"] * 6
+    frame = pandas.DataFrame({"text": texts, "stars": range(12)})
+    private = PrivateText(epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
+    assert private.get_feature_names_out().tolist() == ["text"]
+    words = pipeline.make_pipeline(private, TfidfVectorizer())
+    columns = ColumnTransformer(
+        [("words", words, "text"), ("stars", "passthrough", ["stars"])]
+    )
+    rows = columns.fit_transform(frame)
+    assert len(columns.get_feature_names_out()) == rows.shape[1]
+    assert columns.get_feature_names_out()[-1] == "stars__stars"
+    searched = GridSearchCV(
+        pipeline.make_pipeline(words, LogisticRegression()),
+        {"pipeline__privatetext__epsilon": [3.0, 30.0]},
+        cv=2,
+    )
+    assert searched.fit(texts, [0, 1] * 6).best_params_
+    with pytest.raises(ValueError, match="set_output"):
+        words.set_output(transform="pandas")
+
+
+@pytest.mark.parametrize("kind", [TextVectors, PrivateText])
+def test_a_table_is_no_list_of_texts(kind: Any) -> None:
+    """The names of its columns would become private, and its texts go unused."""
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(TypeError, match="a DataFrame is not a list of texts"):
+        kind().fit([]).transform(pandas.DataFrame({"text": ["a", "b"]}))
 
 
 def test_fit_looks_at_no_value() -> None:

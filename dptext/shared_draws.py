@@ -17,11 +17,9 @@ from collections.abc import Callable
 import numpy as np
 
 from dptext.randomness import RandomBits, Randomness
-from dptext.types import Eps, Ids, Ints, Record
+from dptext.types import Eps, Ids, Ints
 
 Draw = Callable[[Ids, Eps, RandomBits], Ids]
-# No record has this ordinal: the nonce of words that are drawn once for a whole run.
-_RUN = Record(-2, (), None)
 
 
 def draw_by_record(
@@ -46,7 +44,7 @@ class RunTable:
     """The draws of one run for each word of the vocabulary, made on demand."""
 
     def __init__(self, size: int, randomness: Randomness) -> None:
-        nonce = randomness.nonce(_RUN)
+        nonce = randomness.run_nonce
         # One row for each word, and the last, -1, for unknown words.
         self._bits = randomness.bits([nonce], np.zeros(size + 1, np.int64))
         self._drawn = np.full(size + 1, -1, np.int32)

@@ -8,7 +8,7 @@ from dptext.types import JsonObject
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class AnswerLine:
     """An answer."""
 
     #: Its question in a word or two.

@@ -1,0 +1,138 @@
+"""Outputs of earlier runs: no run into a folder draws a finished one anew.
+
+Two versions of a text with different draws tell more than one. So a run into a folder
+stops before it draws anew an output that a manifest or a public report shows to be
+finished, and a run that replaces a single output says so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from dptext import streams
+from dptext.engine.files import Reports
+from dptext.engine.job import Job
+from dptext.engine.manifest import MANIFEST, Manifest, State
+from dptext.errors import UsageError
+from dptext.pipeline import Pipeline
+from dptext.randomness import RunKey
+from dptext.report import document
+from dptext.report.document import Document
+from dptext.report.layout import Layout, sidecar_path
+from dptext.settings import digest_of_data
+
+_NO_KEY = "without --key-file every run draws other words"
+_WITHOUT_KEY = "they were made without this key"
+_REASONS = {
+    State.OTHER_KEY: f"they were made with another key, or {MANIFEST} was edited",
+    State.OTHER_SETTINGS: "they were made with other settings",
+}
+
+
+class Earlier:
+    """Compares the draws of a run with those of outputs that are there."""
+
+    def __init__(self, pipeline: Pipeline, key: RunKey, reports: Reports) -> None:
+        self._key, self._reports = key, reports
+        self._settings = digest_of_data(pipeline.profile.settings())
+        self._lexicon = pipeline.lexicon.digest
+
+    def check(self, folder: str, jobs: Sequence[Job], manifest: Manifest) -> str:
+        """Raise UsageError if a job would draw a finished output of a folder anew.
+
+        Returns a line on outputs that will be made again with the same draws from
+        another input, "" if there are none.
+        """
+        anew, again = [], []
+        for job in jobs:
+            state = manifest.state(job)
+            reason = _REASONS.get(state)
+            if state is State.UNKNOWN:
+                reason = self._difference(job)
+            if reason is not None:
+                is_keyed = self._key.origin != "system"
+                anew.append((job, reason if is_keyed else _NO_KEY))
+            elif state is State.OUTDATED:
+                again.append(job)
+        if anew:
+            job, reason = anew[0]
+            advice = "write to another folder, or remove outputs that nobody has"
+            if reason == _NO_KEY:
+                advice += "; with a key file repeated runs are identical"
+            else:
+                advice = f"use the key and settings of that run, {advice}"
+            raise UsageError(
+                f"{folder}: this run would draw {_counted(len(anew))} anew "
+                f"({_first(folder, anew[0][0], len(anew))}), as {reason}; a second "
+                f"version of a text weakens protection: {advice}"
+            )
+        if not again:
+            return ""
+        kept = "records with the same id and text keep their words"
+        if again[0].selection.id_field is None:
+            kept = (
+                "records keep their words up to the first one added or left out (--id "
+                "FIELD keeps those of all others)"
+            )
+        return (
+            f"{folder}: {_counted(len(again))} will be made again "
+            f"({_first(folder, again[0], len(again))}), as the input or the columns "
+            f"changed; {kept}"
+        )
+
+    def replaced(self, job: Job) -> str:
+        """Return a line on an earlier output that a job draws anew, "" without one."""
+        if self._difference(job) is None:
+            return ""
+        return (
+            f"{job.output}: this run replaces an earlier output with other draws; send "
+            "only one of two versions of a text, as the second weakens protection"
+        )
+
+    def _difference(self, job: Job) -> str | None:
+        """Return why the draws of a job are not those of its output's report.
+
+        None without an output that has a report, and if no difference is known, as a
+        report tells nothing of the key.
+        """
+        report = self._report(job)
+        if report is None:
+            return None
+        run, key = report.run, self._key.origin
+        if "system" in (key, run.key):
+            return _NO_KEY if key == "system" else _WITHOUT_KEY
+        layout = Layout.from_selection(job.selection, {job.format or "jsonl"})
+        mine = (key, self._settings, self._lexicon, layout.fields, layout.id_field)
+        noted = (
+            run.key,
+            run.settings_digest,
+            run.lexicon_digest,
+            run.layout.fields,
+            run.layout.id_field,
+        )
+        return None if mine == noted else _REASONS[State.OTHER_SETTINGS]
+
+    def _report(self, job: Job) -> Document | None:
+        """Return the public report beside an output that is there, if it has one."""
+        target = Path(job.output or "")
+        if job.output is None or not target.is_file():
+            return None
+        for path in filter(None, (sidecar_path(target), self._reports.public)):
+            with contextlib.suppress(OSError, UsageError):
+                report = document.decode(streams.read_small(path, "report"), path.name)
+                if report.output is not None and report.output.file == target.name:
+                    return report
+        return None
+
+
+def _counted(outputs: int) -> str:
+    return "1 finished output" if outputs == 1 else f"{outputs:,} finished outputs"
+
+
+def _first(folder: str, job: Job, count: int) -> str:
+    """Name the output of a job in its folder, the first of several."""
+    name = os.path.relpath(job.output or "", folder)
+    return name if count == 1 else f"first {name}"

@@ -1,0 +1,231 @@
+"""Outputs of earlier runs: none is drawn anew without a word."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import Ran, here
+
+LINES = "".join(
+    json.dumps({"id": number, "text": f"the film was good {word} day"}) + "\n"
+    for number, word in enumerate(("one", "old", "new", "bad", "long", "first"))
+)
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Write a folder of two files of records."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in").mkdir()
+    for name in ("a.jsonl", "b.jsonl"):
+        (tmp_path / "in" / name).write_text(LINES)
+    return tmp_path
+
+
+@pytest.fixture
+def other_key(tmp_path: Path) -> str:
+    """Write another key."""
+    path = tmp_path / "other-key"
+    path.write_bytes(secrets.token_bytes(32))
+    path.chmod(0o600)
+    return str(path)
+
+
+def private(options: tuple[str, ...], *more: str, out: str = "out") -> Ran:
+    """Make the folder private."""
+    run = ("sanitize", "in", "-f", "text", *options, "--no-bayes-risk")
+    return here(*run, "--out-dir", out, *more)
+
+
+def outputs(folder: Path) -> dict[str, bytes]:
+    """Return the outputs without the manifest."""
+    return {
+        path.name: path.read_bytes()
+        for path in (folder / "out").iterdir()
+        if path.name != ".dptext-manifest"
+    }
+
+
+def refused(ran: Ran, reason: str) -> None:
+    """Assert that a run stopped in one line that tells why, and what to do."""
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert ran.err.startswith("dptext: out: this run would draw ")
+    assert reason in ran.err
+    assert "write to another folder, or remove outputs that nobody has" in ran.err
+
+
+def test_without_a_key_finished_outputs_stay(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A folder is not made twice, with a key or without, until outputs are removed."""
+    assert private(options).code == 0
+    before = outputs(folder)
+    for quiet in ((), ("--quiet",), ("--json",)):
+        refused(private(options, *quiet), "2 finished outputs anew (first a.jsonl)")
+    keyed = ("--key-file", key)
+    for more in (keyed, (*keyed, "--resume")):
+        refused(private(options, *more), "as they were made without this key")
+    assert outputs(folder) == before
+    (folder / "out" / "b.jsonl").unlink()
+    refused(private(options), "1 finished output anew (a.jsonl), as without --key-file")
+    shutil.rmtree("out")
+    assert private(options).code == 0
+    assert outputs(folder) != before
+
+
+def test_the_same_key_and_settings_make_the_same(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A repeated run is no second release, with --resume or without."""
+    keyed = ("--key-file", key)
+    assert private(options, *keyed).code == 0
+    before = outputs(folder)
+    for more in ((), ("--resume",), (), ("--resume",)):
+        ran = private(options, *keyed, *more, "-q")
+        assert (ran.code, ran.err) == (0, "")
+        assert outputs(folder) == before
+    (folder / "in" / "0.jsonl").write_text(LINES)
+    assert private(options, *keyed, "--resume").code == 0
+    after = outputs(folder)
+    assert after.items() > before.items()
+    assert len(set(after.values())) == len(after)
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+@pytest.mark.parametrize("earlier", [(), ("--resume",)])
+@pytest.mark.parametrize(
+    "changed", [("--epsilon", "4"), ("--id", "id"), ("--field", "id"), ("--seed", "3")]
+)
+def test_other_settings_stop_before_anything_is_drawn(
+    changed: tuple[str, ...],
+    earlier: tuple[str, ...],
+    resume: tuple[str, ...],
+    folder: Path,
+    options: tuple[str, ...],
+    key: str,
+) -> None:
+    """Finished outputs stay, whether their run kept a manifest or not."""
+    for name in ("a.jsonl", "b.jsonl"):
+        text = LINES.replace('"id": ', '"id": "n').replace(', "text"', '", "text"')
+        (folder / "in" / name).write_text(text)
+    keyed = ("--key-file", key)
+    assert private(options, *keyed, *earlier).code == 0
+    before = outputs(folder)
+    secret = () if changed[0] == "--seed" else keyed
+    ran = private(options, *secret, *changed, *resume)
+    refused(ran, "2 finished outputs anew (first a.jsonl)")
+    assert "they were made with" in ran.err
+    assert outputs(folder) == before
+
+
+def test_another_key_stops_before_anything_is_drawn(
+    folder: Path, options: tuple[str, ...], key: str, other_key: str
+) -> None:
+    """A manifest tells the key of its outputs; new files alone need no old key."""
+    assert private(options, "--key-file", key, "--resume").code == 0
+    before = outputs(folder)
+    for resume in ((), ("--resume",)):
+        ran = private(options, "--key-file", other_key, *resume)
+        refused(ran, "they were made with another key, or .dptext-manifest was edited")
+    assert outputs(folder) == before
+    (folder / "in" / "c.jsonl").write_text(LINES)
+    run = ("--key-file", other_key, "--include", "c.jsonl", "--resume")
+    assert private(options, *run).code == 0
+    assert outputs(folder).items() > before.items()
+
+
+def test_the_answer_tells_which_records_are_drawn_anew(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """In a folder the name of a file counts, too; with ids neither name nor place."""
+    named = "of their file, and all of a renamed file, are drawn anew"
+    ran = private(options, "--key-file", key)
+    assert named in " ".join(ran.err.split())
+    ran = private(options, "--key-file", key, "--id", "id", out="by id")
+    assert "drawn anew" not in " ".join(ran.err.split())
+    for name, more in (("out", ()), ("by id", ("--id", "id"))):
+        before = Path(name, "a.jsonl").read_bytes()
+        os.rename("in/a.jsonl", "in/c.jsonl")
+        assert private(options, "--key-file", key, *more, out=name).code == 0
+        assert (Path(name, "c.jsonl").read_bytes() == before) == bool(more)
+        os.rename("in/c.jsonl", "in/a.jsonl")
+
+
+def test_a_changed_input_is_named_before_it_is_made_again(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """The line says which records keep their words, and they do."""
+    keyed = ("--key-file", key, "--resume")
+    first, *rest = LINES.splitlines(keepends=True)
+    new = '{"id":9,"text":"the film was a new one"}\n'
+    for name, by_id, said in (
+        ("plain", (), "records keep their words up to the first one added or left"),
+        ("by id", ("--id", "id"), "records with the same id and text keep their words"),
+    ):
+        (folder / "in" / "a.jsonl").write_text(LINES)
+        assert private(options, *keyed, *by_id, out=name).code == 0
+        before = Path(name, "a.jsonl").read_text().splitlines()
+        (folder / "in" / "a.jsonl").write_text("".join((first, new, *rest)))
+        ran = private(options, *keyed, *by_id, out=name)
+        assert ran.code == 0
+        line = ran.err.splitlines()[0]
+        assert line.startswith(f"dptext: {name}: 1 finished output will be made again")
+        assert "(a.jsonl), as the input or the columns changed" in line
+        assert said in line
+        after = Path(name, "a.jsonl").read_text().splitlines()
+        assert after[0] == before[0]
+        assert (after[2:] == before[1:]) == bool(by_id)
+
+
+def test_a_single_output_that_is_replaced_is_named_before(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """One line, and the run goes on; the same draws need no word."""
+    run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
+    said = "dptext: o.jsonl: this run replaces an earlier output with other draws"
+    keyed = ("--key-file", key)
+    for number, (more, is_said) in enumerate(
+        (
+            ((), False),
+            ((), True),
+            (keyed, True),
+            (keyed, False),
+            ((*keyed, "--id", "id"), True),
+        )
+    ):
+        ran = here(*run, "-o", "o.jsonl", *more)
+        assert ran.code == 0
+        assert (said in ran.err) == is_said, number
+        assert ran.err.startswith(said) == is_said
+    ran = here(*run, "-o", "o.jsonl", "--json")
+    assert any(
+        f"dptext: {each}".startswith(said) for each in json.loads(ran.err)["warnings"]
+    )
+    assert here(*run, "-o", "o.jsonl", "-q").err == ""
+    os.remove("o.jsonl.dptext.json")
+    assert said not in here(*run, "-o", "o.jsonl").err
+
+
+def test_check_passes_over_the_manifest(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """It is no export; under its name nothing else hides."""
+    assert private(options, "--key-file", key, "--resume").code == 0
+    policy = ("--lexicon", options[options.index("--lexicon") + 1])
+    ran = here("check", "out", *policy)
+    assert (ran.code, ran.out) == (0, b"")
+    assert "manifest" not in ran.err
+    named = here("check", "out/.dptext-manifest")
+    assert (named.code, named.out) == (0, b"")
+    assert "not checked (the list of finished outputs for --resume" in named.err
+    path = Path("out", ".dptext-manifest")
+    path.write_text(path.read_text() + LINES)
+    ran = here("check", "out", *policy)
+    assert ".dptext-manifest: not checked" in ran.err
+    assert here("check", "out/.dptext-manifest").code == 1

@@ -1,0 +1,140 @@
+"""Errors and warnings of calls name parameters of Python, where the program calls."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dptext
+from dptext import calls
+from dptext.calls import in_words_of_python
+from dptext.errors import MissingExtra, UsageError
+from tests.cli.running import lexicon
+
+pytestmark = pytest.mark.quick
+KEY = bytes(range(40))
+
+
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        (
+            "name each with --field NAME; fields: 'a'",
+            "name each with fields=; fields: 'a'",
+        ),
+        ("give it with --key-file FILE", "give it with key="),
+        ("--id customer: 5 records", "id customer: 5 records"),
+        ("give --mu or an epsilon", "give mu= or an epsilon"),
+        ("as in --format csv", "as in format='csv'"),
+        ("; --on-error skip leaves it out", "; on_error='skip' leaves it out"),
+        (
+            "words: --set tokens.unknown=mask (or drop)",
+            "words: overrides={'tokens': {'unknown': 'mask'}} (or drop)",
+        ),
+        (
+            "--field is repeated, once for each: --field a --field b; fields: 'c'",
+            "a list names several: fields=['a', 'b']; fields: 'c'",
+        ),
+        ("or --quarantine FILE)", "or `dptext sanitize --quarantine FILE`)"),
+        (
+            "use dptext calibrate --public-text FILE, or give --risk",
+            "use dptext calibrate --public-text FILE, or give risk=",
+        ),
+        ("run `dptext doctor --install nltk`", "run `dptext doctor --install nltk`"),
+        ("my--id.csv: no such file", "my--id.csv: no such file"),
+    ],
+)
+def test_options_become_parameters(line: str, expected: str) -> None:
+    """With a value where the line has one; commands and names of files stay."""
+    assert in_words_of_python(line) == expected
+
+
+def test_tables_have_columns() -> None:
+    """Where files have fields."""
+    line = "field 'a' and fields with id field: name them with --field a"
+    assert in_words_of_python(line, table=True) == (
+        "column 'a' and columns with id column: name them with columns= a"
+    )
+
+
+def test_parameters_are_those_of_functions() -> None:
+    """No message names a parameter that no function has."""
+    functions = (dptext.privatize, dptext.sanitize_files, dptext.embed)
+    known = {name for each in functions for name in inspect.signature(each).parameters}
+    assert {*calls._PARAMETERS.values()} <= known
+    assert calls.TableChoices.__annotations__.keys() <= known
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        ({"mechanism": "gumbel", "risk": 0.2}, "give epsilon= instead of a risk"),
+        ({"decode": "causal-lm"}, "overrides={'decoder': {'model': 'PATH'}}, a "),
+        ({"epsilon": True}, "epsilon True: give a finite number above 0, not bool"),
+        ({"epsilon": "8"}, "epsilon '8': give a finite number above 0, not str"),
+        ({"profile": 5}, "profile: give a name or the path of a .yaml file, not int"),
+        ({"lexicon": 5}, "lexicon: give a name, not int"),
+        ({"topics": 5}, "topics: give a name, not int"),
+        ({"report": "report.json"}, "report: give True or False; report.to_json()"),
+        ({"key": 5}, "key: give bytes or the path of a file, not int"),
+    ],
+    ids=str,
+)
+def test_a_wrong_call_is_one_line_about_its_parameter(
+    given: dict[str, Any], expected: str
+) -> None:
+    """Without an option of the command line."""
+    with pytest.raises((UsageError, TypeError)) as raised:
+        dptext.privatize("the film was good", **given)
+    assert expected in str(raised.value)
+    assert "--" not in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_missing_packages_are_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An ImportError keeps its message apart."""
+    with pytest.raises(MissingExtra) as raised, calls.errors_in_words_of_python():
+        raise MissingExtra("a model needs --pool word")
+    assert str(raised.value) == raised.value.msg == "a model needs pool='word'"
+
+
+def test_warnings_point_to_the_program(tmp_path: Path) -> None:
+    """Whatever frames of generators and blocks lie between."""
+    pandas = pytest.importorskip("pandas")
+    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    frame = pandas.DataFrame({"mail": ["a@b.org", "c@d.org"], "text": "the film"})
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    unknown = ["xylo quor zim blar"] * 60
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        dptext.privatize(frame, columns="text", **settings)
+        dptext.privatize(unknown, **settings)
+        dptext.embed(unknown, **settings)
+        dptext.sanitize_files(
+            tmp_path / "in.csv", tmp_path / "out.csv", fields="text", **settings
+        )
+    assert {each.filename for each in caught} == {__file__}
+    lines = [str(each.message) for each in caught]
+    assert sum("column 'mail' was left unchanged" in line for line in lines) == 2
+    assert sum("are not in lexicon" in line for line in lines) == 2
+    assert any("make it private (columns=) or a pseudonym" in line for line in lines)
+    assert any("make it private (fields=) or a pseudonym" in line for line in lines)
+    assert not any("--" in line for line in lines)
+
+
+def test_results_have_a_short_repr(tmp_path: Path) -> None:
+    """A notebook shows the last value of a cell: not 12,000 characters of a report."""
+    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    (tmp_path / "in.txt").write_text("the film was good\n")
+    _, report = dptext.privatize(["the film"], report=True, **settings)
+    assert repr(report) == (
+        "Report(audience='internal', profile='custom, from balanced', "
+        "notion='LDP', epsilon=3.0)"
+    )
+    files = dptext.sanitize_files(tmp_path / "in.txt", tmp_path / "o.txt", **settings)
+    assert len(repr(files)) < 300
+    assert len(repr(dptext.embed(["the film"], **settings))) < 500
