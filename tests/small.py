@@ -32,10 +32,7 @@ def lexicon(
     order = np.argsort(gaps, axis=1, kind="stable")
     gaps = np.maximum(gaps, 0.0)
     k = min(listed or size, size)
-    far = [
-        min((row[other] for other in rest), default=np.inf)
-        for row, rest in zip(gaps, order[:, k:], strict=True)
-    ]
+    far = np.take_along_axis(gaps, order[:, k:], axis=1).min(axis=1, initial=np.inf)
     pairs = gaps[:size][np.triu_indices(size, 1)]
     near = np.sort(gaps[:size], axis=1)[:, 1] if size > 1 else np.zeros(1)
     frequencies = np.array(counts if counts else np.arange(size, 0, -1.0), np.float64)
@@ -47,7 +44,7 @@ def lexicon(
         vectors=table,
         counts=frequencies,
         orders=order[:, :k].astype(np.uint16),
-        far=np.nextafter(np.array(far, np.float32), np.float32(-np.inf)),
+        far=np.nextafter(far.astype(np.float32), np.float32(-np.inf)),
         digest=hashlib.sha256(content).hexdigest(),
         meta={
             "prior": "made for tests",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -124,11 +125,17 @@ def test_the_unknown_word_takes_part_of_the_gain() -> None:
     assert gains == pytest.approx([1.40, 1.14], abs=0.02)
 
 
+@lru_cache(maxsize=1)
+def many() -> Lexicon:
+    """Return 2,500 words in two dimensions."""
+    return small.cloud(2500, 2, listed=4)
+
+
 @pytest.mark.parametrize("epsilon", [0.7, 3.0, 12.0])
 @pytest.mark.parametrize("gamma", [math.inf, 1.0])
 def test_words_that_were_not_first_chosen_count(epsilon: float, gamma: float) -> None:
-    """2500 words in two dimensions: all pairs by the identity, in one block."""
-    lexicon = small.cloud(2500, 2, listed=4)
+    """All pairs by the identity, in one block."""
+    lexicon = many()
     eta = scale_of(lexicon, epsilon, gamma)
     t = distances(lexicon, gamma)
     log_z = np.log(np.exp(-0.5 * eta * t[:, :-1]).sum(axis=1))
