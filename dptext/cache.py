@@ -33,7 +33,8 @@ from numpy.typing import NDArray
 from dptext import progress, streams
 from dptext.errors import LexiconError
 
-Arrays = Mapping[str, NDArray[Any]]
+Array = NDArray[Any]
+Arrays = Mapping[str, Array]
 Numbers = dict[str, Any]
 T = TypeVar("T")
 
@@ -143,10 +144,10 @@ def numbers(
 
 def table(
     key: str,
-    compute: Callable[[], NDArray[Any]],
-    holds: Callable[[NDArray[Any]], bool],
+    compute: Callable[[], Array],
+    holds: Callable[[Array], bool],
     work: str,
-) -> NDArray[Any]:
+) -> Array:
     """Return a large array of a key, mapped from its file, which processes share.
 
     Only the parts that are used are read, so no digest is checked: `holds` must find
@@ -164,11 +165,11 @@ def table(
     return computed if kept is None else kept
 
 
-def _mapped(path: Path, holds: Callable[[NDArray[Any]], bool]) -> NDArray[Any] | None:
+def _mapped(path: Path, holds: Callable[[Array], bool]) -> Array | None:
     """Map the array of a file, None if it is invalid."""
     try:
         if _private(path.stat(), stat.S_ISREG):
-            kept: NDArray[Any] = np.load(path, mmap_mode="r", allow_pickle=False)
+            kept: Array = np.load(path, mmap_mode="r", allow_pickle=False)
             return np.asarray(kept) if holds(kept) else None
     except Exception:  # noqa: S110 - any error means an invalid entry
         pass

@@ -64,7 +64,7 @@ _REPEATED = re.compile(r"--([a-z-]+) is repeated, once for each: (--.*?)(?=;|$)"
 _OPTION = re.compile(
     r"(?P<command>`?dptext [a-z]+(?: --[a-z-]+(?: [A-Z]+)?)*)"
     r"|(?<![\w-])--set (?P<setting>[a-z_.]+)=(?P<value>\w+)"
-    r"|(?<![\w-])--(?P<option>[a-z][a-z-]*)(?: (?P<given>"
+    r"|(?<![\w-])--(?P<option>[a-z][a-z-]*)(?: (?P<argument>"
     r"[A-Z]+|csv|json|jsonl|text|skip|pass|mean|word|sif|sentence|none)\b)?"
 )
 _OURS = re.compile(r"dptext(\.|$)")
@@ -95,10 +95,14 @@ def in_words_of_python(line: str, *, table: bool = False) -> str:
         if name is None:
             return f"`dptext sanitize {match[0]}`"
         name = "columns" if table and name == "fields" else name
-        given = match["given"] or ""
+        argument = match["argument"] or ""
         if not match.start():  # the subject of the line
             return match[0].replace(f"--{match['option']}", name)
-        return f"{name}='{given}'" if given and not given.isupper() else f"{name}="
+        return (
+            f"{name}='{argument}'"
+            if argument and not argument.isupper()
+            else f"{name}="
+        )
 
     line = _OPTION.sub(written, _REPEATED.sub(several, line))
     return _FIELD.sub(r"\1column\2", line) if table else line

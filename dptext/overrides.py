@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import Any, TypedDict, Unpack
+from typing import TypedDict, Unpack
 
 from dptext.errors import UsageError
 from dptext.settings import share
@@ -47,7 +47,6 @@ def make_overrides(
         raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
     if not isinstance(settings, Mapping | None):
         raise TypeError("overrides: give a dictionary of keys and values")
-    wanted: dict[str, Any]
     wanted = {name: value for name, value in chosen.items() if value is not None}
     spent = [name for name in ("epsilon", "risk", "attacker_risk") if name in wanted]
     if len(spent) > 1:
@@ -55,8 +54,8 @@ def make_overrides(
     over: JsonObject = {}
     if "mechanism" in wanted:
         over |= {"mechanism": {"name": wanted["mechanism"]}, "mapping": None}
-    if "lexicon" in wanted:
-        over["lexicon"] = os.fspath(wanted["lexicon"])
+    if (lexicon := chosen.get("lexicon")) is not None:
+        over["lexicon"] = os.fspath(lexicon)
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
     from dptext.types import JsonObject
 
+# Loaders, nodes and events of YAML, whose package is loaded where it is used.
+Yaml = Any
 Settings = TypeVar("Settings", bound="DataclassInstance")
 # Most levels of keys in a file.
 _DEEPEST = 50
@@ -88,7 +90,7 @@ def _describe_type(match: re.Match[str]) -> str:
     return f"give {named}" + (f"{_BOUNDS[bound]} {float(limit):g}" if bound else "")
 
 
-def _choices(hint: Any) -> Iterator[str]:
+def _choices(hint: object) -> Iterator[str]:
     """Yield the words that a type admits."""
     if isinstance(hint, EnumType):
         yield from map(str, hint)
@@ -178,11 +180,11 @@ def read_value(text: str) -> object:
         return text
 
 
-def _check_size(text: str, loader: Any) -> None:
+def _check_size(text: str, loader: Yaml) -> None:
     """Raise YAMLError for aliases and deep nesting, which may grow without limit."""
     import yaml
 
-    event: Any
+    event: Yaml
     depth = 0
     for event in yaml.parse(text, Loader=loader):
         depth += isinstance(event, yaml.CollectionStartEvent)
@@ -197,14 +199,14 @@ def _check_size(text: str, loader: Any) -> None:
 
 
 @cache
-def _loader() -> Any:
+def _loader() -> Yaml:
     """Return a safe loader that refuses a key given twice and reads 1e-3."""
     import yaml
 
     class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
         pass
 
-    def mapping(loader: Any, node: Any) -> dict[Any, Any]:
+    def mapping(loader: Yaml, node: Yaml) -> dict[object, object]:
         keys = [loader.construct_object(key) for key, _ in node.value]
         for number, key in enumerate(keys):
             if key in keys[:number]:

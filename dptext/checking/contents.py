@@ -143,7 +143,7 @@ class Contents:
         ]
         for name, values in ((_FURTHER, self._further), (_NAMES, self._names)):
             how = values.identifies("", by_name=False)
-            if how is not None and (how.kind is not Kind.NAME or how.found >= _FEW):
+            if how is not None and (how.kind is not Kind.NAME or how.matching >= _FEW):
                 in_names.append((name, how))
         for name, how in in_names:
             if name not in allowed:

@@ -88,7 +88,7 @@ def _release(checks: Sequence[ReleaseCheck]) -> Iterator[tuple[str, str]]:
     for check in checks:
         shown = f"no fault found: {check.covered}"
         if check.refuted:
-            shown = f"REFUTED: {check.found}; what was tested: {check.covered}"
+            shown = f"REFUTED: {check.fault}; what was tested: {check.covered}"
         yield f"Release, {check.name}", shown
 
 

@@ -59,13 +59,13 @@ def audit_budget(pipeline: Pipeline, public: Pipeline) -> tuple[str, str]:
         f"alone, are those of the settings (budget {pipeline.profile.budget.name}) "
         "and those that the mechanism is given"
     )
-    found = (
+    fault = (
         _handed_over(draws, public)
         or _drawn_too_often(draws, public)
         or _passed_limit(draws, pipeline.budget.description)
         or _unlike_settings(draws, pipeline)
     )
-    return covered, found
+    return covered, fault
 
 
 def _texts(pipeline: Pipeline) -> list[str]:
@@ -92,11 +92,11 @@ def _handed_over(draws: Draws, public: Pipeline) -> str:
     ids = np.concatenate([each for each, _ in mechanism.asked])
     eps = np.concatenate([each for _, each in mechanism.asked])
     reported = set(zip(draws.words.inputs.tolist(), draws.eps.tolist(), strict=True))
-    given = set(zip(ids.tolist(), eps.tolist(), strict=True))
-    if reported == given:
+    drawn = set(zip(ids.tolist(), eps.tolist(), strict=True))
+    if reported == drawn:
         return ""
     words = public.lexicon.words
-    row, epsilon = min(given - reported or reported - given)
+    row, epsilon = min(drawn - reported or reported - drawn)
     name = "an unknown word" if row < 0 else repr(words[row])
     return f"{name} is drawn with an epsilon ({epsilon:g}) other than is reported"
 
@@ -156,8 +156,8 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
     elif isinstance(params, position.Params):
         table = np.array([*params.epsilons, params.rest])
         begins = np.searchsorted(texts, texts)
-        place = np.arange(len(texts)) - begins
-        expected = table[np.minimum(place, len(table) - 1)]
+        positions = np.arange(len(texts)) - begins
+        expected = table[np.minimum(positions, len(table) - 1)]
     elif isinstance(params, declared.Params):
         expected = _by_class(params, lexicon)[draws.words.ids]
     elif isinstance(params, class_first.Params):
@@ -202,22 +202,24 @@ def class_names(params: declared.ClassParams, lexicon: Lexicon) -> list[str]:
 
 def _by_class(params: declared.ClassParams, lexicon: Lexicon) -> Floats:
     """Return the epsilon of the class of each row: (V + 1,)."""
-    given = params.epsilons
+    epsilons = params.epsilons
+    other = epsilons.get("other", np.nan)
     named = class_names(params, lexicon)
-    return np.array([given.get(name, given.get("other", np.nan)) for name in named])
+    return np.array([epsilons.get(name, other) for name in named])
 
 
 def _class_drawn_first(
     draws: Draws, params: class_first.Params, lexicon: Lexicon
 ) -> str:
     """Hold the epsilons of each true class against randomised response."""
-    given, named = params.epsilons, np.array(class_names(params, lexicon))
+    epsilons, named = params.epsilons, np.array(class_names(params, lexicon))
     known = {"number", "unknown", *named.tolist()}
     if params.by == "frequency":
         known |= {"top-100", "top-1000", "top-10000", "rare"}
     elif params.by == "part-of-speech":
         known |= set(PARTS)
-    of_class = {name: given.get(name, given.get("other", np.nan)) for name in known}
+    other = epsilons.get("other", np.nan)
+    of_class = {name: epsilons.get(name, other) for name in known}
     total = np.exp(params.first) + len(known) - 1.0
     true = named[draws.words.ids]
     tests, values = MultipleTests(), sorted(set(of_class.values()))
@@ -258,15 +260,15 @@ def _after_the_past(
     after = _by_class(params, lexicon)
     total = params.epsilon * (1.0 - 1e-9)
     expected = np.empty(len(draws.eps))
-    remaining, text, place = 0.0, -1, 0
+    remaining, text, earlier = 0.0, -1, 0
     for at, of_text in enumerate(draws.words.texts.tolist()):
         if of_text != text:
-            text, place, remaining, wanted = of_text, 0, total, params.start
+            text, earlier, remaining, wanted = of_text, 0, total, params.start
         least = min(params.min, total / counts[at])
-        most = remaining - least * (counts[at] - place - 1)
+        most = remaining - least * (counts[at] - earlier - 1)
         expected[at] = min(max(wanted, least), max(most, least))
         remaining -= expected[at]
-        wanted, place = float(after[draws.drawn[at]]), place + 1
+        wanted, earlier = float(after[draws.drawn[at]]), earlier + 1
     return expected
 
 

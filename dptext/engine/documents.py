@@ -34,7 +34,7 @@ from dptext.report.sections import (
     WordSection,
 )
 from dptext.settings import digest_of_data
-from dptext.types import Selection
+from dptext.types import JsonObject, Selection
 
 Internal = TypeVar("Internal", bound=Document)
 
@@ -122,7 +122,7 @@ def public_report(
 
 def run_section(
     *,
-    settings: dict[str, Any],
+    settings: JsonObject,
     profile: str,
     lexicon: str,
     lexicon_digest: str,

@@ -120,8 +120,8 @@ class FieldValues:
         of_all = self.count(look) / max(self.texts, 1)
         if self.different < _FEW:
             return of_all
-        found = sum(n for each, n in self._different.items() if look in each)
-        return max(of_all, found / self.different)
+        matching = sum(n for each, n in self._different.items() if look in each)
+        return max(of_all, matching / self.different)
 
     def looks(self) -> str:
         """Say what the values are."""
@@ -139,8 +139,8 @@ class FieldValues:
 
     def kind(self, name: str) -> Kind | None:
         """Return how the field, which has this name, identifies people, if it does."""
-        found = self.identifies(name)
-        return None if found is None else found.kind
+        how = self.identifies(name)
+        return None if how is None else how.kind
 
     def identifies(self, name: str, *, by_name: bool = True) -> Identifying | None:
         """Return how the field identifies people, and how many of its values do so.
@@ -148,8 +148,8 @@ class FieldValues:
         By what the values are, and else, unless by_name is False, by its name.
         """
         for kind in (Kind.EMAIL, Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME):
-            if found := self._found(kind):
-                return Identifying(kind, found, self.texts)
+            if matching := self._matching(kind):
+                return Identifying(kind, matching, self.texts)
         named = self._by_name(name) if by_name else None
         if named is None or (self.texts and not self._may_be(named)):
             return None
@@ -161,7 +161,7 @@ class FieldValues:
             return False
         return kind is not Kind.PHONE or self.count("long numbers") > 0
 
-    def _found(self, kind: Kind) -> int:
+    def _matching(self, kind: Kind) -> int:
         """Return how many values are of a kind, 0 where there are too few to tell."""
         if self.share(kind) >= _MOST:
             return self.count(kind)
@@ -201,7 +201,8 @@ class Identifying(NamedTuple):
     """How a field identifies people: the kind, and how many of its values are so."""
 
     kind: Kind
-    found: int
+    #: How many values are so.
+    matching: int
     #: How many values the field has that are not empty.
     values: int
     #: Whether its name tells, and not what its values look like.
@@ -211,7 +212,7 @@ class Identifying(NamedTuple):
         """Say kind and count, without any value."""
         if self.by_name:
             return f"{self.kind}, by its name ({self.values:,} values)"
-        return f"{self.kind} ({self.found:,} of {self.values:,} values)"
+        return f"{self.kind} ({self.matching:,} of {self.values:,} values)"
 
 
 # The looks of one value, in a fixed order.

@@ -61,12 +61,12 @@ class ReleaseCheck:
     #: Description of the test, as a sentence.
     covered: str
     #: Description of the fault; "" without one.
-    found: str = ""
+    fault: str = ""
 
     @property
     def refuted(self) -> bool:
         """Tell whether the program breaks its promise."""
-        return bool(self.found)
+        return bool(self.fault)
 
 
 class _BitsByOrdinal(Randomness):
@@ -85,8 +85,8 @@ def audit_release(
     """Test a release as a whole; each check describes the fault that it found."""
     pipeline = pipeline.offline
     progress("comparing the epsilons of all words with the settings")
-    covered, found = budget_audit.audit_budget(pipeline, scripted(pipeline))
-    budget = ReleaseCheck(name="budget", covered=covered, found=found)
+    covered, fault = budget_audit.audit_budget(pipeline, scripted(pipeline))
+    budget = ReleaseCheck(name="budget", covered=covered, fault=fault)
     progress("comparing the prior with the frequencies of the replaced words")
     prior = check_prior(pipeline)
     progress(f"comparing the random bits of steps, words and {nonces:,} records")
@@ -105,8 +105,8 @@ def check_prior(pipeline: Pipeline) -> ReleaseCheck:
         "of the lexicon"
     )
 
-    def checked(found: str) -> ReleaseCheck:
-        return ReleaseCheck(name="prior", covered=covered, found=found)
+    def checked(fault: str) -> ReleaseCheck:
+        return ReleaseCheck(name="prior", covered=covered, fault=fault)
 
     if not abs(float(prior.sum()) - 1.0) < 1e-9:
         return checked(f"the prior sums to {float(prior.sum()):.6g}")
@@ -159,11 +159,11 @@ def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
     for batch in batches:
         pipeline.privatize(batch, streams)
     seen: set[bytes] = set()
-    found = ""
+    fault = ""
     for block in asked:
         if block in seen:
             known = [record for batch in batches for record in batch]
-            found = _shared(block, known, streams)
+            fault = _shared(block, known, streams)
             break
         seen.add(block)
     texts = sum(len(record.texts) for batch in batches for record in batch)
@@ -172,7 +172,7 @@ def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
         f"bits of {texts} texts (mechanism, budget, mapping, digits and numbers, as "
         "far as the settings have them)"
     )
-    return ReleaseCheck(name="random bits", covered=covered, found=found)
+    return ReleaseCheck(name="random bits", covered=covered, fault=fault)
 
 
 def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str:
@@ -213,14 +213,14 @@ def check_nonces(pipeline: Pipeline, count: int = NONCES) -> ReleaseCheck:
     ]
     nonces = [streams.nonce(record) for record in several]
     # Of so many bits two pairs are equal on average.
-    found = int(2.0 * math.log2(len(several)) - 2.0)
+    most = int(2.0 * math.log2(len(several)) - 2.0)
     covered = (
         f"the nonces of {len(several):,} records, by number, id and texts, differ and "
-        f"have {_NONCE_BITS} independent bits (finds nonces of up to some {found} bits)"
+        f"have {_NONCE_BITS} independent bits (finds nonces of up to some {most} bits)"
     )
 
-    def checked(found: str) -> ReleaseCheck:
-        return ReleaseCheck(name="nonces", covered=covered, found=found)
+    def checked(fault: str) -> ReleaseCheck:
+        return ReleaseCheck(name="nonces", covered=covered, fault=fault)
 
     length = min(map(len, nonces))
     if length < _NONCE_BITS // 8:
@@ -262,7 +262,7 @@ def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
     token = replace(public.profile, strategy=Strategy.TOKEN)
     public = replace(public, profile=token)
     streams = _BitsByOrdinal(RunKey.from_seed(SEED), pipeline.identity)
-    found, compared = "", 0
+    fault, compared = "", 0
     for turn in range(turns):
         first, *others = alike(pipeline, turn)
         wanted = public.privatize(_as_records(first, turn), streams)
@@ -270,7 +270,7 @@ def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
             written = public.privatize(_as_records(texts, turn), streams)
             compared += len(texts)
             if written.texts != wanted.texts:
-                found = (
+                fault = (
                     "texts with the same draws are written in another way where their "
                     "own words differ"
                 )
@@ -280,7 +280,7 @@ def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
         "frequencies, are written byte for byte the same where the draws are the same "
         f"(decoder {name})"
     )
-    return ReleaseCheck(name="decoder", covered=covered, found=found)
+    return ReleaseCheck(name="decoder", covered=covered, fault=fault)
 
 
 def _as_records(texts: list[str], turn: int) -> list[Record]:

@@ -43,8 +43,8 @@ class Shuffled(formats.Writer):
 
         Places are equal with a chance of 2^-128 for two records.
         """
-        place = self._order.nonce(record)
-        self._held.append((place, len(self._held), record, texts))
+        rank = self._order.nonce(record)
+        self._held.append((rank, len(self._held), record, texts))
 
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records, all of it before them."""

@@ -31,6 +31,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record, Selection
 
+# A table or column of one of the libraries, none of which need be there.
+Foreign = Any
 _LOCATION = "the table"
 _ROWS = 4096  # that are read and rebuilt at once
 
@@ -172,7 +174,7 @@ class PrivateColumns:
 class Frame(ABC):
     """A table of some library, under the names of its columns."""
 
-    def __init__(self, frame: Any) -> None:
+    def __init__(self, frame: Foreign) -> None:
         self.frame = frame
 
     @property
@@ -188,7 +190,7 @@ class Frame(ABC):
     @abstractmethod
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the table with new texts; only the named columns are read.
 
         start is the number of its first row. Raises InputError and UsageError.
@@ -325,7 +327,7 @@ def _field(path: str, every: Sequence[str], use: str) -> str:
     return field
 
 
-def _array(values: Any, name: str) -> _arrow.Array:
+def _array(values: Foreign, name: str) -> _arrow.Array:
     """Return a column of Python values as an Arrow array.
 
     A column of nulls alone is taken for one of texts. Raises InputError for values of
@@ -354,7 +356,7 @@ class PandasFrame(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data frame with new texts: dtypes and kinds of nulls stay."""
         import pyarrow as pa
 
@@ -367,11 +369,11 @@ class PandasFrame(Frame):
         return changed.drop(columns=columns.gone(table.schema))
 
     @staticmethod
-    def _series(old: Any, new: _arrow.Array) -> Any:
+    def _series(old: Foreign, new: _arrow.Array) -> Foreign:
         """Return a column like the old one with new texts."""
         import pandas as pd
 
-        values: Any = new.to_pylist()
+        values: Foreign = new.to_pylist()
         dtype = old.dtype
         if isinstance(dtype, pd.CategoricalDtype):
             dtype = pd.CategoricalDtype(ordered=dtype.ordered)
@@ -390,7 +392,7 @@ class PolarsFrame(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data frame with new texts; a categorical gets new categories."""
         import polars as pl
 
@@ -402,7 +404,7 @@ class PolarsFrame(Frame):
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
-        made: Any = pl.from_arrow(new)  # a data frame, as new is a table
+        made: Foreign = pl.from_arrow(new)  # a data frame, as new is a table
         changed = self.frame.with_columns(made.get_columns())
         return changed.drop(columns.gone(table.schema))
 
@@ -425,7 +427,7 @@ class ArrowTable(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the table, or the batch, with new texts."""
         import pyarrow as pa
 
@@ -470,7 +472,7 @@ class DataSet(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the data set with new texts, with the same features and format."""
         import datasets
 
@@ -546,7 +548,7 @@ class DataSets(Frame):
 
     def privatized(
         self, names: Sequence[str], columns: PrivateColumns, start: int
-    ) -> Any:
+    ) -> Foreign:
         """Return the splits with new texts."""
         splits = type(self.frame)()
         for name, split in self.frame.items():

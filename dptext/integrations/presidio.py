@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dptext.calls import Call, CallChoices, errors_in_words_of_python
 from dptext.errors import MissingExtra
@@ -79,13 +79,15 @@ class Run:
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]
     """The operator "dptext", with a `Run` as its parameter "run"."""
 
-    def operate(self, text: str = "", params: dict[str, Any] | None = None) -> str:
+    def operate(
+        self, text: str = "", params: Mapping[str, object] | None = None
+    ) -> str:
         """Return a span with its words replaced."""
         run = (params or {})[_RUN]
         assert isinstance(run, Run)
         return run.privatize(text)
 
-    def validate(self, params: dict[str, Any] | None = None) -> None:
+    def validate(self, params: Mapping[str, object] | None = None) -> None:
         """Raise InvalidParamError without a `Run`."""
         if not isinstance((params or {}).get(_RUN), Run):
             raise InvalidParamError(

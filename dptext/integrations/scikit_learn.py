@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from dptext import api, calls
 from dptext.errors import MissingExtra
@@ -27,6 +27,7 @@ try:
 except ImportError:
     raise MissingExtra.for_package("a scikit-learn transformer", "evaluate") from None
 
+Tags = Any  # of scikit-learn, which has no types
 _ROWS = 4096
 
 
@@ -95,7 +96,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
             ["text"] if input_features is None else input_features, object
         )
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return _of_texts(super().__sklearn_tags__(), self.key)
 
 
@@ -140,7 +141,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         assert isinstance(released.values, np.ndarray)
         return released.values
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         return _of_texts(super().__sklearn_tags__(), self.key)
 
 
@@ -151,7 +152,7 @@ def _check_several(texts: Iterable[str]) -> None:
         raise ValueError(msg)
 
 
-def _of_texts(tags: Any, key: object) -> Any:
+def _of_texts(tags: Tags, key: object) -> Tags:
     """Return the tags of an estimator that takes texts."""
     tags.input_tags.two_d_array = False
     tags.input_tags.string = True
@@ -184,7 +185,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.dimensions = dimensions
         self.key = key
 
-    def fit(self, X: Any, y: object = None) -> PrivateVectors:
+    def fit(self, X: ArrayLike, y: object = None) -> PrivateVectors:
         """Prepare the mechanism for the number of columns; values are not used."""
         validate_data(self, X, dtype=np.float64)
         optional = {"delta": self.delta, "dimensions": self.dimensions}
@@ -197,7 +198,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         )
         return self
 
-    def transform(self, X: Any) -> NDArray[np.float32]:
+    def transform(self, X: ArrayLike) -> NDArray[np.float32]:
         """Release each row."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
@@ -216,7 +217,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             blocks.append(mechanism.release(at, self.epsilon, bits.take(part)))
         return mechanism.finite(np.concatenate(blocks))
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # Equal rows at other positions get other noise, key or not.
         tags.non_deterministic = True

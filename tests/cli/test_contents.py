@@ -275,7 +275,7 @@ def test_a_look_takes_little_memory() -> None:
         contents.add(f"field {number}", [f"v{number}", f"{number}@example.org"])
     assert len(contents._fields) == 1000
     more = [each for each in contents.identifying() if each.name == "further fields"]
-    assert [each.how.found for each in more] == [4000]
+    assert [each.how.matching for each in more] == [4000]
 
 
 def test_a_long_number_in_ten_is_no_card() -> None:

@@ -290,7 +290,7 @@ def test_shared_random_bits_are_found(
     recipe, where, name, value = SHARED[shared]
     monkeypatch.setattr(where, name, value)
     check = release_audit.check_random_bits(recipe_of(recipe))
-    assert "used twice" in check.found
+    assert "used twice" in check.fault
 
 
 # Nonces.
@@ -325,7 +325,7 @@ NONCES: Mapping[str, Callable[[bytes], bytes]] = {
 def test_nonces_have_all_their_bits() -> None:
     """By number, id and texts of a record."""
     check = release_audit.check_nonces(recipe_of("rank"), 2**14)
-    assert not check.refuted, check.found
+    assert not check.refuted, check.fault
 
 
 @pytest.mark.parametrize("fault", NONCES)
@@ -354,7 +354,7 @@ def test_a_nonce_follows_from_all_of_a_record(
 
     monkeypatch.setattr(Randomness, "nonce", nonce)
     check = release_audit.check_nonces(recipe_of("rank"), 2**12)
-    assert "are those of another" in check.found
+    assert "are those of another" in check.fault
 
 
 def test_half_of_a_nonce_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -365,7 +365,7 @@ def test_half_of_a_nonce_is_not_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(Randomness, "bits", bits)
     check = release_audit.check_nonces(recipe_of("rank"), 2**12)
-    assert "counter blocks" in check.found
+    assert "counter blocks" in check.fault
 
 
 # Decoders.
@@ -485,4 +485,4 @@ def test_an_epsilon_for_another_prior_is_found(
     monkeypatch.setattr(calibrate, "epsilon_for", lambda *given: times * honest(*given))
     over = {"decoder": "none"}
     sanitizer = calibration.build(profile.load("balanced", over), builtin)
-    assert "the best guess" in release_audit.check_prior(sanitizer).found
+    assert "the best guess" in release_audit.check_prior(sanitizer).fault
