@@ -219,7 +219,9 @@ def privatize(
             table: Table = frame.privatized(names, replaced, 0)
             if kinds := frame.identifying(selection):
                 call.warn(warning(kinds))
-            return (table, call.report(selection)) if report else table
+            if not report:
+                return table
+            return table, call.report(selection, unchanged=frame.unchanged(selection))
     if id is not None or missing != "fail" or drop or pseudonym:
         raise UsageError(
             "id, missing, drop and pseudonym are for tables: name the columns, too"

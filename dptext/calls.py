@@ -266,13 +266,21 @@ class Call:
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(self, selection: Selection | None = None, *, finder: str = "") -> Report:
+    def report(
+        self,
+        selection: Selection | None = None,
+        *,
+        unchanged: Sequence[str] = (),
+        finder: str = "",
+    ) -> Report:
         """Return the internal report of the work so far, without files.
 
-        selection: the private columns of a table, None for texts without one; finder:
-        name of the component that chose the private parts of texts, "" without one.
+        selection: the private columns of a table, None for texts without one;
+        unchanged: all others, empty if they are not known; finder: name of the
+        component that chose the private parts of texts, "" without one.
         """
         assert self.tally is not None
+        self.tally.copied.update(dict.fromkeys(unchanged))
         self.tally.seconds = time.monotonic() - self._began
         document = documents.called(
             pipeline=self.pipeline,

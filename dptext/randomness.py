@@ -12,6 +12,7 @@ blocks^2 / 2^128 or so, as in AES-CTR with random nonces.
 from __future__ import annotations
 
 import copy
+import errno
 import hashlib
 import os
 import re
@@ -75,6 +76,10 @@ class RunKey:
         bytes, may be read by other users (not checked if trusted), or is neither a
         regular file nor an open pipe, such as `<(...)` of a shell.
         """
+        make = f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
+        if not os.path.lexists(path):
+            missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+            raise UsageError(f"key file {streams.unopened(path, missing)}; {make}")
         data = key_bytes(
             path,
             lambda data: trusted,
@@ -83,10 +88,7 @@ class RunKey:
         try:
             return cls.from_bytes(data)
         except UsageError as error:
-            raise UsageError(
-                f"key file {path}: {error}; "
-                f"make one with: (umask 077; openssl rand -out {path} {KEY_BYTES})"
-            ) from None
+            raise UsageError(f"key file {path}: {error}; {make}") from None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> RunKey:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import os
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import settings
@@ -32,6 +35,10 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+# Packages of extras that are not in `dev`.
+_OPTIONAL = re.compile("torch|spacy|nltk|sklearn|transformers|language_models")
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Leave the slow tests out of quick files, too."""
     if config.option.markexpr == "quick":
@@ -48,6 +55,36 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     is_quick = "pytest.mark.quick" in collection_path.read_text(encoding="utf-8")
     return None if is_quick else True
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    """Mark the tests of optional packages, where these are wanted."""
+    if "optional" not in config.option.markexpr:
+        return
+    for item in items:
+        fixtures = item._fixtureinfo.name2fixturedefs.values()
+        if any(map(needs_optional, (item.function, *(f[-1].func for f in fixtures)))):
+            item.add_marker("optional")
+
+
+@cache
+def needs_optional(function: Callable[..., object]) -> bool:
+    """Tell whether a test, or a helper of tests that it uses, names such a package."""
+    seen, todo = set[object](), [inspect.unwrap(function)]
+    while todo:
+        each = todo.pop()
+        if each in seen or not each.__module__.startswith("tests."):
+            continue
+        seen.add(each)
+        if _OPTIONAL.search(inspect.getsource(each)):
+            return True
+        names, known = each.__code__.co_names, each.__globals__
+        modules = [known[name] for name in names if inspect.ismodule(known.get(name))]
+        for scope in (known, *map(vars, modules)):
+            used = (scope[name] for name in names if name in scope)
+            todo += [inspect.unwrap(one) for one in used if inspect.isfunction(one)]
+    return False
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -27,15 +27,20 @@ SIZE = 70
 SHARES = (small.zipf(SIZE) + 0.05) / (small.zipf(SIZE) + 0.05).sum()
 
 
+def keep_in(home: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Let entries be kept in a folder, and return it."""
+    patch.setenv("XDG_CACHE_HOME", str(home))
+    # Fewer draws of searches: tests are about stored entries, not good results.
+    patch.setattr(guessing_rule, "_TRAINED", 500)
+    patch.setattr(guessing_rule, "_VALIDATED", 200)
+    patch.setattr(calibrate, "_SEARCH_DRAWS", 1000)
+    return home / "dptext"
+
+
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test an empty cache folder."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    # Fewer draws of searches: tests are about stored entries, not good results.
-    monkeypatch.setattr(guessing_rule, "_TRAINED", 500)
-    monkeypatch.setattr(guessing_rule, "_VALIDATED", 200)
-    monkeypatch.setattr(calibrate, "_SEARCH_DRAWS", 1000)
-    return tmp_path / "dptext"
+    return keep_in(tmp_path, monkeypatch)
 
 
 def use() -> list[Any]:
@@ -61,6 +66,14 @@ def use() -> list[Any]:
     results.append(moved.wide_neighbours[1].tolist())
     results.append(losses.recalibrated_scale(moved, 3.0))
     return results
+
+
+@pytest.fixture(scope="module")
+def used(tmp_path_factory: pytest.TempPathFactory) -> tuple[list[Any], Path]:
+    """Return the results of an empty folder, and that folder with its entries."""
+    with pytest.MonkeyPatch.context() as patch:
+        filled = keep_in(tmp_path_factory.mktemp("filled"), patch)
+        return use(), filled
 
 
 def truncated(path: Path) -> None:
@@ -140,10 +153,11 @@ def forge(path: Path, content: Any) -> None:
     ],
 )
 def test_damaged_entries_are_computed_anew(
-    damage: Callable[[Path], None], folder: Path
+    damage: Callable[[Path], None], used: tuple[list[Any], Path], folder: Path
 ) -> None:
     """With any damage to all entries, results are those of an empty folder."""
-    first = use()
+    first, filled = used
+    shutil.copytree(filled, folder)
     entries = [path for path in folder.iterdir() if path.is_file()]
     assert {path.suffix for path in entries} == {".numbers", ".arrays"}
     for path in entries:
@@ -180,9 +194,12 @@ def test_a_table_is_made_once_and_anew_where_it_is_damaged(
     assert len(computed) == 2
 
 
-def test_an_entry_in_the_place_of_another_is_not_taken(folder: Path) -> None:
+def test_an_entry_in_the_place_of_another_is_not_taken(
+    used: tuple[list[Any], Path], folder: Path
+) -> None:
     """Each entry is bound to its key, so that none can stand for another."""
-    first = use()
+    first, filled = used
+    shutil.copytree(filled, folder)
     entries = sorted(folder.iterdir())
     contents = [path.read_bytes() for path in entries]
     for path, content in zip(entries, contents[1:] + contents[:1], strict=True):
@@ -278,11 +295,13 @@ def test_forged_distances_and_scales_are_noticed(folder: Path) -> None:
 
 @pytest.mark.parametrize("target", ["a file", "a closed folder", "no such home"])
 def test_a_folder_that_cannot_be_used_costs_only_time(
-    target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    target: str,
+    used: tuple[list[Any], Path],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Results are the same without a cache."""
-    first = use()
-    shutil.rmtree(tmp_path / "dptext")
+    first, _ = used
     if target == "a file":
         (tmp_path / "dptext").write_text("")
     elif target == "a closed folder":
@@ -292,11 +311,12 @@ def test_a_folder_that_cannot_be_used_costs_only_time(
     assert use() == first
 
 
-def test_a_full_disk_costs_only_time(folder: Path) -> None:
+def test_a_full_disk_costs_only_time(
+    used: tuple[list[Any], Path], folder: Path
+) -> None:
     """Where an entry cannot be written to its end, nothing of it stays."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    first = use()
-    shutil.rmtree(folder)
+    first, _ = used
     resource.setrlimit(resource.RLIMIT_FSIZE, (64, hard))
     try:
         assert use() == first

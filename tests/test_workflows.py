@@ -189,6 +189,14 @@ def test_supported_versions_are_tested() -> None:
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos"}
 
 
+def test_dead_links_of_the_site_fail() -> None:
+    """With --quiet mkdocs drops the warnings at which --strict fails."""
+    for name in (".ci/run", ".github/workflows/test.yml"):
+        (line,) = re.findall(r"mkdocs build.*", (ROOT / name).read_text())
+        assert "--strict" in line
+        assert "--quiet" not in line
+
+
 def test_the_citation_has_the_version() -> None:
     """CITATION.cff names the version and the licence of this commit."""
     data = yaml.safe_load((ROOT / "CITATION.cff").read_text())

@@ -29,6 +29,8 @@ SHORT = re.compile(r"<code>([^<\n]{1,28})</code>")
 # Widths from which the theme shows the navigation beside the page, and below which it
 # does not: 1,220 pixels by default, 1,120 here.
 WIDTHS = {"76.25em": "70em", "76.234375em": "69.984375em"}
+# Weight of a page of results in a search; that of others is 1.
+RESULTS = 0.1
 LINK = re.compile(r"(!?)\[([^][]*)\]\(([^()\s]+)\)")
 
 
@@ -42,8 +44,14 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Change links between files of the repository to links of the site."""
-    return PICTURE.sub(picture, site_links(markdown, page.file.src_uri))
+    """Change links between files of the repository to links of the site.
+
+    The search finds pages for users before pages of results.
+    """
+    address = page.file.src_uri
+    if address.startswith("results/"):
+        page.meta["search"] = {"boost": RESULTS}
+    return PICTURE.sub(picture, site_links(markdown, address))
 
 
 def on_page_content(html: str, **_: Any) -> str:

@@ -25,6 +25,7 @@ import msgspec
 
 from dptext import formats, streams
 from dptext.checking.policy import ExportPolicy
+from dptext.engine import manifest
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.report.layout import SIDECAR, Layout, sidecar_path
@@ -100,6 +101,7 @@ class Entry(NamedTuple):
 def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
     """Account for everything in a folder at any depth.
 
+    Nothing is given for the manifest of its outputs, which holds digests under a key.
     Folders that cannot be read are given as if they were exports, which fail then.
     """
     failed: list[OSError] = []
@@ -118,7 +120,8 @@ def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
         folders[:] = sorted(name for name in folders if name != ".git")
         together = {*names}
         for name in sorted(names):
-            yield from _in_folder(Path(inner, name), together, policy)
+            if not manifest.is_manifest(Path(inner, name)):
+                yield from _in_folder(Path(inner, name), together, policy)
     yield from (Entry(Path(error.filename)) for error in failed)
 
 

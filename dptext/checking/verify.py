@@ -443,13 +443,28 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
-    for name in promise.scope.unprotected:
-        if name in policy.allow:
-            continue
-        if name in _SHOWN:
-            yield _SHOWN[name]
-        else:
-            yield f"tokens of class {name} are not protected; the policy wants it"
+    """Yield the parts of texts that the policy wants protected, the last with advice.
+
+    The advice is the key that accepts all of them.
+    """
+    shown = [name for name in promise.scope.unprotected if name not in policy.allow]
+    for name in shown:
+        line = _SHOWN.get(
+            name, f"tokens of class {name} are not protected; the policy wants it"
+        )
+        yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
+
+
+def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:
+    """Return the key of a policy, and the option, that accept unprotected parts."""
+    these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
+    if policy.allow != ExportPolicy().allow:
+        return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
+    names = ", ".join([*map(str, policy.allow), *map(str, shown)])
+    return (
+        f"if {these} may leave, give --set 'allow=[{names}]' or put allow: [{names}] "
+        "into the section check of .dptext.yaml"
+    )
 
 
 def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     Named = tuple[str, Callable[[], Export]] | Verdict
 
 _SHOWN = 10  # names of a line
+_MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
 TRUST = (
     "reports are trusted without a signature: to refuse forged ones, sign reports "
     "with --sign-key and check them with --verify-key"
@@ -167,7 +168,7 @@ def _exports(
 ) -> Iterator[Named]:
     """Yield the exports that are staged, or among files; a named file is one."""
     from dptext.checking import exports, verify
-    from dptext.report.layout import SIDECAR, sidecar_path
+    from dptext.report.layout import SIDECAR
 
     if index is not None:
         names = index.exports(list(files), accepted)
@@ -186,14 +187,24 @@ def _exports(
             if not path.with_name(path.name.removesuffix(SIDECAR)).exists():
                 yield verify.unchecked(name, exports.ORPHAN, fails=True)
         else:
-            reported = sidecar_path(path).exists()
-            wanted = exports.is_export(path, accepted, reported, bytes)
-            if not wanted and exports.is_document(path):
-                yield verify.unchecked(name, exports.NO_EXPORT, fails=False)
-            elif exports.excluded(path, accepted):
-                yield verify.unchecked(name, exports.EXCLUDED, fails=False)
-            else:
-                yield str(path), partial(exports.on_disk, path)
+            yield _file(name, path, accepted)
+
+
+def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
+    """Return a file that was named: an export to read, or the verdict on another."""
+    from dptext.checking import exports, verify
+    from dptext.engine.manifest import is_manifest
+    from dptext.report.layout import sidecar_path
+
+    reported = sidecar_path(path).exists()
+    wanted = exports.is_export(path, accepted, reported, bytes)
+    if is_manifest(path):
+        return verify.unchecked(name, _MANIFEST_STAYS, fails=False)
+    if not wanted and exports.is_document(path):
+        return verify.unchecked(name, exports.NO_EXPORT, fails=False)
+    if exports.excluded(path, accepted):
+        return verify.unchecked(name, exports.EXCLUDED, fails=False)
+    return str(path), partial(exports.on_disk, path)
 
 
 def _entry(entry: Entry) -> Named:
@@ -261,6 +272,7 @@ def judged(
     recomputer: Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
+    from dptext import streams
     from dptext.checking import verify
     from dptext.checking.verify import Rule
     from dptext.report import signatures
@@ -268,7 +280,9 @@ def judged(
     try:
         export = read()
     except OSError as error:
-        return verify.failed(Rule.UNREADABLE, f"cannot be read: {error.strerror}")
+        named = error.filename if isinstance(error.filename, str) else ""
+        reason = streams.unopened(named, error).removeprefix(f"{named}: ")
+        return verify.failed(Rule.UNREADABLE, f"cannot be read: {reason}")
     verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
     problem = signatures.problem(export.report, keys) if keys and export.report else ""
     signature = verify.as_findings(Rule.SIGNATURE, filter(None, [problem]))

@@ -63,7 +63,7 @@ _PROFILES = {Audience.PEOPLE: "readable", Audience.STATISTICS: "topics"}
 _WHO = """
 Who will read the output?
   people      common words stay, names and places become others (profile readable);
-              who can be recognised by the common words is recognised
+              the common words can still show who a person is
   programs    every word is replaced, for programs that learn from words (balanced)
   statistics  nobody: a public topic takes the place of each text (topics)
 """

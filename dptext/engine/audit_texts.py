@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -11,7 +12,8 @@ from dptext.mechanisms import WordMechanism
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits, RunKey
 from dptext.tokens import numbers
-from dptext.types import BudgetKind, Eps, Guarantee, Ids, Ints, Record
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import BudgetKind, Eps, Guarantee, Ids, Ints, Lexicon, Record
 
 SEED = 5
 # Texts that are compared at once.
@@ -65,8 +67,14 @@ def readable_rows(pipeline: Pipeline) -> tuple[Ints, Ints]:
 
     The rest are parts of words, or words that are read as another one.
     """
-    vocabulary = pipeline.lexicon.words
-    words = pipeline.tokenizer.words(list(vocabulary))
+    return _readable_rows(pipeline.lexicon, pipeline.tokenizer)
+
+
+# An audit asks for them many times.
+@lru_cache(maxsize=2)
+def _readable_rows(lexicon: Lexicon, tokenizer: Tokenizer) -> tuple[Ints, Ints]:
+    vocabulary = lexicon.words
+    words = tokenizer.words(list(vocabulary))
     counts = np.array(words.by_text())
     pieces = np.diff(words.ends, prepend=0)
     alone = (counts == 1) & (pieces == 1)
@@ -75,7 +83,7 @@ def readable_rows(pipeline: Pipeline) -> tuple[Ints, Ints]:
     rows = np.arange(len(vocabulary))
     kept = (counts == 0) & (pieces == 1)
     # Elements for numbers are never spelled: as text "<number>" is a tag.
-    kept[numbers.rows(pipeline.lexicon)] = False
+    kept[numbers.rows(lexicon)] = False
     return rows[alone & (read == rows)], rows[kept]
 
 

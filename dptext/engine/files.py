@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from dptext import streams
 from dptext.engine import source
-from dptext.engine.folders import EVERY, Chosen, pair_outputs
+from dptext.engine.folders import EVERY, Chosen, is_folder, pair_outputs
 from dptext.engine.job import Job
 from dptext.errors import OutputError, UsageError
 from dptext.report import document, signatures
@@ -128,7 +128,13 @@ def plan_jobs(
             )
             for name, path in pairs
         ]
-    elif in_place:
+    elif not in_place:
+        for name in filter(is_folder, job.inputs):
+            raise UsageError(
+                f"{name} is a directory; give --out-dir FOLDER for the copies of its "
+                "files, or name one file"
+            )
+    else:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
         jobs = [
             replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
@@ -195,7 +201,8 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
             parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"{folder}: no folder of outputs can be made here: {error.strerror}"
+            f"{folder}: no folder of outputs can be made here: {error.strerror}; name "
+            "another one with --out-dir"
         ) from None
     for job in jobs:
         with Release() as release:

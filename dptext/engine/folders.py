@@ -27,7 +27,7 @@ class Chosen:
 
         Also if no input is a folder.
         """
-        folders = list(filter(_is_folder, names))
+        folders = list(filter(is_folder, names))
         paths = [
             path.relative_to(folder)
             for folder in folders
@@ -71,7 +71,7 @@ def pair_outputs(
     """
     pairs: list[tuple[str, str]] = []
     for name in names:
-        if not _is_folder(name):
+        if not is_folder(name):
             pairs.append((name, str(Path(out_dir, Path(name).name))))
             continue
         known, left_out = _known(name, out_dir, format, chosen)
@@ -98,12 +98,13 @@ def find_files(
     """
     files: list[str] = []
     for name in names:
-        known = _known(name, name, format, chosen)[0] if _is_folder(name) else [name]
+        known = _known(name, name, format, chosen)[0] if is_folder(name) else [name]
         files += map(str, known)
     return files
 
 
-def _is_folder(name: str) -> bool:
+def is_folder(name: str) -> bool:
+    """Tell whether an input is a folder."""
     return not streams.is_standard(name) and os.path.isdir(name)
 
 

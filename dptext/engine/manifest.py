@@ -8,6 +8,7 @@ import hmac
 import os
 from enum import Enum, auto
 from pathlib import Path
+from typing import Annotated
 
 import msgspec
 
@@ -21,18 +22,33 @@ MANIFEST = ".dptext-manifest"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
 
 
+Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
+
+
 class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
     """An output that a run finished."""
 
     #: Path inside the folder.
     output: str
-    sha256: str
+    sha256: Digest
     #: Keyed digest of everything besides the input that decides its draws.
-    draws: str
+    draws: Digest
     #: Keyed digest of everything that decides its bytes.
-    work: str
+    work: Digest
     #: Keyed digest of the other fields.
-    seal: str = ""
+    seal: Annotated[str, msgspec.Meta(pattern="^([0-9a-f]{64})?$")] = ""
+
+
+def is_manifest(path: Path) -> bool:
+    """Tell whether a file is a manifest by its name, and by each of its lines."""
+    if path.name != MANIFEST or path.is_symlink() or not path.is_file():
+        return False
+    try:
+        for line in filter(None, path.read_bytes().split(b"\n")):
+            msgspec.json.decode(line, type=ManifestLine)
+    except (OSError, msgspec.DecodeError, UnicodeDecodeError):
+        return False
+    return True
 
 
 class State(Enum):

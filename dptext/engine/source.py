@@ -30,6 +30,7 @@ from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Selection, Verbatim
 
 _TEXT = "text"
+_HEAD = 64  # bytes that tell files of other kinds
 _LOOKED_AT = 10  # records; their fields are listed
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
@@ -78,8 +79,10 @@ def check_fields(
 
     Candidates are fields with text in the first records; none are listed if the first
     record may hold private text in the place of names. Returns the selection (for
-    strings if the first records are strings) and the stream, unread.
+    strings if the first records are strings) and the stream, unread. Raises InputError
+    for the content of a workbook and the like under a name for text.
     """
+    formats.check_content(stream.peek(_HEAD), format, location)
     if selection.fields or not format.HAS_FIELDS:
         return selection, stream
     source: BinaryIO = stream

@@ -41,6 +41,18 @@ _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 _OFFICE = re.compile(
     rb"PK\x03\x04.{26}(?:\[Content_Types\]|xl/|_rels/|docProps/)", re.DOTALL
 )
+# Bytes that begin no text: the kind of file, and the next step.
+_OTHER_KINDS = (
+    (_OFFICE, "an Excel workbook", "name it .xlsx, or give --format xlsx"),
+    (re.compile(rb"PK\x03\x04"), "a zip archive", "unpack it first"),
+    (
+        re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
+        "an old Office document",
+        "save it as .xlsx or CSV",
+    ),
+    (re.compile(rb"%PDF-\d"), "a PDF", "export its text first"),
+    (re.compile(rb"PAR1.{0,60}\0", re.DOTALL), "Parquet", "give --format parquet"),
+)
 _DELIMITERS = {
     ",": "csv",
     ";": "csv --delimiter ';'",
@@ -257,7 +269,8 @@ def find(path: str | None, name: str | None = None) -> Format:
         raise UsageError(f"{path} is a directory; name the files in it")
     suffix = _suffix(path)
     if not suffix and path and not os.path.exists(path):
-        raise UsageError(f"{path}: {os.strerror(errno.ENOENT)}")
+        missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
+        raise UsageError(streams.unopened(path, missing))
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
@@ -349,6 +362,18 @@ def sniff(head: bytes) -> str | None:
 
     # A line of several may be cut off; those of one object are no objects themselves.
     return "json" if end and not any(map(is_whole, text.split(b"\n"))) else "jsonl"
+
+
+def check_content(head: bytes, format: Format, location: str) -> None:
+    """Raise InputError if the first bytes of a text file are those of another kind."""
+    if not format.IS_TEXT:
+        return
+    for pattern, kind, advice in _OTHER_KINDS:
+        if pattern.match(head):
+            raise InputError(
+                f"{location}: its content is that of {kind}, not {format.name}; "
+                f"{advice}"
+            )
 
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped

@@ -271,6 +271,22 @@ class Frame(ABC):
         # In the order of the table, as a file is read: randomness goes by all texts.
         return selection, [name for name in every if name in read]
 
+    def unchanged(self, selection: Selection) -> list[str]:
+        """Return the names of the columns that stay as a whole.
+
+        None of them where paths lead into columns, or names are no text: then others
+        may stay.
+        """
+        changed = (*selection.fields, *selection.changed)
+        paths = [_fields.parse(path) for path in changed]
+        if any(len(path) > 1 for path in paths):
+            return []
+        names = {name for (name,) in paths}
+        every = [name for name in self.names if isinstance(name, str)]
+        if len(every) < len(self.names):
+            return []
+        return [name for name in every if name not in names]
+
 
 def _strings(
     value: object, path: tuple[str, ...]

@@ -128,7 +128,8 @@ def outputs_named(document: Document) -> RunOutputs:
     copied = None if output is None else output.copied
     first: int | None = 0
     if copied is None and private is not None and private.unchanged:
-        copied, first = private.unchanged, None
+        copied = private.unchanged
+        first = 0 if advice.is_in_memory(document) else None
     if output is None:
         return RunOutputs((), copied=copied, first=first, is_run=False)
     return RunOutputs(
@@ -177,28 +178,30 @@ def blocks(
 
     Lines of less weight make room for warnings, which then lengthen the answer.
     """
-    said = {line.name: line.sentence for line in lines if line.short is None}
-    said |= {line.name: line.short for line in lines if line.short}
-    said = {line.name: said[line.name] for line in lines if line.name in said}
-    verdict = said.pop("verdict", "")
-    if "anonymous" in said:  # it says this, too
-        said.pop("original", None)
+    sentences = {line.name: line.sentence for line in lines if line.short is None}
+    sentences |= {line.name: line.short for line in lines if line.short}
+    sentences = {
+        line.name: sentences[line.name] for line in lines if line.name in sentences
+    }
+    verdict = sentences.pop("verdict", "")
+    if "anonymous" in sentences:  # it says this, too
+        sentences.pop("original", None)
     room = _LINES - min(sum(map(_height, warnings)), _WARNING_LINES) - bool(verdict)
-    room -= sum(_height(said[name]) for name in said if name not in _OPTIONAL)
+    room -= sum(_height(sentences[name]) for name in sentences if name not in _OPTIONAL)
     for name in _OPTIONAL:
-        if name in said and _height(said[name]) > room:
-            del said[name]
-        elif name in said:
-            room -= _height(said[name])
-    shown: Rows = [*said.items(), *_warned(warnings)]
+        if name in sentences and _height(sentences[name]) > room:
+            del sentences[name]
+        elif name in sentences:
+            room -= _height(sentences[name])
+    shown: Rows = [*sentences.items(), *_warned(warnings)]
     parts: list[Block] = [*paragraphs(verdict, kind="lead")]
     return (*parts, Figures(shown)) if shown else (*parts,)
 
 
 def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:
     """Return the lines in full, as notebooks and plans show them."""
-    said: Rows = [(line.name, line.sentence) for line in lines]
-    return Figures([*said, *_warned(warnings)])
+    shown: Rows = [(line.name, line.sentence) for line in lines]
+    return Figures([*shown, *_warned(warnings)])
 
 
 def first_screen(
@@ -228,11 +231,11 @@ def _warned(warnings: Sequence[str]) -> Rows:
 
 def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObject:
     """Return the lines for machines, by their names."""
-    said = {
+    plain = {
         line.name.replace(" ", "_"): {"sentence": line.sentence, **line.figures}
         for line in lines
     }
-    return {**said, "warnings": list(warnings)}
+    return {**plain, "warnings": list(warnings)}
 
 
 def to_html(document: Document) -> str:
@@ -449,12 +452,12 @@ def _meaning(private: Private, *, common: bool) -> AnswerLine:
         parts.append(f"{whole(max(meaning, 0.0))} of {of} left")
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
-    said = ", ".join(parts) or "There was no word to replace"
+    sentence = ", ".join(parts) or "There was no word to replace"
     if private.words.describes == "rewritten texts":
-        said = NOT_MEASURED
+        sentence = NOT_MEASURED
     figures = {"changed": changed, "meaning": meaning, "private": True}
     return AnswerLine(
-        "meaning", f"{said} (do not publish this).", {**figures, "similarity": near}
+        "meaning", f"{sentence} (do not publish this).", {**figures, "similarity": near}
     )
 
 

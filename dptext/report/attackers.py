@@ -230,27 +230,27 @@ def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
     texts = known.public_texts
     if known.attackers_risk is not None:
         texts += f" at risk {whole(known.attackers_risk)}, which protects more"
-    found = (
+    sentence = (
         f"Recovers at least {between(every)} of all {known.words}{of_rare} ({texts})."
     )
-    return found, figures
+    return sentence, figures
 
 
 def delicate_sentence(known: Attackers) -> tuple[str, JsonObject] | None:
     """Return the sentence and figures on words of special categories, if measured."""
     if known.seeded or known.other_language:
         return None
-    found = [each.special for each in known.attackers if each.special is not None]
-    if not found:
+    shares = [each.special for each in known.attackers if each.special is not None]
+    if not shares:
         return None
     unchanged = [each.special for each in known.written if each.special is not None]
     listed = f"; {between(unchanged)} are unchanged" if unchanged else ""
     sentence = (
         "Of words of health, religion, origin, sexuality, politics, crime and money, "
-        f"an attacker recovers at least {between(found)}{listed} "
+        f"an attacker recovers at least {between(shares)}{listed} "
         f"({known.public_texts})."
     )
-    return sentence, {"found": _limits(found), "unchanged": _limits(unchanged)}
+    return sentence, {"found": _limits(shares), "unchanged": _limits(unchanged)}
 
 
 def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
@@ -260,13 +260,13 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
     """
     rows = []
     for name in ("any", *CATEGORIES):
-        found, shown = (
+        by_reading, as_written = (
             [share for each in rows_of if (share := each.category(name)) is not None]
             for rows_of in (known.attackers, known.written)
         )
-        if found or shown:
-            reading = between(found) if found else ""
-            rows.append((name, reading, between(shown) if shown else ""))
+        if by_reading or as_written:
+            reading = between(by_reading) if by_reading else ""
+            rows.append((name, reading, between(as_written) if as_written else ""))
     return rows
 
 
@@ -280,20 +280,20 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
         return "Not known for texts in this language: its words are unknown.", figures
     if risk is None:
         return _as_sentence(known.risk_note), figures
-    found, without = risk.success, risk.baseline
+    success, without = risk.success, risk.baseline
     seen, unseen = "the drawn word alone", "without it"
     if risk.success_with_form is not None and risk.baseline_with_form is not None:
-        found, without = risk.success_with_form, risk.baseline_with_form
+        success, without = risk.success_with_form, risk.baseline_with_form
         seen, unseen = "the drawn word and its grammatical form", "from the form alone"
     if known.decoded:
         seen += ", before decoding"
     most = "" if risk.low is None else "at most "
     words = "replaced words" if known.common else "words"
     sentence = (
-        f"Right for {most}{exact(found)} of {words}, from {seen}; {unseen}, "
+        f"Right for {most}{exact(success)} of {words}, from {seen}; {unseen}, "
         f"{exact(without)}."
     )
-    return sentence, {"found": found, "without_output": without}
+    return sentence, {"found": success, "without_output": without}
 
 
 def _as_sentence(note: str) -> str:

@@ -446,8 +446,8 @@ class Private:
             for path in inputs
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
-        found = tuple(getattr(counts, "copied", ()))
-        return cls(shown, *numbers, words, vectors, unchanged=found)
+        copied = tuple(getattr(counts, "copied", ()))
+        return cls(shown, *numbers, words, vectors, unchanged=copied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -359,8 +359,8 @@ def view(compared: Comparison) -> Page:
         shown: Rows = [("A", pair.a), ("B", pair.b)]
         parts.append(Figures(shown, pair.name.capitalize()))
     for each in compared.aspects:
-        more = each.better or f"cannot be said: {each.reason}"
-        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", more)]
+        stronger = each.better or f"cannot be said: {each.reason}"
+        rows: Rows = [("A", each.a), ("B", each.b), ("stronger", stronger)]
         parts.append(Figures(rows, each.name.capitalize()))
     settings = [(Code(name), a, b) for name, a, b in compared.settings]
     if settings:

@@ -89,8 +89,10 @@ def _smaller_risk(document: Document, interface: Interface) -> str:
         for rung, corpora in reversed(_ladder(document, risk)):
             if rung <= risk / 2.0:
                 rows = AttackerFigures.from_measured(corpora)
-                found = between([each.success for each in rows])
-                return f"{interface.option('risk', whole(rung))} ({found} recovered)"
+                recovered = between([each.success for each in rows])
+                return (
+                    f"{interface.option('risk', whole(rung))} ({recovered} recovered)"
+                )
     smaller = "epsilon" if risk is None else "risk"
     return f"A smaller {interface.name(smaller)}"
 
@@ -115,8 +117,8 @@ def _ladder(
     )
 
     def corpora(rung: Rung) -> tuple[InContext, ...]:
-        found = measured.get(rung.attackers, ())
-        return msgspec.convert(found, tuple[InContext, ...])
+        readings = measured.get(rung.attackers, ())
+        return msgspec.convert(readings, tuple[InContext, ...])
 
     for ladder in ladders.values():
         chosen = ladder.get(f"{risk:g}")

@@ -45,25 +45,25 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
 def use_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.bound.text_loss.total
-    found = worth(run.settings, run.lexicon_digest, loss)
-    if found is not None:
+    classified = worth(run.settings, run.lexicon_digest, loss)
+    if classified is not None:
         left = ""
-        if found.accuracy - found.chance < _NOTHING:
+        if classified.accuracy - classified.chance < _NOTHING:
             left = "Next to nothing is left: "
         at = ""
-        if loss is not None and loss < found.loss * (1.0 - 1e-6):
-            at = f" (at {found.loss:g} nats, with less noise)"
+        if loss is not None and loss < classified.loss * (1.0 - 1e-6):
+            at = f" (at {classified.loss:g} nats, with less noise)"
         yield AnswerLine(
             "use",
             f"{left}{'a' if left else 'A'} classifier of public English news was right "
-            f"for {whole(found.accuracy)}{at}; chance {whole(found.chance)}, no noise "
-            f"{whole(found.original)}.",
+            f"for {whole(classified.accuracy)}{at}; chance "
+            f"{whole(classified.chance)}, no noise {whole(classified.original)}.",
             {
-                "accuracy": found.accuracy,
-                "chance": found.chance,
-                "original": found.original,
-                "measured_at_loss": found.loss,
-                "noise": found.noise,
-                "spread": found.spread,
+                "accuracy": classified.accuracy,
+                "chance": classified.chance,
+                "original": classified.original,
+                "measured_at_loss": classified.loss,
+                "noise": classified.noise,
+                "spread": classified.spread,
             },
         )

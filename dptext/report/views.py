@@ -198,8 +198,8 @@ def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
 def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     """Yield measures of released words, by public data alone."""
     if words.topics is not None:
-        found = whole_texts.blocks(words.topics, seeded=known.seeded)
-        yield Section("What attackers find", found)
+        originals = whole_texts.blocks(words.topics, seeded=known.seeded)
+        yield Section("What attackers find", originals)
         return
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
@@ -238,8 +238,8 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Table(columns, rows, title=f"Share of {known.words} found").filled()
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
-        found, unchanged = Column("found by reading"), Column("written unchanged")
-        yield Table([named, found, unchanged], special)
+        by_reading, as_written = Column("found by reading"), Column("written unchanged")
+        yield Table([named, by_reading, as_written], special)
         yield Paragraph(
             "Words of public lists for health, religion, origin, sexuality, politics, "
             "crime and money. A decoder writes one only where it was drawn; an "
@@ -277,29 +277,29 @@ def _guesses(risk: Risk | None) -> list[tuple[object, ...]]:
         "its form alone, best guess": risk.baseline_with_form,
     }
     rows: list[tuple[object, ...]] = []
-    for name, found in shares.items():
-        if found is not None:
-            rows.append((name, found, None if rows else limits, None, None))
+    for name, success in shares.items():
+        if success is not None:
+            rows.append((name, success, None if rows else limits, None, None))
     return rows
 
 
-def _attacker(found: AttackerFigures) -> tuple[object, ...]:
+def _attacker(row: AttackerFigures) -> tuple[object, ...]:
     """Return the row of an attacker in a kind of text."""
-    name = _ATTACKERS.get(found.attacker, found.attacker)
-    attacker = f"{name}: {found.kind or found.corpus}"
-    limits = between(found.low, found.high)
-    return attacker, found.success, limits, found.content, found.rare
+    name = _ATTACKERS.get(row.attacker, row.attacker)
+    attacker = f"{name}: {row.kind or row.corpus}"
+    limits = between(row.low, row.high)
+    return attacker, row.success, limits, row.content, row.rare
 
 
-def _corpus(found: AttackerFigures) -> str:
+def _corpus(row: AttackerFigures) -> str:
     """Describe the texts read, and the number of other texts counted."""
     texts = []
-    if found.words:
-        texts.append(f"{count(found.words)} words of {found.corpus}")
-    if found.counted:
-        texts.append(f"the attacker counted {count(found.counted)} others")
+    if row.words:
+        texts.append(f"{count(row.words)} words of {row.corpus}")
+    if row.counted:
+        texts.append(f"the attacker counted {count(row.counted)} others")
     about = f" ({'; '.join(texts)})" if texts else ""
-    return f"{found.kind or found.corpus}{about}"
+    return f"{row.kind or row.corpus}{about}"
 
 
 def _bands(risk: Risk) -> Iterator[Table]:

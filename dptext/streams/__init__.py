@@ -11,6 +11,7 @@ from __future__ import annotations
 import bz2
 import codecs
 import contextlib
+import errno
 import io
 import lzma
 import os
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 AHEAD = 2**16  # bytes that are looked at before they are read
 _BUFFER = 2**18
 _MOST = 2**26
+# Least similarity of a name to the one that was meant (difflib).
+_NEAR = 0.75
 # Names of open files of this process.
 _OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
 
@@ -66,6 +69,23 @@ def check_file(path: str | Path, kind: str) -> None:
             f"{kind} {path}: not a regular file, so reading may never end; give a "
             "file, or <(COMMAND) in the shell"
         )
+
+
+def unopened(path: str | Path, error: OSError) -> str:
+    """Say why a file cannot be opened, and which name beside it may be meant."""
+    line = f"{path}: {error.strerror}"
+    if error.errno != errno.ENOENT:
+        return line
+    folder, name = os.path.split(path)
+    if not os.path.isdir(folder or "."):
+        return f"{line}; there is no folder {folder}"
+    import difflib
+
+    with contextlib.suppress(OSError):
+        names = [each for each in os.listdir(folder or ".") if each[0] != "."]
+        for near in difflib.get_close_matches(name, names, 1, _NEAR):
+            return f"{line}; did you mean {os.path.join(folder, near)}?"
+    return line
 
 
 def read_small(path: str | Path, kind: str) -> bytes:
@@ -145,7 +165,7 @@ def open_input(
             try:
                 file = _File(path, name)
             except OSError as error:
-                raise UsageError(f"{path}: {error.strerror}") from None
+                raise UsageError(unopened(path, error)) from None
             plain = stack.enter_context(io.BufferedReader(file, _BUFFER))
         if not suffix:
             plain, suffix = _recognised(plain)
@@ -365,7 +385,8 @@ def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
         yield from blocks
     except EOFError:
         raise InputError(
-            f"{name}: damaged or cut off, or not {suffix} data at all"
+            f"{name}: damaged or cut off, or not {suffix} data at all; pack it again, "
+            f"or leave {suffix} out of its name"
         ) from None
 
 

@@ -19,6 +19,7 @@ import lzma
 import os
 import re
 import secrets
+import shlex
 import shutil
 import stat
 import sys
@@ -110,6 +111,12 @@ class OutputFile:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             self._mode = stat.S_IMODE(target.stat().st_mode)
         else:
+            if not target.parent.is_dir():
+                folder = shlex.quote(str(Path(path).parent))
+                raise OutputError(
+                    f"{path}: {os.strerror(errno.ENOENT)}; make its folder with: "
+                    f"mkdir -p {folder}"
+                )
             umask = os.umask(0o077)  # that of the process is read by setting another
             os.umask(umask)
             self._mode = 0o666 & ~umask

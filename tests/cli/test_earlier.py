@@ -210,3 +210,22 @@ def test_a_single_output_that_is_replaced_is_named_before(
     assert here(*run, "-o", "o.jsonl", "-q").err == ""
     os.remove("o.jsonl.dptext.json")
     assert said not in here(*run, "-o", "o.jsonl").err
+
+
+def test_check_passes_over_the_manifest(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """It is no export; under its name nothing else hides."""
+    assert private(options, "--key-file", key, "--resume").code == 0
+    policy = ("--lexicon", options[options.index("--lexicon") + 1])
+    ran = here("check", "out", *policy)
+    assert (ran.code, ran.out) == (0, b"")
+    assert "manifest" not in ran.err
+    named = here("check", "out/.dptext-manifest")
+    assert (named.code, named.out) == (0, b"")
+    assert "not checked (the list of finished outputs for --resume" in named.err
+    path = Path("out", ".dptext-manifest")
+    path.write_text(path.read_text() + LINES)
+    ran = here("check", "out", *policy)
+    assert ".dptext-manifest: not checked" in ran.err
+    assert here("check", "out/.dptext-manifest").code == 1

@@ -320,7 +320,7 @@ def test_people_get_a_preview_of_readable_texts(folder: Path) -> None:
     source = write(folder, "jsonl")
     shown, code = dialogue(folder, "people\nrest\n\n", "init", source)
     assert code == 0, shown
-    assert "recognised by the common words is recognised" in shown
+    assert "common words can still show who a person is" in shown
     assert "Risk, how often" not in shown
     assert "readable" in shown
     settings = yaml.safe_load(Path(".dptext.yaml").read_text())

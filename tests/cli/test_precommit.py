@@ -106,8 +106,19 @@ def test_hook_stops_what_is_not_covered(
 
 
 @pytest.fixture
-def export(repository: Path, options: tuple[str, ...]) -> Path:
-    """Commit a covered export through the installed hook."""
+def export(
+    repository: Path,
+    options: tuple[str, ...],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Path:
+    """Return a covered export, committed through the installed hook.
+
+    The first test makes the repository, others have copies of it.
+    """
+    made = tmp_path_factory.getbasetemp() / "committed"
+    if made.exists():
+        shutil.copytree(made, repository.parent, dirs_exist_ok=True)
+        return Path("exports/out.jsonl")
     source = repository.parent / "in.jsonl"
     source.write_text('{"text":"the film was good"}\n')
     Path("exports").mkdir()
@@ -130,6 +141,7 @@ def export(repository: Path, options: tuple[str, ...]) -> Path:
     _git("add", "-A")
     passed, said = _commit("exports/out.jsonl")
     assert passed, said
+    shutil.copytree(repository.parent, made)
     return Path("exports/out.jsonl")
 
 

@@ -98,6 +98,7 @@ def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
             sentence = plain[name.replace(" ", "_")]["sentence"]
             assert sentence in text
             assert sentence in flat
+    assert screen.index(" left out ") < screen.index("What is protected:")
     assert len(screen.splitlines()) <= 60
     assert plain["output"]["sentence"].startswith(
         'words, names, numbers, dates and the like of "text" replaced'

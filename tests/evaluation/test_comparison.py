@@ -327,6 +327,12 @@ def test_every_column_is_documented(folder: Path) -> None:
         for name in re.findall(r"`(\w+)`", row)
     ]
     assert named == comparison_views.as_csv([]).strip().split(",")
+    *first, last = (f"`{name}`" for name in compare.MECHANISMS)
+    assert f"mechanisms are compared: {', '.join(first)} and {last};" in page
+    help_text = " ".join(
+        here("compare", "--help").out.decode().replace("│", "").split()
+    )
+    assert f"Default: {', '.join(compare.MECHANISMS)}." in help_text
 
 
 def test_tables_and_pictures_for_papers(folder: Path) -> None:

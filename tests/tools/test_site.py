@@ -73,3 +73,11 @@ def test_the_navigation_is_shown_at_1200_pixels(tmp_path: Path) -> None:
     site.on_post_build(SimpleNamespace(site_dir=str(tmp_path)))
     for path in (tmp_path / "assets").rglob("*.*"):
         assert path.read_text() == "(min-width: 70em) (max-width: 69.984375em)"
+
+
+def test_the_search_finds_pages_for_users_first() -> None:
+    """Pages of results have less weight."""
+    for address, meta in (("files.md", {}), ("results/rank.md", {"boost": 0.1})):
+        page = SimpleNamespace(file=SimpleNamespace(src_uri=address), meta={})
+        assert site.on_page_markdown("# Title", page) == "# Title"
+        assert page.meta.get("search", {}) == meta
