@@ -214,8 +214,8 @@ class Search:
     ) -> tuple[dict[str, Any], float]:
         """Return the settings at which an attacker finds so many words.
 
-        Those of rank are searched. Of the others the attacker finds no less than a guess
-        of each word alone, so they are compared at that risk alone.
+        Those of rank are searched. Of the others the attacker finds no less than a
+        guess of each word alone, so they are compared at that risk alone.
         """
         if self.mechanism["name"] != "rank":
             raise DptextError(
