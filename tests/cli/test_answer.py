@@ -92,6 +92,15 @@ def data(*arguments: str, given: bytes = b"") -> dict[str, Any]:
     return plain
 
 
+def test_no_line_of_a_log_ends_with_blanks(source: Path) -> None:
+    """Tables fill columns with blanks on a terminal only."""
+    for run in (("sanitize", "-f", "text", "in.jsonl", "-o", "o.jsonl"), ("list",)):
+        ran = here(*run)
+        lines = [*ran.err.splitlines(), *ran.out.decode().splitlines()]
+        assert len(lines) > 3
+        assert not [line for line in lines if line != line.rstrip()]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> None:
