@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -33,12 +35,18 @@ def public_texts(each: int = 60) -> making.PublicTexts:
 
 def make(name: str = "made", *, labelled: bool = False) -> TopicFile:
     """Build topics of sizes 4 and 8 and put them where `find` looks for them."""
+    document = replace(built(labelled), name=name)
+    save(document)
+    return document
+
+
+@cache
+def built(labelled: bool) -> TopicFile:
+    """Build topics of sizes 4 and 8."""
     public = public_texts()
     if not labelled:
         public = making.PublicTexts(public.texts, None, public.sources)
-    document = making.build(name, public, [4, 8], {"name": "sif"})
-    save(document)
-    return document
+    return making.build("made", public, [4, 8], {"name": "sif"})
 
 
 def save(document: TopicFile) -> Path:

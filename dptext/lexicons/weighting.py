@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +45,8 @@ def means(
     return averages
 
 
+# Pipelines of one process, as of an evaluation, mostly have one lexicon.
+@lru_cache(maxsize=2)
 def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     """Return a lexicon for smooth inverse frequency.
 

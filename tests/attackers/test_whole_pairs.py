@@ -21,8 +21,9 @@ from tests import prepared, small
 from tests.attackers import models
 from tests.attackers import test_kernel as kernels
 
-# More words than the table of a decoder has rows.
-MANY = ngrams.SLOTS + 100
+# The table of a decoder has so many rows here, and the lexicon more words.
+SLOTS = 400
+MANY = SLOTS + 100
 FIRST, SECOND = MANY - 20, MANY - 10
 
 
@@ -49,8 +50,9 @@ def pair_model() -> Ngrams:
     )
 
 
-def test_a_pair_of_rare_words_tells() -> None:
+def test_a_pair_of_rare_words_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     """The attacker finds the word behind another rare one; a table of few does not."""
+    monkeypatch.setattr(ngrams, "SLOTS", SLOTS)
     lexicon = large()
     mechanism = prepared.ready("rank", lexicon, k=40)
     budget = BudgetDescription(BudgetKind.WORD, 1.0, 1.0)

@@ -360,7 +360,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
     run = ("sanitize", "-f", "text", *options)
     for more, where, report in (
         (("-",), ": standard output", "not written: --report FILE writes it, "),
-        ((str(source), "-o", "o"), ": o", "dptext report o shows all figures"),
+        ((str(source), "-o", "o"), ": o", "dptext report o shows more"),
         (
             (str(source), "-o", "o", "--no-sidecar"),
             ": o",
@@ -369,17 +369,17 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         (
             (str(source), "-o", "o", "--report", "r.json", "--html", "r.html"),
             ": o",
-            "dptext report o shows all figures; not signed; private: r.json and r.html",
+            "dptext report o shows more; not signed; private: r.json and r.html",
         ),
         (
             (str(other), str(source), "--out-dir", "out"),
             ": 2 files in out",
-            "dptext report 'out/b c.jsonl' shows all figures; not signed; one ",
+            "dptext report 'out/b c.jsonl' shows more; not signed; one ",
         ),
         (
             (str(other), str(source), "--in-place"),
             ": 2 files, in the place of the originals",
-            "dptext report 'b c.jsonl' shows all figures; not signed; one beside ",
+            "dptext report 'b c.jsonl' shows more; not signed; one beside ",
         ),
     ):
         with pytest.MonkeyPatch.context() as patch:

@@ -6,6 +6,7 @@ import json
 import math
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -40,6 +41,7 @@ def made(run_folders: Path) -> topics.TopicFile:
     return made_topics.make()
 
 
+@cache
 def opened(epsilon: float = 2.0) -> Pipeline:
     """Make the profile ready at an epsilon."""
     return dptext.open_pipeline(
