@@ -8,7 +8,7 @@ import os
 
 # Loaded modules stay until the end: to look for garbage in them as often as usual takes
 # a tenth of the time of one line, and to take them apart at the end another tenth.
-_OBJECTS = 50_000
+_OBJECTS = 250_000
 
 
 def main() -> None:

@@ -25,7 +25,7 @@ from dptext.calls import (
     in_words_of_python,
     listed,
     open_key,
-    path_of,
+    to_path,
     warn,
 )
 from dptext.calls import load_profile as load_profile
@@ -330,9 +330,9 @@ def sanitize_files(
     names: list[object] = [paths]
     if isinstance(paths, Iterable) and not isinstance(paths, str | os.PathLike):
         names = list(paths)
-    inputs = tuple(path_of(name, "paths") for name in names)
-    to_file = None if output is None else path_of(output, "output")
-    to_folder = None if out_dir is None else path_of(out_dir, "out_dir")
+    inputs = tuple(to_path(name, "paths") for name in names)
+    to_file = None if output is None else to_path(output, "output")
+    to_folder = None if out_dir is None else to_path(out_dir, "out_dir")
     _check_choice("missing", missing, "fail", "pass")
     _check_choice("on_error", on_error, "fail", "skip")
     if type(jobs) is not int or jobs < 1:

@@ -206,7 +206,7 @@ def listed(names: str | Sequence[str], parameter: str) -> list[str]:
     return checked
 
 
-def path_of(path: object, parameter: str) -> str:
+def to_path(path: object, parameter: str) -> str:
     """Return a path as text. Raises TypeError for anything else."""
     if not isinstance(path, str | os.PathLike):
         raise TypeError(f"{parameter}: give a path, not {type(path).__name__}")

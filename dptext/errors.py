@@ -6,7 +6,7 @@
       LexiconError ValueError   2   a lexicon cannot be read or used
       MissingExtra ImportError  2   an optional dependency is not installed
       RefusedError RuntimeError 3   a limit of the run refuses it
-      InputError   ValueError   4   the input holds a record that cannot be read
+      InputError   ValueError   4   an input, or a record in it, cannot be read
         UnknownFieldError       2   a field was named that the input does not have
       StoppedError RuntimeError 5   the output holds what the run was told to stop at
       OutputError  OSError      1   the output cannot be written

@@ -137,6 +137,16 @@ def test_columns_of_people_are_warned_of(
         ({"output": "o.csv", "fields": "nothing"}, "nothing"),
         ({"output": "o.csv", "pseudonym": "id"}, "key"),
         ({"output": "o.csv", "encoding": "none"}, "none"),
+        ({"output": "o.csv", "fields": "bdy"}, "did you mean 'body'"),
+        ({"output": "o.csv", "fields": "body,id"}, r"fields=\['body', 'id'\]"),
+        ({"output": "o.csv", "format": "cvs"}, "format: no format named 'cvs'"),
+        ({"output": "o.csv", "jobs": 0}, "jobs 0: give a whole number"),
+        (
+            {"output": "o.csv", "on_error": "ignore"},
+            "on_error 'ignore': give 'fail' or",
+        ),
+        ({"output": "o.csv", "missing": "skip"}, "missing 'skip': give 'fail' or"),
+        ({"output": "o.csv", "missing": "pass"}, "missing: the input is csv"),
     ],
 )
 def test_wrong_arguments_are_refused(
@@ -151,3 +161,31 @@ def test_wrong_arguments_are_refused(
     with pytest.raises((UsageError, InputError), match=reason):
         dptext.sanitize_files("in.csv", **({"fields": "body"} | given))
     assert [path.name for path in tmp_path.iterdir()] == ["in.csv"]
+
+
+@pytest.mark.parametrize(
+    ("paths", "given", "reason"),
+    [
+        (5, {"output": "o.csv"}, "paths: give a path, not int"),
+        ("in.csv", {"output": 5}, "output: give a path, not int"),
+        ("in.csv", {"out_dir": 5}, "out_dir: give a path, not int"),
+        ("in.csv", {"output": "o.csv", "fields": 5}, "fields: give a name or a list"),
+        ("in.csv", {"output": "o.csv", "drop": [5]}, "drop: give a name or a list"),
+        (".", {"output": "o.csv"}, r"\. is a folder: give out_dir= instead"),
+        ("in.txt", {"output": "o.txt"}, "fields: the input is text, and plain text"),
+    ],
+)
+def test_arguments_of_other_kinds_are_refused(
+    paths: Any,
+    given: dict[str, Any],
+    reason: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """By their names, before anything is written."""
+    monkeypatch.chdir(tmp_path)
+    table(tmp_path / "in.csv")
+    (tmp_path / "in.txt").write_text("the film was good\n")
+    with pytest.raises((UsageError, TypeError), match=reason):
+        dptext.sanitize_files(paths, **({"fields": "body"} | given))
+    assert {path.name for path in tmp_path.iterdir()} == {"in.csv", "in.txt"}

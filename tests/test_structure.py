@@ -368,6 +368,32 @@ def is_unnamed(node: ast.AST) -> bool:
     return len(plain) >= 5 and name not in VARIADIC
 
 
+# Participles and the like, which say nothing of a value.
+EMPTY_NAMES = {"found", "given", "place", "said"}
+
+
+def assigned_name(node: ast.AST) -> str:
+    """Return the name of a parameter, or of a variable or attribute with a value."""
+    if isinstance(node, ast.arg):
+        return node.arg
+    if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+        return node.id
+    if isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store):
+        return node.attr
+    return ""
+
+
+def test_names_say_what_a_value_is() -> None:
+    """No variable, parameter or attribute of dptext has a name that fits any value."""
+    empty = [
+        f"{path.relative_to(ROOT)}: {assigned_name(node)}"
+        for path in ROOT.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        if assigned_name(node) in EMPTY_NAMES
+    ]
+    assert not empty, "take the name of the thing: matches, rows, position"
+
+
 def test_no_idioms_of_this_project_alone() -> None:
     """No code packs values or multiplies texts; dptext names many arguments."""
     found = [

@@ -65,7 +65,7 @@ CODES = {
     1: "a finding (`check`, `doctor`, `audit`), or a failure such as too little memory",
     2: "wrong usage, profile or lexicon, or a missing package",
     3: "a run that a limit refuses (`sanitize --ledger`, `embed --most`)",
-    4: "a record that cannot be read",
+    4: "a record or a file that cannot be read",
     5: "an output that `--fail-on` stops (`sanitize`, `embed`); it is not written",
     70: "a bug in dptext",
     129: "the terminal hung up",

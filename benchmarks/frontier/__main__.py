@@ -4,13 +4,13 @@ Four steps, of which the first three can be interrupted and go on where they wer
 
     python -m benchmarks frontier epsilons --jobs 8
     python -m benchmarks frontier cells --jobs 8 [--only rank] [--seeds 2]
-    python -m benchmarks frontier readers [--only rank] [--level "risk 20%"]
+    python -m benchmarks frontier attackers [--only rank] [--level "risk 20%"]
     python -m benchmarks frontier page
 
 `epsilons` finds the epsilon of each mechanism at each level, from public data alone;
 `cells` privatizes held-out rows with it, trains and tests classifiers on the private
-texts and counts what can still be read; `readers` measures what a reader with other
-public texts of the same kind finds; `page` writes frontier.md from these results,
+texts and counts what can still be read; `attackers` measures what an attacker with
+other public texts of the same kind finds; `page` writes frontier.md from these results,
 both in docs/results/. Reads text/ and nltk_data/ of the test data
 (DPTEXT_TEST_DATA, else ../shared/data), and what benchmarks.perplexity needs.
 """
@@ -43,7 +43,7 @@ from dptext.evaluation.run import PairMeter
 
 EPSILONS = ROOT / "docs" / "results" / "frontier-epsilons.json"
 ROWS = ROOT / "docs" / "results" / "frontier.jsonl"
-READERS = ROOT / "docs" / "results" / "frontier-readers.json"
+ATTACKERS = ROOT / "docs" / "results" / "frontier-attackers.json"
 # Mechanisms with noise on vectors.
 NOISE = ("laplace", "mahalanobis", "gaussian", "vickrey", "gumbel")
 # The suffix of a mechanism with decoded draws.
@@ -182,9 +182,9 @@ def run_cells(arguments: argparse.Namespace) -> None:
                 print(key, row["tfidf"], row["means"], flush=True)
 
 
-def run_readers(arguments: argparse.Namespace) -> None:
-    """Measure the reader of the kind where it was not measured, one by one."""
-    epsilons, known = all_epsilons(), all_readers()
+def run_attackers(arguments: argparse.Namespace) -> None:
+    """Measure the attacker of the kind where it was not measured, one by one."""
+    epsilons, known = all_epsilons(), all_attackers()
     for level, name in steps(1):
         key = key_of(name, level)
         at = epsilons.get(key, {"reason": "unknown"})
@@ -206,13 +206,13 @@ def run_readers(arguments: argparse.Namespace) -> None:
             for kind, classes in read_same_kind(sanitizer, KINDS_READ).items()
         }
         text = json.dumps(dict(sorted(known.items())), indent=1)
-        READERS.write_text(text + "\n", encoding="utf-8")
+        ATTACKERS.write_text(text + "\n", encoding="utf-8")
         print(key, {kind: one["all words"] for kind, one in known[key].items()})
 
 
-def all_readers() -> dict[str, dict[str, dict[str, list[float]]]]:
-    """Read what the reader of the kind finds: share, limits, words, by class."""
-    return json.loads(READERS.read_text("utf-8")) if READERS.is_file() else {}
+def all_attackers() -> dict[str, dict[str, dict[str, list[float]]]]:
+    """Read what the attacker of the kind finds: share, limits, words, by class."""
+    return json.loads(ATTACKERS.read_text("utf-8")) if ATTACKERS.is_file() else {}
 
 
 def rows_read(path: Path = ROWS) -> list[dict[str, Any]]:
@@ -240,21 +240,21 @@ def _spread(
 def main() -> None:
     """Do what the first argument says."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=("epsilons", "cells", "readers", "page"))
+    parser.add_argument("what", choices=("epsilons", "cells", "attackers", "page"))
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--seeds", type=int, default=2)
     parser.add_argument("--only", action="append", default=[])
-    parser.add_argument("--level", action="append", help="readers: such as risk 20%%")
+    parser.add_argument("--level", action="append", help="attackers: such as risk 20%%")
     arguments = parser.parse_args()
     if arguments.what == "page":
         from benchmarks.frontier import page as frontier_page
 
-        frontier_page.write(rows_read(), all_epsilons(), all_readers())
+        frontier_page.write(rows_read(), all_epsilons(), all_attackers())
         return
     # One thread each: the work is spread over processes.
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"
-    run = {"epsilons": run_epsilons, "cells": run_cells, "readers": run_readers}
+    run = {"epsilons": run_epsilons, "cells": run_cells, "attackers": run_attackers}
     run[arguments.what](arguments)
 
 

@@ -18,13 +18,13 @@ Shares = dict[str, dict[str, dict[str, list[float]]]]
 CORPORA = ("AG News", "SST-2", "IMDb", "Trustpilot")
 SHORT = {"Trustpilot": "gender (attack)"}
 DECODED = ", decoded"
-# The kind of text of each corpus that the reader of the kind reads.
+# The kind of text of each corpus that the attacker of the kind reads.
 KINDS = {"AG News": "news", "SST-2": "sentences", "IMDb": "reviews"}
 EQUAL = 0.2
 
 
 def write(rows: Rows, epsilons: dict[str, dict[str, Any]], shares: Shares) -> None:
-    """Write docs/results/frontier.md; shares is what the reader of the kind finds."""
+    """Write docs/results/frontier.md; shares is what the attacker of the kind finds."""
     digests = sorted({row["lexicon"] for row in rows})
     seeds = sorted({row["seed"] for row in rows if row["seed"]})
     text = Path(__file__).with_name("text.md").read_text("utf-8")
@@ -88,8 +88,8 @@ def tables(
 
 
 def _at_equal_success(rows: Rows, shares: Shares) -> Iterator[str]:
-    """Yield the accuracies at which the reader of the kind finds 20% of each corpus."""
-    yield f"### the reader of the kind finds {EQUAL:.0%}, interpolated\n"
+    """Yield accuracies where the attacker of the kind finds 20% of each corpus."""
+    yield f"### the attacker with text of the kind finds {EQUAL:.0%}, interpolated\n"
     yield "| mechanism | " + " | ".join(KINDS) + " |\n| --- |" + " --- |" * len(KINDS)
     for name in dict.fromkeys(key.split(" | ")[0] for key in sorted(shares)):
         for written in (name, name + DECODED):
@@ -118,7 +118,7 @@ def _interpolated(rows: Rows, shares: Shares, written: str, corpus: str) -> str:
 
 
 def _finds(measured: dict[str, dict[str, list[float]]]) -> str:
-    """Write what the reader of the kind finds of each kind of text."""
+    """Write what the attacker of the kind finds of each kind of text."""
     kinds = [f"{100 * of_kind['all words'][0]:.0f}" for of_kind in measured.values()]
     return f"{', '.join(kinds)}%" if kinds else "not known"
 

@@ -37,9 +37,9 @@ from tools import attackers
 
 # Public rows on which the risk in context of rank is set: training rows of AG News.
 TRAINING = ("agnews_train19k", 4000, 4600)
-# Rows on which it is set by the reader of the kind, who counted pairs of other ones.
+# Rows on which it is set by the attacker of the kind, who counted pairs of other ones.
 UNREAD = ("agnews_test5600", 3000, 3600)
-# Rows of each kind of text that the reader of the kind reads.
+# Rows of each kind of text that the attacker of the kind reads.
 READ = {
     "news": ("agnews_test5600", 0, 300),
     "reviews": ("imdb_5k", 0, 60),
@@ -50,7 +50,7 @@ _INPUTS, _AT_ONCE = 15_000, 64
 
 
 def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
-    """Return what a reader of pairs finds of all and of content words of rows."""
+    """Return what an attacker of pairs finds of all and of content words of rows."""
     file, begin, end = rows
     texts = [(str(row["text"]),) for row in read_rows(file)[begin:end]]
     named = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
@@ -103,7 +103,7 @@ class PartialChannel(Channel):
 def read_same_kind(
     sanitizer: Pipeline, rows: dict[str, tuple[str, int, int]]
 ) -> dict[str, tuple[Success, ...]]:
-    """Return what the reader of the kind finds of rows of kinds, by class of word."""
+    """Return what the attacker of the kind finds of rows of kinds, by class of word."""
     texts = {
         kind: [str(row["text"]) for row in read_rows(file)[begin:end]]
         for kind, (file, begin, end) in rows.items()
@@ -120,10 +120,10 @@ def read_same_kind(
         channel = PartialChannel(channel, np.concatenate(drawn))
     classes = {}
     for kind, each in texts.items():
-        reader = SameKindAttacker.strongest(channel, _pairs(kind))
+        attacker = SameKindAttacker.strongest(channel, _pairs(kind))
         records = [(text,) for text in each]
         parts = [records[at : at + 100] for at in range(0, len(each), 100)]
-        (reading,) = context_risk.measure(sanitizer, [reader], parts, randomness)
+        (reading,) = context_risk.measure(sanitizer, [attacker], parts, randomness)
         classes[kind] = reading.classes
     return classes
 
@@ -212,13 +212,15 @@ class Search:
     def _in_context(
         self, wanted: float, finds: Callable[[Pipeline], float]
     ) -> tuple[dict[str, Any], float]:
-        """Return the settings at which a reader finds so many words.
+        """Return the settings at which an attacker finds so many words.
 
-        Those of rank are searched. Of the others the reader finds no less than a guess
-        of each word alone, so they are compared at that risk alone.
+        Those of rank are searched. Of the others the attacker finds no less than a
+        guess of each word alone, so they are compared at that risk alone.
         """
         if self.mechanism["name"] != "rank":
-            raise DptextError("as at a risk of 20%, of which the reader finds no less")
+            raise DptextError(
+                "as at a risk of 20%, of which the attacker finds no less"
+            )
         low, high = 0.08, wanted
         for _ in range(6):
             middle = round((low + high) / 2, 4)

@@ -11,9 +11,9 @@ from dptext.pipeline import Pipeline
 
 RISKS = (0.2, 0.1)
 LOSSES = (8.0, 12.0)
-# The risk in context at which mechanisms are compared, by the n-gram reader.
+# The risk in context at which mechanisms are compared, by the n-gram attacker.
 IN_CONTEXT = 0.2
-# And by the reader who also has other public texts of the same kind.
+# And by the attacker who also has other public texts of the same kind.
 SAME_KIND = 0.2
 # Mechanisms with an output distribution, which can be decoded: the decoded texts are
 # measured beside the draws, at risks alone and in context.

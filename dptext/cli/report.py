@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
@@ -15,6 +17,7 @@ from dptext.errors import DptextError, UsageError
 
 if TYPE_CHECKING:
     from dptext.report.advice import RunOutputs
+    from dptext.report.blocks import Page
     from dptext.report.document import Document
 
 _FIRST = 200  # records in which the names of unchanged columns are looked for
@@ -44,8 +47,8 @@ def command(
 ) -> None:
     """Show the report of an output, or two reports side by side.
 
-    In the terminal, or as a web page (--html). Signatures are verified with the keys
-    that the policy names (verify_key).
+    A terminal shows the first screen; pipes, files and pages (--html) have all figures.
+    Signatures are verified with the keys that the policy names (verify_key).
     """
     from dptext.report import answer, document, side_by_side, views
 
@@ -68,7 +71,18 @@ def command(
     released = replace(released or answer.outputs_named(shown), signed=signed)
     lines = answer.data(answer.answer(shown, released), answer.run_warnings(shown))
     page = views.report(shown, signed, released)
+    if html is None and sys.stdout.isatty():
+        page = _first_screen(page, file)
     screen.deliver(lines, as_json, page, html=html)
+
+
+def _first_screen(page: Page, file: Path) -> Page:
+    """Return the part of a report that a person reads in a terminal at once."""
+    from dptext.report.blocks import Paragraph
+
+    name = shlex.quote(screen.one_line(str(file)))
+    note = f"All figures: dptext report {name} | less, or --html PAGE."
+    return replace(page, sections=(), first=(*page.first, Paragraph(note, "note")))
 
 
 def _read(context: typer.Context, file: Path) -> tuple[Document, str]:

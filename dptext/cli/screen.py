@@ -212,7 +212,14 @@ def show(*blocks: Block | Section | Page, on: Console | None = None) -> None:
     """Print blocks, sections and pages on standard output, or on another console."""
     from dptext.report import terminal
 
-    terminal.show(blocks, on or console())
+    shown = on or console()
+    if shown.is_terminal:
+        terminal.show(blocks, shown)
+        return
+    with shown.capture() as capture:
+        terminal.show(blocks, shown)
+    # Tables fill their columns with blanks, which logs and mails would keep.
+    shown.file.write(re.sub(" +$", "", capture.get(), flags=re.MULTILINE))
 
 
 def deliver(

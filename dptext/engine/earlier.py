@@ -24,11 +24,11 @@ from dptext.report.document import Document
 from dptext.report.layout import Layout, sidecar_path
 from dptext.settings import digest_of_data
 
-_NO_KEY = "without --key-file every run draws other words"
-_WITHOUT_KEY = "they were made without this key"
+_NO_KEY = "as without --key-file every run draws other words"
+_WITHOUT_KEY = "made without this key"
 _REASONS = {
-    State.OTHER_KEY: f"they were made with another key, or {MANIFEST} was edited",
-    State.OTHER_SETTINGS: "they were made with other settings",
+    State.OTHER_KEY: f"made with another key (or {MANIFEST} was edited)",
+    State.OTHER_SETTINGS: "made with other settings",
 }
 
 
@@ -66,7 +66,7 @@ class Earlier:
                 advice = f"use the key and settings of that run, {advice}"
             raise UsageError(
                 f"{folder}: this run would draw {_counted(len(anew))} anew "
-                f"({_first(folder, anew[0][0], len(anew))}), as {reason}; a second "
+                f"({_first(folder, anew[0][0], len(anew))}), {reason}; a second "
                 f"version of a text weakens protection: {advice}"
             )
         if not again:

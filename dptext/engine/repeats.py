@@ -17,12 +17,12 @@ _MEMORY = 64 * 2**10  # KiB of the database; the rest is written to a temporary 
 
 
 class Repeats:
-    """Counts records; found is how many had the id and the texts of an earlier one."""
+    """Counts records; repeated: those with the id and the texts of an earlier one."""
 
     def __init__(self) -> None:
         import sqlite3
 
-        self.found = 0
+        self.repeated = 0
         self._error = sqlite3.Error
         self._key = os.urandom(32)
         self._data = sqlite3.connect("", isolation_level=None)
@@ -60,5 +60,5 @@ class Repeats:
                 f"ids cannot be compared in the folder of temporary files: {error}; "
                 "free space, or set TMPDIR"
             ) from None
-        self.found += 1
+        self.repeated += 1
         return int(times)

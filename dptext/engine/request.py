@@ -208,8 +208,9 @@ class Request:
                 release.commit()
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and run.tally.records > SAMPLE
+        missing = [job for job, _ in run.left_out]
         outputs = name_outputs(
-            [job for job in jobs if job not in run.left_out],
+            [job for job in jobs if job not in missing],
             self.reports,
             tuple(run.tally.copied),
             first=SAMPLE if is_sampled else 0,
@@ -235,17 +236,18 @@ class Request:
 
 def _left_out(run: Run, count: int) -> InputError | None:
     """Return the error of the jobs that a run left out; count: number of all jobs."""
-    jobs = run.left_out
-    if not jobs:
+    if not run.left_out:
         return None
-    first = ", ".join(name for job in jobs[:_NAMED] for name in job.inputs)
-    more = f" and {len(jobs) - _NAMED:,} more" if len(jobs) > _NAMED else ""
-    verb = "has" if len(jobs) == 1 else "have"
     # Without a key a further run would draw the other files anew, and is refused.
     again = "run on them alone" if run.key.origin == "system" else "run again"
+    if len(run.left_out) == 1:
+        ((_, error),) = run.left_out
+        return InputError(f"1 of {count:,} files has no new output: {error}")
+    names = [name for job, _ in run.left_out for name in job.inputs]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return InputError(
-        f"{len(jobs):,} of {count:,} files cannot be read and {verb} no new output: "
-        f"{first}{more}; mend or remove them, then {again}"
+        f"{len(names):,} of {count:,} files cannot be read and have no new output: "
+        f"{', '.join(names[:_NAMED])}{more}; mend or remove them, then {again}"
     )
 
 

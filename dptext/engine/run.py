@@ -89,7 +89,7 @@ class Run:
         self.inspect = inspect
         self._public = PublicRows(pipeline.lexicon)
         #: Jobs of several that have no output, as their input cannot be read.
-        self.left_out: list[Job] = []
+        self.left_out: list[tuple[Job, InputError]] = []
         self._charged: Charging | None = None
         if key.origin != "system" and pipeline.decoder.note:
             # The user expects equal bytes from equal keys.
@@ -132,7 +132,7 @@ class Run:
         Raises InputError if on_error is "fail".
         """
         if job.on_error != "fail":
-            self.left_out.append(job)
+            self.left_out.append((job, error))
             self._warn(f"file left out: {error}")
             return
         if isinstance(error, UnknownFieldError) or "--on-error" in str(error):

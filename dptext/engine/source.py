@@ -390,7 +390,7 @@ class Source:
                 "no record could be read, so there is no output; the first of "
                 f"{self.faults} is {self._first_fault.described()}"
             )
-        if self._repeats is not None and (repeats := self._repeats.found):
+        if self._repeats is not None and (repeats := self._repeats.repeated):
             self._warn(
                 f"--id {self._job.selection.id_field}: {repeats:,} of the records "
                 "repeat id and text of an earlier one, so it names no single record; "

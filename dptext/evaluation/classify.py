@@ -230,6 +230,10 @@ def learn(
     """
     counts = Counter(value for value in values if value is not None)
     classes, known = sorted(counts), counts.total()
+    if not counts:
+        raise UsageError(
+            f"field {field!r} cannot be a label: no record has a value of it"
+        )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
         needed = f"it needs at least two values of at least {_LEAST} texts each"
         raise UsageError(f"field {field!r} cannot be a label: {needed}")

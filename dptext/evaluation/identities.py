@@ -422,8 +422,8 @@ class _Batch:
             for row in rows:
                 values[row] |= bit
         by_word = self.word_before, self.word_after
-        for found, marks in zip(words, by_word, strict=True):
-            for word in found:
+        for standing, marks in zip(words, by_word, strict=True):
+            for word in standing:
                 marks[word] |= bit
 
 

@@ -179,7 +179,7 @@ def report(
     parts = []
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
-        shown = f"dptext report {name} shows all figures"
+        shown = f"dptext report {name} shows more"
         parts.append("on standard output" if public == "-" else shown)
         if signed:
             parts.append(signed if signed == UNSIGNED else f"signed {signed}")

@@ -337,8 +337,8 @@ def release(
     ]
     with open_session(master) as spark:
         passed = () if jobs[0].on_error == "fail" else (InputError,)
-        found = run_tasks(spark, count_texts, there, passed)
-        counts = [0 if isinstance(each, InputError) else each for each in found]
+        counted = run_tasks(spark, count_texts, there, passed)
+        counts = [0 if isinstance(each, InputError) else each for each in counted]
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:
             work = partial(
                 make_private,

@@ -266,13 +266,16 @@ def reading(lexicon: Lexicon) -> Ids:
     upper = np.array([word[:1].isupper() for word in lexicon.words], bool)
     first = lexicon.orders[:size, :3].astype(np.int64)
     own = first == np.arange(size)[:, None]
+    # Words that list nothing but themselves are in no class.
+    upper &= ~own.all(axis=1)
     classes = language_data.closed_classes(lexicon.language)
     for name in _IDENTITIES:
         known = (rows.get(key_of(word), -1) for word in classes.get(name, ()))
         listed = [row for row in known if row >= 0]
         if listed:
-            inside = (np.isin(first, listed) | own).all(axis=1) & ~own.all(axis=1)
-            read[:-1][inside & upper] = listed[0]
+            is_listed = np.zeros(size + 1, bool)
+            is_listed[listed] = True
+            read[:-1][(is_listed[first] | own).all(axis=1) & upper] = listed[0]
     return read
 
 

@@ -92,6 +92,15 @@ def data(*arguments: str, given: bytes = b"") -> dict[str, Any]:
     return plain
 
 
+def test_no_line_of_a_log_ends_with_blanks(source: Path) -> None:
+    """Tables fill columns with blanks on a terminal only."""
+    for run in (("sanitize", "-f", "text", "in.jsonl", "-o", "o.jsonl"), ("list",)):
+        ran = here(*run)
+        lines = [*ran.err.splitlines(), *ran.out.decode().splitlines()]
+        assert len(lines) > 3
+        assert not [line for line in lines if line != line.rstrip()]
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", PROFILES)
 def test_every_profile_is_answered_on_one_screen(name: str, source: Path) -> None:
@@ -360,7 +369,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
     run = ("sanitize", "-f", "text", *options)
     for more, where, report in (
         (("-",), ": standard output", "not written: --report FILE writes it, "),
-        ((str(source), "-o", "o"), ": o", "dptext report o shows all figures"),
+        ((str(source), "-o", "o"), ": o", "dptext report o shows more"),
         (
             (str(source), "-o", "o", "--no-sidecar"),
             ": o",
@@ -369,17 +378,17 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
         (
             (str(source), "-o", "o", "--report", "r.json", "--html", "r.html"),
             ": o",
-            "dptext report o shows all figures; not signed; private: r.json and r.html",
+            "dptext report o shows more; not signed; private: r.json and r.html",
         ),
         (
             (str(other), str(source), "--out-dir", "out"),
             ": 2 files in out",
-            "dptext report 'out/b c.jsonl' shows all figures; not signed; one ",
+            "dptext report 'out/b c.jsonl' shows more; not signed; one ",
         ),
         (
             (str(other), str(source), "--in-place"),
             ": 2 files, in the place of the originals",
-            "dptext report 'b c.jsonl' shows all figures; not signed; one beside ",
+            "dptext report 'b c.jsonl' shows more; not signed; one beside ",
         ),
     ):
         with pytest.MonkeyPatch.context() as patch:

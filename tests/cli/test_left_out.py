@@ -100,7 +100,9 @@ def test_a_mended_file_is_made_by_the_next_run(
     ran = private(options, *keyed)
     assert ran.code == 4
     assert "2 of 3 files are done already" in ran.err
-    assert ran.err.splitlines()[-1].startswith("dptext: 1 of 3 files cannot be read")
+    assert ran.err.splitlines()[-1].startswith(
+        "dptext: 1 of 3 files has no new output: no record could be read"
+    )
     (folder / "in" / "b.jsonl").write_text(GOOD)
     assert private(options, *keyed).code == 0
     assert written() == [".dptext-manifest", "a.jsonl", "b.jsonl", "z.jsonl"]

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import re
+import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import here, lexicon
+from tests.cli.running import command, environment, here, lexicon
 from tests.report.pages import closed
 
 
@@ -108,3 +112,26 @@ def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
     assert all(len(line) <= 80 for line in shown.splitlines())
     digest = json.loads(Path(f"{out}.dptext.json").read_text())["output"]["sha256"]
     assert digest in shown, "on one line of 80 columns"
+
+
+@pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
+def test_a_terminal_shows_the_first_screen(export: str) -> None:
+    """It ends with the way to all figures, which a pipe has."""
+    import pty
+
+    upper, lower = pty.openpty()
+    run = command("report", export)
+    env = {key: value for key, value in environment(TERM="xterm").items() if value}
+    with subprocess.Popen(run, stdin=lower, stdout=lower, stderr=lower, env=env) as on:
+        os.close(lower)
+        shown = b""
+        with contextlib.suppress(OSError):  # the end, on Linux
+            while part := os.read(upper, 65_536):
+                shown += part
+        assert on.wait(60) == 0, shown
+    os.close(upper)
+    text = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode()).split())
+    assert "What an attacker finds:" in text
+    assert "Guarantee:" not in text
+    assert "| less, or --html PAGE." in text
+    assert "Guarantee:" in here("report", export).out.decode()

@@ -197,7 +197,7 @@ def test_a_run_is_resumed_with_the_same_topics(key: str, tmp_path: Path) -> None
     # Another number of topics is another release.
     ran = here(*run, "--topics", "released/4")
     assert (ran.code, ran.err.count("\n")) == (2, 1)
-    assert "2 finished outputs anew (first a.jsonl), as they were made with" in ran.err
+    assert "2 finished outputs anew (first a.jsonl), made with" in ran.err
     assert (out / "a.jsonl").stat().st_mtime_ns == stays
 
 

@@ -22,7 +22,7 @@ def test_equal_records_are_counted_whatever_stands_between_them() -> None:
             record = Record(number, texts, None, name)
             assert repeats.count(record) == seen[name, texts]
             seen[name, texts] += 1
-    assert repeats.found == sum(seen.values()) - len(seen)
+    assert repeats.repeated == sum(seen.values()) - len(seen)
 
 
 def test_what_does_not_fit_into_memory_is_counted_too(
