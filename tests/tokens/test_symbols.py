@@ -107,7 +107,7 @@ def test_the_table_of_the_docs_is_that_of_the_code() -> None:
         if "U+" not in examples:
             for sign in examples.replace("\\|", "|").split():
                 is_kept = kind_of(split(sign)[0]) == kinds.PUNCTUATION
-                assert fate.strip() == ("kept" if is_kept else "replaced"), sign
+                assert fate.strip() == ("unchanged" if is_kept else "replaced"), sign
     for rule in symbols.TABLE:
-        fate = "kept" if rule.is_mark else "replaced"
+        fate = "unchanged" if rule.is_mark else "replaced"
         assert all((rule.name, fate) in said[each] for each in rule.categories)
