@@ -40,9 +40,9 @@ def __getattr__(name: str) -> Any:
         from dptext import errors
 
         errors.check_platform()  # before what another system may lack is imported
-        from dptext import api
+        from dptext import api, pipeline
 
-        return getattr(api, name)
+        return getattr(pipeline if name == "Pipeline" else api, name)
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
 
