@@ -40,9 +40,9 @@ def __getattr__(name: str) -> Any:
         from dptext import errors
 
         errors.check_platform()  # before what another system may lack is imported
-        from dptext import api, pipeline
+        from dptext import api
 
-        return getattr(pipeline if name == "Pipeline" else api, name)
+        return getattr(api, name)
     raise AttributeError(f"module 'dptext' has no attribute {name!r}")
 
 
