@@ -22,6 +22,7 @@ from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
+from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, figures, names
@@ -206,16 +207,21 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     """Yield the signs that the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
-    again = f"dptext {command} ORIGINAL -o {export.name}"
+    key, named = report.run.key == "key-file", report.run.layout.id_field
+    same = [name for name, is_used in (("key", key), ("id", named)) if is_used]
+    again = (
+        f"make it again from its original, with the {series((*same, 'settings'))} of "
+        f"its run: dptext {command} ORIGINAL -o {export.name}"
+    )
     if output is None or output.sha256 != export.sha256:
-        advice = export.unstaged() or f"make it again from its original: {again}"
+        advice = export.unstaged() or again
         yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
         yield (
             "its public report belongs to a file with another name; rename the file "
-            f"back, or make it again from its original: {again}"
+            f"back, or {again}"
         )
     if report.audience != "public" or report.private is not None:
         yield "its report is the internal one, which must not be released"

@@ -30,6 +30,11 @@ _REASONS = {
     State.OTHER_KEY: f"made with another key (or {MANIFEST} was edited)",
     State.OTHER_SETTINGS: "made with other settings",
 }
+# Why an output is made again with the same draws.
+_CHANGES = {
+    State.OUTDATED: "the input, the columns or the format changed",
+    State.OTHER_FAULTS: "an earlier run left records out with another --on-error",
+}
 
 
 class Earlier:
@@ -49,6 +54,7 @@ class Earlier:
         another input, "" if there are none.
         """
         anew, again = [], []
+        changes: dict[str, None] = {}
         for job in jobs:
             state = manifest.state(job)
             reason = _REASONS.get(state)
@@ -57,8 +63,9 @@ class Earlier:
             if reason is not None:
                 is_keyed = self._key.origin != "system"
                 anew.append((job, reason if is_keyed else _NO_KEY))
-            elif state is State.OUTDATED:
+            elif state in _CHANGES:
                 again.append(job)
+                changes[_CHANGES[state]] = None
         if anew:
             job, reason = anew[0]
             advice = "write to another folder, or remove outputs that nobody has"
@@ -81,8 +88,8 @@ class Earlier:
             )
         return (
             f"{folder}: {_counted(len(again))} will be made again "
-            f"({_first(folder, again[0], len(again))}), as the input or the columns "
-            f"changed; {kept}"
+            f"({_first(folder, again[0], len(again))}), as {' or '.join(changes)}; "
+            f"{kept}"
         )
 
     def replaced(self, job: Job) -> str:
