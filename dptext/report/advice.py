@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dptext.guarantees.claims import Strength, Unprotected
+from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import series
 from dptext.report.answer_line import AnswerLine
+from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.figures import count
 from dptext.report.interface import COMMAND_LINE, Interface
 from dptext.report.layout import SIDECAR
-from dptext.report.protection import is_mostly_guessed, is_of_topics
+from dptext.report.protection import Basis, fitness, is_of_topics
 from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -76,9 +77,7 @@ def sending(
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
-    strength = document.guarantee.strength.word
-    is_weak = strength in (Strength.NONE, Strength.NOT_MEANINGFUL)
-    if is_weak or is_mostly_guessed(document):
+    if fitness(Basis.from_document(document))[1] is Tone.BAD:
         sentence = "Do not send it unless you could send the original as well."
         return AnswerLine("sending", sentence)
     private, layout = document.private, document.run.layout

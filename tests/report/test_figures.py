@@ -242,7 +242,7 @@ def test_a_key_alone_draws_by_the_position_of_records(
 
 def test_functions_of_python_speak_of_arguments_and_of_texts() -> None:
     """No option of the command line stands there, and no column of a list of texts."""
-    texts = ["The film was good.", "Call me at noon, please."]
+    texts = ["Anna praised the screenplay.", "Call Peter Miller at noon, please."]
     _, report = dptext.privatize(texts, "readable", report=True)
     shown = str(report)
     said = {line.name: line for line in answer.answer(report, interface=PYTHON)}
