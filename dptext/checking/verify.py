@@ -26,8 +26,10 @@ from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, figures, names
+from dptext.report.blocks import Tone
 from dptext.report.document import Document, encode
 from dptext.report.layout import SIDECAR
+from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
@@ -408,6 +410,8 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {bound.notion}, the policy asks for {wanted}"
+    elif not policy.limits_protection:
+        yield from _unfit(report)
     bounded = bound.notion is Notion.LDP and bound.level is not Level.WORDS
     epsilon = bound.epsilon if bounded else bound.worst_loss
     for name, nats, limit in (
@@ -432,6 +436,16 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     used = None if report.output is None else report.output.used
     if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
         yield "draws were sent through a proxy, which the policy does not name"
+
+
+def _unfit(report: Document) -> Iterator[str]:
+    """Yield the verdict on a run if it was not to be handed on."""
+    verdict, tone = fitness(Basis.from_document(report))
+    if tone is Tone.BAD:
+        yield (
+            f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
+            "max_risk decides by these limits instead"
+        )
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:

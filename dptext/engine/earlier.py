@@ -18,12 +18,12 @@ from dptext.engine.folders import is_folder
 from dptext.engine.job import Job
 from dptext.engine.manifest import MANIFEST, Manifest, State
 from dptext.errors import UsageError
-from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import SIDECAR, Layout, sidecar_path
 from dptext.settings import digest_of_data
+from dptext.types import JsonObject
 
 _NO_KEY = "as without --key-file every run draws other words"
 _WITHOUT_KEY = "made without this key"
@@ -41,10 +41,12 @@ _CHANGES = {
 class Earlier:
     """Compares the draws of a run with those of outputs that are there."""
 
-    def __init__(self, pipeline: Pipeline, key: RunKey, reports: Reports) -> None:
+    def __init__(
+        self, settings: JsonObject, lexicon: str, key: RunKey, reports: Reports
+    ) -> None:
+        """Take the settings of a run and the digest of its lexicon, as in reports."""
         self._key, self._reports = key, reports
-        self._settings = digest_of_data(pipeline.profile.settings())
-        self._lexicon = pipeline.lexicon.digest
+        self._settings, self._lexicon = digest_of_data(settings), lexicon
 
     def check(self, folder: str, jobs: Sequence[Job], manifest: Manifest) -> str:
         """Raise UsageError if a job would draw a finished output of a folder anew.

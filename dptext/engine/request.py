@@ -180,7 +180,7 @@ class Request:
                 progress=notices.bar,
             )
             if opened is not None:
-                earlier = Earlier(run.pipeline, self.key, self.reports)
+                earlier = self._earlier(run.pipeline)
                 if line := earlier.replaced(jobs[0]):
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
@@ -215,6 +215,11 @@ class Request:
         )
         return Finished(report=report, outputs=outputs, left_out=left_out)
 
+    def _earlier(self, pipeline: Pipeline) -> Earlier:
+        """Return the comparison with outputs of earlier runs."""
+        settings = pipeline.profile.settings()
+        return Earlier(settings, pipeline.lexicon.digest, self.key, self.reports)
+
     def _release_all(
         self, run: Run, jobs: Sequence[Job], notices: Notices
     ) -> list[tuple[Job, Written]]:
@@ -222,7 +227,7 @@ class Request:
         kept = None
         if self.out_dir is not None:
             manifest = Manifest(Path(self.out_dir), run.pipeline, self.key)
-            earlier = Earlier(run.pipeline, self.key, self.reports)
+            earlier = self._earlier(run.pipeline)
             if line := earlier.check(self.out_dir, jobs, manifest):
                 notices.announce(line)
             if line := describe_orphans(self.out_dir, jobs, self.job.inputs, manifest):

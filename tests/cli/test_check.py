@@ -503,8 +503,19 @@ def test_notion(options: tuple[str, ...], folder: Path) -> None:
     _passes(here("check", str(export), "--set", "notion=LDP"))
     _fails(here("check", str(export), "--set", "notion=metric-DP"), "guarantee is LDP")
     export = _export(options[:4], "--mechanism", "santext")
-    _passes(here("check", str(export), "--set", "notion=[metric-DP, LDP]"))
+    both = ("--set", "notion=[metric-DP, LDP]")
+    _passes(here("check", str(export), *both, "--set", "max_loss=1e6"))
     _fails(here("check", str(export), "--set", "notion=LDP"), "guarantee is metric-DP")
+
+
+def test_a_verdict_against_handing_on_fails(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """Unless a policy sets limits of protection, which decide then."""
+    export = _export(options[:2], "--epsilon", "30")
+    _fails(here("check", str(export)), "most words can be guessed")
+    _passes(here("check", str(export), "--set", "max_epsilon=30"))
+    _fails(here("check", str(export), "--set", "max_loss=29"), "worst loss is 30 nats")
 
 
 def test_epsilon_and_loss(options: tuple[str, ...], folder: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ran, here
+from tests.cli.running import Ran, here, lexicon
 from tests.keys import PRIVATE, PUBLIC, put
 
 LINES = "".join(
@@ -340,3 +340,15 @@ def test_check_passes_over_the_manifest(
     ran = here("check", "out", *policy)
     assert ".dptext-manifest: not checked" in ran.err
     assert here("check", "out/.dptext-manifest").code == 1
+
+
+def test_vectors_that_are_replaced_are_named_before(folder: Path, key: str) -> None:
+    """The same of embed."""
+    words = lexicon(folder)
+    run = ("embed", "in/a.jsonl", "-f", "text", "--lexicon", words, "-o", "o.npy")
+    said = "dptext: o.npy: this run replaces an earlier output with other draws"
+    keyed = ("--key-file", key)
+    for more, is_said in (((), False), ((), True), (keyed, True), (keyed, False)):
+        ran = here(*run, *more)
+        assert ran.code == 0, ran.err
+        assert ran.err.startswith(said) == is_said, more
