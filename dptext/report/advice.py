@@ -49,6 +49,8 @@ class RunOutputs:
     is_run: bool = True
     #: Whether draws of records without ids go by the names of the outputs, too.
     is_by_name: bool = False
+    #: Whether the output beside a report that is shown again has other bytes.
+    is_changed: bool = False
 
 
 def unit(document: Document) -> str:
@@ -203,6 +205,11 @@ def _genuine(document: Document, released: RunOutputs, interface: Interface) -> 
             return f"{owner}. dptext report {file} shows the public one."
         return f"{owner}; not signed."
     compared = f"dptext check {file} compares it with the file and its settings."
+    if released.is_changed:
+        compared = (
+            "The file here is not the file of the report: it was changed or replaced "
+            f"after the run, and dptext check {file} refuses it."
+        )
     if released.signed in (None, UNSIGNED):
         return f"Not signed: anyone may have written it. {compared}"
     return f"Signature: {released.signed}. {compared}"

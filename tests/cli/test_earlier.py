@@ -53,6 +53,11 @@ def outputs(folder: Path) -> dict[str, bytes]:
     }
 
 
+def in_line(ran: Ran) -> str:
+    """Return what a run told its user, without line ends."""
+    return " ".join(ran.err.split())
+
+
 def refused(ran: Ran, reason: str) -> None:
     """Assert that a run stopped in one line that tells why, and what to do."""
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
@@ -242,6 +247,37 @@ def test_reports_of_finished_files_stay_unsigned_and_a_line_says_so(
     ran = private(options, *keyed, "--resume", *signed)
     assert "2 of 2 files are done already" in ran.err
     assert "not signed" not in ran.err
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_outputs_without_an_input_are_named(
+    folder: Path, options: tuple[str, ...], key: str, resume: tuple[str, ...]
+) -> None:
+    """After a deletion a line names the copy; other files are none of dptext."""
+    keyed = ("--key-file", key, *resume)
+    (folder / "in" / "deep").mkdir()
+    (folder / "in" / "deep" / "c.jsonl").write_text(LINES)
+    assert private(options, *keyed).code == 0
+    Path("out", "other.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl.dptext.json").write_text("{}")
+    said = "no input in this run"
+    assert said not in in_line(private(options, *keyed))
+    ran = private(options, *keyed, "--exclude", "deep/*")
+    assert said not in in_line(ran)
+    (folder / "in" / "deep" / "c.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 1 output (deep/c.jsonl) has {said}; if an original was deleted"
+    assert line in in_line(ran)
+    (folder / "in" / "b.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 2 outputs (first b.jsonl) have {said}; if an original was deleted"
+    assert line in in_line(ran)
+    run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
+    assert said not in in_line(here(*run, "--out-dir", "out", *keyed))
+    for name in ("b.jsonl", "deep/c.jsonl"):
+        Path("out", name).unlink()
+    assert said not in in_line(private(options, *keyed))
 
 
 def test_a_file_that_lacks_a_field_is_named(
