@@ -98,8 +98,8 @@ class Earlier:
         if self._difference(job) is None:
             return ""
         return (
-            f"{job.output}: this run replaces an earlier output with other draws; send "
-            "only one of two versions of a text, as the second weakens protection"
+            f"{job.output}: this output would replace an earlier one with other draws; "
+            "send only one of two versions of a text, as the second weakens protection"
         )
 
     def _difference(self, job: Job) -> str | None:
