@@ -223,7 +223,7 @@ def _check_keys(file: Configuration) -> None:
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
             if "did you mean" not in hint:
-                hint = "dptext doctor --settings lists those that are"
+                hint = "dptext --no-config doctor --settings lists those that are"
             if key in _SECRET:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(

@@ -223,6 +223,37 @@ def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert shown("--config", str(path))["sanitize.epsilon"][0] == 500
 
 
+@pytest.mark.parametrize(
+    ("content", "line", "hint"),
+    [
+        ("sanitize:\n  field: text\n body: x\n", 3, "indent keys of a section alike"),
+        ("sanitize: {field: text\ncheck: {}\n", 2, "close the bracket"),
+        ("sanitize:\n  field: a: b\n", 2, "put a value with a colon in quotes"),
+        ("sanitize:\n  field: @x\n", 2, "indent with spaces, put values with"),
+        ("sanitize:\ncheck\n  a: 1\n", 3, "write KEY: VALUE"),
+        ("check: {}\n---\ncheck: {}\n", 2, "write one document"),
+    ],
+)
+def test_a_file_that_is_no_yaml(content: str, line: int, hint: str) -> None:
+    """The line and a remedy, without the states of a parser."""
+    Path(".dptext.yaml").write_text(content)
+    ran = here("doctor", "--settings")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f".dptext.yaml:{line}: not valid YAML here or above; {hint}" in ran.err
+    assert "expected" not in ran.err
+
+
+def test_a_far_key_lists_no_other_keys() -> None:
+    """A near one is suggested; else a command lists them all."""
+    Path(".dptext.yaml").write_text("sanitize: {zzqx: 1}\n")
+    assert here("doctor", "--settings").err.endswith(
+        "sanitize.zzqx: not a setting for files; dptext --no-config doctor --settings "
+        "lists those that are\n"
+    )
+    Path(".dptext.yaml").write_text("sanitize: {profil: strict}\n")
+    assert "did you mean 'profile'?" in here("doctor", "--settings").err
+
+
 def test_topics_of_a_file_give_way_to_other_vocabularies(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
