@@ -335,9 +335,8 @@ def _show(columns: Sequence[FieldSummary]) -> None:
     heads += [blocks.Column(name, count) for name in ("texts", "different")]
     heads.append(blocks.Column("words each", "{:.1f}".format))
     rows = [astuple(each)[: len(heads)] for each in columns]
-    title = f"Fields of the first {RECORDS:,} records, or of all if there are fewer"
-    table = blocks.Table(heads, rows, title=title)
-    screen.show(table, on=screen.console(stderr=True))
+    _note(f"Fields of the first {RECORDS:,} records, or of all if there are fewer:")
+    screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 
 def _named(uses: Uses, use: Use) -> tuple[str, ...]:
