@@ -79,7 +79,15 @@ def records(
         passes = [read_with(selection)]
         for option, name in options:
             label_pass = read_with(replace(selection, id_field=name))
-            passes.append(_named_by(option, label_pass, name, path, selection, format))
+            named = _named_by(
+                option=option,
+                items=label_pass,
+                name=name,
+                path=path,
+                selection=selection,
+                format=format,
+            )
+            passes.append(named)
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
                 raise InputError(first.described())
@@ -91,6 +99,7 @@ def records(
 
 
 def _named_by(
+    *,
     option: str,
     items: Iterator[Record | Verbatim | Fault],
     name: str,
