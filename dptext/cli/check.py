@@ -122,14 +122,14 @@ def command(
     from dptext.checking.policy import from_section, parse
     from dptext.checking.recompute import Recomputer
 
+    if not files and not staged:
+        raise UsageError("nothing to check: name exports or folders, or give --staged")
     text = format == "text" and not quiet
 
     def note(line: str) -> None:
         if not quiet:
             typer.echo(screen.one_line(line), err=True)
 
-    if not files and not staged:
-        note("dptext: nothing was checked: name exports or folders, or give --staged")
     progress.enable(not quiet)
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None

@@ -17,12 +17,12 @@ from dptext.engine.files import Reports
 from dptext.engine.job import Job
 from dptext.engine.manifest import MANIFEST, Manifest, State
 from dptext.errors import UsageError
-from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import Layout, sidecar_path
 from dptext.settings import digest_of_data
+from dptext.types import JsonObject
 
 _NO_KEY = "as without --key-file every run draws other words"
 _WITHOUT_KEY = "made without this key"
@@ -30,15 +30,22 @@ _REASONS = {
     State.OTHER_KEY: f"made with another key (or {MANIFEST} was edited)",
     State.OTHER_SETTINGS: "made with other settings",
 }
+# Why an output is made again with the same draws.
+_CHANGES = {
+    State.OUTDATED: "the input, the columns or the format changed",
+    State.OTHER_FAULTS: "an earlier run left records out with another --on-error",
+}
 
 
 class Earlier:
     """Compares the draws of a run with those of outputs that are there."""
 
-    def __init__(self, pipeline: Pipeline, key: RunKey, reports: Reports) -> None:
+    def __init__(
+        self, settings: JsonObject, lexicon: str, key: RunKey, reports: Reports
+    ) -> None:
+        """Take the settings of a run and the digest of its lexicon, as in reports."""
         self._key, self._reports = key, reports
-        self._settings = digest_of_data(pipeline.profile.settings())
-        self._lexicon = pipeline.lexicon.digest
+        self._settings, self._lexicon = digest_of_data(settings), lexicon
 
     def check(self, folder: str, jobs: Sequence[Job], manifest: Manifest) -> str:
         """Raise UsageError if a job would draw a finished output of a folder anew.
@@ -47,6 +54,7 @@ class Earlier:
         another input, "" if there are none.
         """
         anew, again = [], []
+        changes: dict[str, None] = {}
         for job in jobs:
             state = manifest.state(job)
             reason = _REASONS.get(state)
@@ -55,8 +63,9 @@ class Earlier:
             if reason is not None:
                 is_keyed = self._key.origin != "system"
                 anew.append((job, reason if is_keyed else _NO_KEY))
-            elif state is State.OUTDATED:
+            elif state in _CHANGES:
                 again.append(job)
+                changes[_CHANGES[state]] = None
         if anew:
             job, reason = anew[0]
             advice = "write to another folder, or remove outputs that nobody has"
@@ -79,8 +88,8 @@ class Earlier:
             )
         return (
             f"{folder}: {_counted(len(again))} will be made again "
-            f"({_first(folder, again[0], len(again))}), as the input or the columns "
-            f"changed; {kept}"
+            f"({_first(folder, again[0], len(again))}), as {' or '.join(changes)}; "
+            f"{kept}"
         )
 
     def replaced(self, job: Job) -> str:

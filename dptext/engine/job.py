@@ -77,6 +77,8 @@ class Written:
     copied: tuple[str, ...] | None = None
     #: Requests to a third party.
     used: ServerUse | None = None
+    #: Whether faulty records were left out.
+    has_faults: bool = False
 
 
 class FilePart(NamedTuple):
