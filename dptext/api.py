@@ -38,6 +38,7 @@ from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
 from dptext.errors import UsageError
 from dptext.formats import _fields
+from dptext.pipeline import Pipeline as Pipeline
 from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout

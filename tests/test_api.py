@@ -393,3 +393,10 @@ def test_a_choice_that_does_not_exist_is_refused() -> None:
     """A mistyped epsilon must not leave a run with that of the profile."""
     with pytest.raises(TypeError, match="keyword argument"):
         dptext.privatize(["good film"], epsilonn=4)  # type: ignore[call-overload]
+
+
+def test_every_public_name_is_there() -> None:
+    """`from dptext import *` takes each name."""
+    assert [
+        name for name in dptext.__all__ if getattr(dptext, name, None) is None
+    ] == []

@@ -127,7 +127,6 @@ KNOWN = {
     ("streams/outputs.py", "secrets.token_hex(4)"): "a hidden file, never overwritten",
     ("attackers/ngrams.py", "os.urandom(4 * _ROWS_CHECKED)"): "rows to look at",
     ("randomness.py", "digest_size=32"): "256 bits: secrets",
-    ("randomness.py", "digest_size=KEY_BYTES"): "256 bits: secrets",
     ("randomness.py", "digest_size=16"): "128 bits: a nonce",
     ("engine/manifest.py", "digest_size=32"): "256 bits: a secret",
     ("evaluation/comparison.py", "secrets.randbits(31)"): "a seed that is shown",

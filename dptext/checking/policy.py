@@ -89,6 +89,15 @@ class ExportPolicy:
     exclude: tuple[str, ...] = ()
 
     @property
+    def limits_protection(self) -> bool:
+        """Tell whether a limit decides how little protection is too little.
+
+        Without one the verdict of the report does.
+        """
+        limits = (self.max_epsilon, self.max_loss, self.max_risk)
+        return any(each is not None for each in limits)
+
+    @property
     def identifying(self) -> tuple[str, ...]:
         """Return the columns that may be unchanged though they look identifying."""
         allowed = (each for each in self.allow if isinstance(each, Identified))

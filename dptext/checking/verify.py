@@ -22,11 +22,14 @@ from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
+from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
 from dptext.report import document, figures, names
+from dptext.report.blocks import Tone
 from dptext.report.document import Document, encode
 from dptext.report.layout import SIDECAR
+from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
@@ -202,16 +205,21 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     """Yield the signs that the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
-    again = f"dptext {command} ORIGINAL -o {export.name}"
+    key, named = report.run.key == "key-file", report.run.layout.id_field
+    same = [name for name, is_used in (("key", key), ("id", named)) if is_used]
+    again = (
+        f"make it again from its original, with the {series((*same, 'settings'))} of "
+        f"its run: dptext {command} ORIGINAL -o {export.name}"
+    )
     if output is None or output.sha256 != export.sha256:
-        advice = export.unstaged() or f"make it again from its original: {again}"
+        advice = export.unstaged() or again
         yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
         yield "its report was changed: the file has another size"
     elif output.file not in (None, export.name):
         yield (
             "its public report belongs to a file with another name; rename the file "
-            f"back, or make it again from its original: {again}"
+            f"back, or {again}"
         )
     if report.audience != "public" or report.private is not None:
         yield "its report is the internal one, which must not be released"
@@ -400,6 +408,8 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
         yield f"guarantee is {bound.notion}, the policy asks for {wanted}"
+    elif not policy.limits_protection:
+        yield from _unfit(report)
     bounded = bound.notion is Notion.LDP and bound.level is not Level.WORDS
     epsilon = bound.epsilon if bounded else bound.worst_loss
     for name, nats, limit in (
@@ -424,6 +434,16 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     used = None if report.output is None else report.output.used
     if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
         yield "draws were sent through a proxy, which the policy does not name"
+
+
+def _unfit(report: Document) -> Iterator[str]:
+    """Yield the verdict on a run if it was not to be handed on."""
+    verdict, tone = fitness(Basis.from_document(report))
+    if tone is Tone.BAD:
+        yield (
+            f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
+            "max_risk decides by these limits instead"
+        )
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:

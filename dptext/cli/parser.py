@@ -30,6 +30,8 @@ from dptext.errors import UsageError
 Parsed = Any
 # Keys of a context: the settings that hold for the command, by parameter, and the file.
 SETTINGS, FILE = "dptext.settings", "dptext.file"
+# The settings of lists that were typed instead.
+_REPLACED = "dptext.replaced"
 _HELP_ALL = "help_all"
 
 
@@ -119,6 +121,9 @@ class Command(_Plain, TyperCommand):
         settings = settings_of(ctx)
         typed = {each.name for each in self.params if is_typed(ctx, each.name)}
         overridden = configuration.overridden(typed)
+        ctx.meta[_REPLACED] = {
+            name: each for name, each in settings.items() if name in typed
+        }
         for option in self.params:
             if option.name in typed:
                 settings.pop(option.name, None)
@@ -140,6 +145,7 @@ class Command(_Plain, TyperCommand):
         silent = ctx.params.get("json") and "verbose" in ctx.params
         if not (silent or ctx.params.get("quiet")):
             _name_sources(settings_of(ctx))
+            _name_kept(ctx.params, ctx.meta[_REPLACED])
         return super().invoke(ctx)
 
 
@@ -257,6 +263,28 @@ def _name_sources(settings: dict[str, Setting]) -> None:
     if names:
         parts = (f"from {key}: {', '.join(names[key])}" for key in names)
         faults.print_line("; ".join(parts))
+
+
+def _name_kept(values: dict[str, Parsed], replaced: dict[str, Setting]) -> None:
+    """Print the fields that stay as a typed list replaces one of a variable or file."""
+    changed = {
+        each
+        for name in ("field", "drop", "pseudonym")
+        for each in values.get(name) or ()
+    }
+    for name in ("drop", "pseudonym"):
+        setting = replaced.get(name)
+        listed = [] if setting is None else typing.cast("list[str]", setting.value)
+        kept = [
+            each
+            for each in listed
+            if not any(f"{each}.".startswith(f"{other}.") for other in changed)
+        ]
+        if setting is not None and kept:
+            faults.print_line(
+                f"--{name} replaces the list of {setting.source}, so that these fields "
+                f"stay unchanged: {', '.join(kept)}; name them, too, to change that"
+            )
 
 
 def add(

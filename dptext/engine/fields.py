@@ -22,7 +22,7 @@ import numpy as np
 
 from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import Warn
-from dptext.errors import InputError
+from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Format, _fields
 from dptext.types import Record, Selection
 
@@ -106,17 +106,19 @@ class Fields:
         named = {subject: str(Kind.PERSON)} if subject in copied and subject else {}
         return named | identifying(copied, self._values)
 
-    def check(self) -> None:
-        """Raise InputError if no record has a selected field."""
+    def check(self, inputs: str) -> None:
+        """Raise InputError, which names the inputs, if no record has a field."""
         if self.records < SAMPLE:
             self._warn_of_copies()
         if self.absent in self._selection.changed:
             option = _fields.find_option(self.absent, self._selection)
-            raise _fields.unknown(self.absent, option, self._copied)
+            error = _fields.unknown(self.absent, option, self._copied)
+            raise UnknownFieldError(f"{inputs}: {error}")
         if self.absent is not None:
             raise InputError(
-                f"field {self.absent!r} is in none of the {self.records} records, so "
-                "there is no output; give the name of a field that some of them have"
+                f"{inputs}: field {self.absent!r} is in none of the {self.records} "
+                "records, so there is no output; give the name of a field that some "
+                "of them have"
             )
 
     def _warn_of_copies(self) -> None:

@@ -20,6 +20,8 @@ from dptext.randomness import RunKey
 
 MANIFEST = ".dptext-manifest"
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0)
+# Values of `Job.on_error` with which a run leaves faulty records out.
+_LEAVE_OUT = ("skip", "quarantine")
 
 
 Digest = Annotated[str, msgspec.Meta(pattern="^[0-9a-f]{64}$")]
@@ -51,6 +53,14 @@ def is_manifest(path: Path) -> bool:
     return True
 
 
+def _digest_of_input(job: Job) -> str:
+    """Return the digest of the input of a job of one, "" if it cannot be read."""
+    (source,) = job.inputs
+    with contextlib.suppress(OSError, UsageError):  # the job itself says so
+        return settings.digest_of_path(source)
+    return ""
+
+
 class State(Enum):
     """The state of an output, as the manifest of its folder tells it."""
 
@@ -59,6 +69,8 @@ class State(Enum):
     DONE = auto()
     #: Finished from another input or with other columns, with the same draws.
     OUTDATED = auto()
+    #: Finished without faulty records of the same input, with another `Job.on_error`.
+    OTHER_FAULTS = auto()
     #: Finished by other settings.
     OTHER_SETTINGS = auto()
     #: Finished under another key, or its line was edited.
@@ -79,7 +91,7 @@ class Manifest:
         purpose = b"dptext/manifest/"
         self._key = hashlib.blake2b(purpose, key=key.secret, digest_size=32).digest()
         self._lines: dict[str, ManifestLine] = {}
-        self._works: dict[str, str] = {}
+        self._inputs: dict[str, str] = {}
         with contextlib.suppress(FileNotFoundError):
             for data in self._path.read_bytes().splitlines():
                 with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError):
@@ -91,22 +103,26 @@ class Manifest:
         """Tell whether an earlier run noted an output."""
         return bool(self._lines)
 
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the paths in the folder that earlier runs noted, escaped to UTF-8."""
+        return tuple(self._lines)
+
     def note_input(self, job: Job) -> None:
         """Take the digest of an input before it is read."""
-        self._works.setdefault(self._name(job), self._work(job))
+        self._inputs.setdefault(self._name(job), _digest_of_input(job))
 
-    def _work(self, job: Job) -> str:
-        """Return the keyed digest of everything that decides an output."""
-        (source,) = job.inputs
-        content = ""  # of an input that cannot be read: its job says so
-        with contextlib.suppress(OSError, UsageError):
-            content = settings.digest_of_path(source)
+    def _work(self, job: Job, on_error: str) -> str:
+        """Return the keyed digest of everything that decides an output.
+
+        on_error: as in Job, "" for an input without faulty records.
+        """
         parts = (
-            content,
+            self._inputs[self._name(job)],
             self._draws(job),
             job.selection,
             job.format,
-            job.on_error,
+            on_error,
         )
         return self._keyed(msgspec.json.encode(parts, order="deterministic"))
 
@@ -120,18 +136,21 @@ class Manifest:
         if line.draws != self._draws(job):
             return State.OTHER_SETTINGS
         self.note_input(job)
-        if line.work != self._works[line.output]:
-            return State.OUTDATED
-        return State.DONE if self._is_whole(job, line) else State.UNKNOWN
+        if line.work in (self._work(job, ""), self._work(job, job.on_error)):
+            return State.DONE if self._is_whole(job, line) else State.UNKNOWN
+        if any(line.work == self._work(job, each) for each in _LEAVE_OUT):
+            return State.OTHER_FAULTS
+        return State.OUTDATED
 
     def add(self, job: Job, written: Written) -> None:
         """Note an output that will appear at once; its line is on the disk then.
 
         It is not noted if its input changed since `note_input`.
         """
-        name, work = self._name(job), self._work(job)
-        if self._works[name] != work:
+        name = self._name(job)
+        if self._inputs[name] != _digest_of_input(job):
             return
+        work = self._work(job, job.on_error if written.has_faults else "")
         line = ManifestLine(name, written.sha256, self._draws(job), work)
         line.seal = self._seal(line)
         self._lines[line.output] = line

@@ -14,7 +14,7 @@ from dptext import pipeline
 from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Task, Warn
 from dptext.engine.language import Language
-from dptext.engine.source import Source
+from dptext.engine.source import Source, location
 from dptext.lexicons.public_rows import PublicRows
 from dptext.streams.outputs import Quarantine
 from dptext.tokens.tokenizer import Tokenizer
@@ -100,5 +100,5 @@ class Reading:
         """
         self.source.check_read(self.fields.records)
         self.source.check_unchanged()
-        self.fields.check()
+        self.fields.check(", ".join(map(location, self._job.inputs)))
         self._language.close()

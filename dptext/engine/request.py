@@ -14,16 +14,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from dptext import calibration, lexicons, pseudonyms
+from dptext import calibration, lexicons, pseudonyms, streams
 from dptext.engine import files
-from dptext.engine.earlier import Earlier
+from dptext.engine.earlier import Earlier, describe_orphans
 from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.folders import EVERY, Chosen
 from dptext.engine.job import Job, Progress, Written
 from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
-from dptext.errors import InputError
+from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
@@ -168,7 +168,7 @@ class Request:
                     release,
                     held=account is not None or self.inspect is not None,
                 )
-            left_out = None
+            left_out, made = None, list(jobs)
             write = files.open_internal(self.reports, release)
             run = Run(
                 self.pipeline(notices.warn),
@@ -180,7 +180,7 @@ class Request:
                 progress=notices.bar,
             )
             if opened is not None:
-                earlier = Earlier(run.pipeline, self.key, self.reports)
+                earlier = self._earlier(run.pipeline)
                 if line := earlier.replaced(jobs[0]):
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
@@ -190,12 +190,11 @@ class Request:
             else:
                 done = self._release_all(run, jobs, notices)
                 left_out = _left_out(run, len(jobs))
-                if passed := len(jobs) - len(done) - len(run.left_out):
-                    rest = f"; the reports are about the other {len(done)}"
-                    notices.warn(
-                        f"{passed} of {len(jobs)} files are done already"
-                        f"{rest if done else ''}"
-                    )
+                made = [job for job, _ in done]
+                missing = [job for job, _ in run.left_out]
+                finished = [job for job in jobs if job not in (*made, *missing)]
+                for line in _notes_on_finished(finished, jobs, made, self.reports):
+                    notices.warn(line)
                 if not done and left_out is not None:
                     raise left_out
                 if not done:
@@ -208,14 +207,18 @@ class Request:
                 release.commit()
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and run.tally.records > SAMPLE
-        missing = [job for job, _ in run.left_out]
         outputs = name_outputs(
-            [job for job in jobs if job not in missing],
+            made,
             self.reports,
             tuple(run.tally.copied),
             first=SAMPLE if is_sampled else 0,
         )
         return Finished(report=report, outputs=outputs, left_out=left_out)
+
+    def _earlier(self, pipeline: Pipeline) -> Earlier:
+        """Return the comparison with outputs of earlier runs."""
+        settings = pipeline.profile.settings()
+        return Earlier(settings, pipeline.lexicon.digest, self.key, self.reports)
 
     def _release_all(
         self, run: Run, jobs: Sequence[Job], notices: Notices
@@ -224,9 +227,11 @@ class Request:
         kept = None
         if self.out_dir is not None:
             manifest = Manifest(Path(self.out_dir), run.pipeline, self.key)
-            earlier = Earlier(run.pipeline, self.key, self.reports)
+            earlier = self._earlier(run.pipeline)
             if line := earlier.check(self.out_dir, jobs, manifest):
                 notices.announce(line)
+            if line := describe_orphans(self.out_dir, jobs, self.job.inputs, manifest):
+                notices.warn(line)
             # Without --resume a manifest is not begun, but one that is there goes on.
             kept = manifest if self.job.resume or manifest.is_there else None
         if self.release_all is not None:
@@ -248,6 +253,40 @@ def _left_out(run: Run, count: int) -> InputError | None:
     return InputError(
         f"{len(names):,} of {count:,} files cannot be read and have no new output: "
         f"{', '.join(names[:_NAMED])}{more}; mend or remove them, then {again}"
+    )
+
+
+def _notes_on_finished(
+    finished: Sequence[Job], jobs: Sequence[Job], made: Sequence[Job], reports: Reports
+) -> Iterator[str]:
+    """Yield lines on the jobs that were finished before a run, of all jobs."""
+    if finished:
+        rest = f"; the reports are about the other {len(made)}" if made else ""
+        yield f"{len(finished)} of {len(jobs)} files are done already{rest}"
+    if unsigned := _unsigned(finished, reports):
+        yield unsigned
+
+
+def _unsigned(jobs: Sequence[Job], reports: Reports) -> str:
+    """Return a line on finished outputs whose reports the run's key did not sign.
+
+    "" without such a key, and if it signed all of them.
+    """
+    if reports.key is None:
+        return ""
+    others = 0
+    for job in jobs:
+        path = reports.public_path(job)
+        if path is not None:
+            with contextlib.suppress(OSError, UsageError):
+                data = streams.read_small(path, "report")
+                others += bool(signatures.problem(data, [reports.key]))
+    if not others:
+        return ""
+    which = "1 report is" if others == 1 else f"{others:,} reports are"
+    return (
+        f"{which} not signed with this key, as finished files keep their reports; a "
+        "run without --resume signs all"
     )
 
 

@@ -277,6 +277,7 @@ class Run:
             sha256=output.digest or "",
             copied=source.copied,
             used=used,
+            has_faults=bool(source.faults),
         )
 
     def _writer(

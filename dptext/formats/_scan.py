@@ -32,6 +32,7 @@ _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 _LONGEST = 2**16  # characters of a record, to list its fields
 HALF = re.compile("[\ud800-\udfff]")
 _OTHERS = "fields with strings"
+_NULL = "is null"
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
 _ARRAY = "--format json reads an array of objects"
@@ -90,7 +91,7 @@ class Scan:
         self._object(at, root)
         for path, (reason, paths) in self._lacking.items():
             if self._found.isdisjoint(paths):
-                raise _absent(reason, _absent_advice(line, path))
+                raise _absent(reason, _absent_advice(line, path, reason))
 
     @property
     def present(self) -> tuple[str, ...]:
@@ -151,7 +152,7 @@ class Scan:
         if node.is_pseudonym:
             return self._pseudonym(at, node)
         if first == "n":
-            self._check_may_lack(node, "is null")
+            self._check_may_lack(node, _NULL)
             return at + 4
         if node.below and first == "{":
             return self._object(at, node)
@@ -251,7 +252,7 @@ class Scan:
         if self._pass_missing or not node.holds_text:
             return
         if not self._elements:
-            advice = _absent_advice(self._line, node.path)
+            advice = _absent_advice(self._line, node.path, reason)
             raise _absent(reason, advice)
         self._lacking.setdefault(node.path, (reason, node.texts))
 
@@ -282,10 +283,12 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
         yield Change(begin, members[-1][1])
 
 
-def _absent_advice(line: str, path: str) -> str:
-    """Return the remedy for a missing text."""
-    passes = "; --missing pass lets it be absent, --on-error skip leaves it out"
-    return _advice(line, "--field", path) + passes
+def _absent_advice(line: str, path: str, reason: str) -> str:
+    """Return the remedy for a missing text; one that is null has no wrong name."""
+    passes = "--missing pass lets it be absent, --on-error skip leaves it out"
+    another = _advice(line, "--field", path)
+    parts = (passes, another) if reason.endswith(_NULL) else (another, passes)
+    return "; ".join(parts)
 
 
 def _advice(line: str, option: str, path: str) -> str:

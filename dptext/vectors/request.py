@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dptext.engine.earlier import Earlier
 from dptext.engine.files import JobOutputs, Reports, open_internal, plan_jobs
 from dptext.engine.identifying import VECTOR_ADVICE
 from dptext.engine.job import Job
@@ -54,6 +55,11 @@ class VectorRequest:
             )
             write = open_internal(self.reports, opened)
             ready = release.prepare(self.settings, notices.warn)
+            earlier = Earlier(
+                ready.settings.plain(), ready.base_digest, self.key, self.reports
+            )
+            if line := earlier.replaced(self.job):
+                notices.announce(line)
             with notices.bar() as progress:
                 writer, counts = job.run(
                     job=self.job,

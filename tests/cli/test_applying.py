@@ -153,6 +153,7 @@ def test_of_several_inputs_one_is_enough(tmp_path: Path) -> None:
     out = ("--out-dir", str(tmp_path / "out"), "-q", *small(tmp_path))
     assert here("sanitize", str(folder), "--field", "text", *out).code == 0
     (folder / "in.csv").unlink()
+    out = ("--out-dir", str(tmp_path / "again"), *out[2:])
     run = here("sanitize", str(folder), "--field", "text", *out)
     assert run.code == 2
     assert "--field: the input is text" in run.err

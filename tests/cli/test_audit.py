@@ -181,7 +181,7 @@ def test_a_release_is_audited_as_a_whole(tmp_path: Path) -> None:
     for name in ("budget", "prior", "random bits", "nonces", "decoder"):
         assert f"Release, {name} no fault found: " in shown
     checks = json.loads(here("audit", "balanced", *where, *budget, "--json").out)
-    assert [each["found"] for each in checks["release"]] == [""] * 5
+    assert [each["fault"] for each in checks["release"]] == [""] * 5
 
 
 SPENDS_MORE = """

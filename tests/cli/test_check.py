@@ -85,15 +85,22 @@ def _passes(ran: Ran) -> None:
 
 
 def test_covered_export_passes(export: Path) -> None:
-    """A fresh export passes, its sidecar is passed over, no files are no finding."""
+    """A fresh export passes, and its sidecar is passed over."""
     _passes(here("check", str(export)))
     _passes(here("check", str(export), str(_side(export))))
     ran = here("check", str(_side(export)))
     assert (ran.code, ran.out, ran.err) == (0, b"", "")
-    ran = here("check")
-    assert (ran.code, ran.out) == (0, b"")
-    assert ran.err.startswith("dptext: nothing was checked: name exports")
-    assert here("check", "-q").err == ""
+
+
+def test_no_name_is_a_mistake(tmp_path: Path) -> None:
+    """A variable that is not set must not pass in a pipeline; an empty folder may."""
+    for more in ((), ("-q",), ("--format", "json"), ("--set", "max_risk=20%")):
+        ran = here("check", *more)
+        assert (ran.code, ran.out) == (2, b"")
+        assert ran.err.startswith("dptext: nothing to check: name exports or folders")
+    empty = here("check", str(tmp_path))
+    assert (empty.code, empty.out) == (0, b"")
+    assert "no exports in this folder" in empty.err
 
 
 def test_missing_sidecar(export: Path) -> None:
@@ -107,7 +114,23 @@ def test_missing_sidecar(export: Path) -> None:
 def test_edited_export(export: Path) -> None:
     """An export that was changed after its report was written fails."""
     export.write_text(f'{{"text":"{MARKER}"}}\n')
-    _fails(here("check", str(export)), "digests differ")
+    _fails(here("check", str(export)), "digests differ", ", with the settings of its")
+
+
+def test_advice_names_the_key_and_the_id_of_the_run(
+    options: tuple[str, ...], key: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another key or id would give a second version of each text."""
+    monkeypatch.chdir(tmp_path)
+    Path("in.jsonl").write_text('{"id":"a","text":"the film was good"}\n')
+    run = ("sanitize", "-f", "text", "in.jsonl", *options, "-o", "out.jsonl", "-q")
+    for more, same in (
+        (("--key-file", key), "the key and settings"),
+        (("--key-file", key, "--id", "id"), "the key, id and settings"),
+    ):
+        assert here(*run, *more).code == 0
+        Path("out.jsonl").write_text(f'{{"text":"{MARKER}"}}\n')
+        _fails(here("check", "out.jsonl"), f"original, with {same} of its run: dptext")
 
 
 def test_missing_and_unreadable_exports(export: Path) -> None:
@@ -480,8 +503,19 @@ def test_notion(options: tuple[str, ...], folder: Path) -> None:
     _passes(here("check", str(export), "--set", "notion=LDP"))
     _fails(here("check", str(export), "--set", "notion=metric-DP"), "guarantee is LDP")
     export = _export(options[:4], "--mechanism", "santext")
-    _passes(here("check", str(export), "--set", "notion=[metric-DP, LDP]"))
+    both = ("--set", "notion=[metric-DP, LDP]")
+    _passes(here("check", str(export), *both, "--set", "max_loss=1e6"))
     _fails(here("check", str(export), "--set", "notion=LDP"), "guarantee is metric-DP")
+
+
+def test_a_verdict_against_handing_on_fails(
+    options: tuple[str, ...], folder: Path
+) -> None:
+    """Unless a policy sets limits of protection, which decide then."""
+    export = _export(options[:2], "--epsilon", "30")
+    _fails(here("check", str(export)), "most words can be guessed")
+    _passes(here("check", str(export), "--set", "max_epsilon=30"))
+    _fails(here("check", str(export), "--set", "max_loss=29"), "worst loss is 30 nats")
 
 
 def test_epsilon_and_loss(options: tuple[str, ...], folder: Path) -> None:

@@ -333,3 +333,30 @@ def test_a_user_without_an_account(
     assert (ran.code, "internal" in ran.err) == (2, False)
     Path("settings.yaml").write_text("sanitize: {ledger: ~/spent.db}\n")
     assert here("--config", "settings.yaml", "doctor", "--settings").code == 0
+
+
+def test_fields_that_a_typed_list_no_longer_leaves_out_are_named(
+    options: tuple[str, ...], key: str
+) -> None:
+    """One line names the fields that stay; it is silent where none does."""
+    record = '{"id":"1","body":"the film","name":"Ann","mail":"a@x.org","nr":"7"}\n'
+    Path("in.jsonl").write_text(record * 2)
+    Path(".dptext.yaml").write_text(
+        "sanitize: {field: [body], drop: [name, mail], pseudonym: [nr]}\n"
+    )
+    run = ("sanitize", "in.jsonl", *options, "--no-bayes-risk", "-o", "o.jsonl")
+    run += ("--key-file", key)
+    said = "replaces the list of .dptext.yaml, so that these fields stay unchanged: "
+    for more, lines in (
+        ((), []),
+        (("--drop", "id"), [f"--drop {said}name, mail;"]),
+        (("--drop", "name", "--pseudonym", "mail"), [f"--pseudonym {said}nr;"]),
+        (("--drop", "name", "--drop", "mail", "--drop", "id"), []),
+        (("--drop", "name", "-f", "mail", "-f", "body"), []),
+        (("--drop", "id", "--quiet"), []),
+    ):
+        ran = here(*run, *more)
+        assert ran.code == 0, ran.err
+        assert ran.err.count("replaces the list") == len(lines)
+        for line in lines:
+            assert f"dptext: {line}" in ran.err

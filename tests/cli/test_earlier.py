@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import Ran, here
+from tests.cli.running import Ran, here, lexicon
+from tests.keys import PRIVATE, PUBLIC, put
 
 LINES = "".join(
     json.dumps({"id": number, "text": f"the film was good {word} day"}) + "\n"
@@ -50,6 +51,11 @@ def outputs(folder: Path) -> dict[str, bytes]:
         for path in (folder / "out").iterdir()
         if path.name != ".dptext-manifest"
     }
+
+
+def in_line(ran: Ran) -> str:
+    """Return what a run told its user, without line ends."""
+    return " ".join(ran.err.split())
 
 
 def refused(ran: Ran, reason: str) -> None:
@@ -148,7 +154,8 @@ def test_the_answer_tells_which_records_are_drawn_anew(
     ran = private(options, "--key-file", key)
     assert named in " ".join(ran.err.split())
     ran = private(options, "--key-file", key, "--id", "id", out="by id")
-    assert "drawn anew" not in " ".join(ran.err.split())
+    said = " ".join(ran.err.split())
+    assert "Records with a changed text are drawn anew. Send only one version" in said
     for name, more in (("out", ()), ("by id", ("--id", "id"))):
         before = Path(name, "a.jsonl").read_bytes()
         os.rename("in/a.jsonl", "in/c.jsonl")
@@ -176,11 +183,116 @@ def test_a_changed_input_is_named_before_it_is_made_again(
         assert ran.code == 0
         line = ran.err.splitlines()[0]
         assert line.startswith(f"dptext: {name}: 1 finished output will be made again")
-        assert "(a.jsonl), as the input or the columns changed" in line
+        assert "(a.jsonl), as the input, the columns or the format changed" in line
         assert said in line
         after = Path(name, "a.jsonl").read_text().splitlines()
         assert after[0] == before[0]
         assert (after[2:] == before[1:]) == bool(by_id)
+
+
+def test_another_on_error_makes_only_files_with_faults_again(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """A finished file without faulty records stays; of another the line tells why."""
+    (folder / "in" / "b.jsonl").write_text(f"{LINES}no record\n")
+    keyed = ("--key-file", key, "--resume")
+    assert private(options, *keyed, "--on-error", "skip").code == 0
+    before = outputs(folder)
+    ran = private(options, *keyed, "--quarantine", "aside")
+    assert ran.code == 0
+    line = ran.err.splitlines()[0]
+    assert "1 finished output will be made again (b.jsonl), as an earlier run" in line
+    assert "left records out with another --on-error; records keep" in line
+    assert "1 of 2 files are done already" in ran.err
+    assert outputs(folder)["b.jsonl"] == before["b.jsonl"]
+    assert Path("aside").read_bytes() == b"no record\n"
+    ran = private(options, *keyed, "--quarantine", "aside")
+    assert "2 of 2 files are done already" in ran.err
+    (folder / "in" / "b.jsonl").write_text(LINES)
+    ran = private(options, *keyed)
+    assert "(b.jsonl), as the input, the columns or the format changed" in ran.err
+    for more in ((), ("--on-error", "skip"), ("--quarantine", "aside")):
+        ran = private(options, *keyed, *more)
+        assert "2 of 2 files are done already" in ran.err
+        assert "made again" not in ran.err
+
+
+def test_a_resumed_run_names_outputs_that_it_made(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """The report that the answer names is one of this run."""
+    keyed = ("--key-file", key, "--resume")
+    assert private(options, *keyed).code == 0
+    (folder / "in" / "c.jsonl").write_text(LINES)
+    ran = private(options, *keyed, "--json")
+    answer = json.loads(ran.err)
+    assert answer["output"]["outputs"] == ["out/c.jsonl"]
+    assert answer["report"]["public"] == "out/c.jsonl.dptext.json"
+
+
+def test_reports_of_finished_files_stay_unsigned_and_a_line_says_so(
+    folder: Path, options: tuple[str, ...], key: str
+) -> None:
+    """The run that the line advises signs them, and the line goes."""
+    keyed = ("--key-file", key)
+    signed = ("--sign-key", str(put(folder / "sign.pem", PRIVATE)))
+    verify = str(put(folder / "team.pub", PUBLIC, 0o644))
+    assert private(options, *keyed, "--resume").code == 0
+    ran = private(options, *keyed, "--resume", *signed)
+    assert "2 of 2 files are done already" in ran.err
+    assert "2 reports are not signed with this key, as finished files keep" in ran.err
+    assert private(options, *keyed, *signed).code == 0
+    policy = ("--lexicon", options[options.index("--lexicon") + 1])
+    verified = here("check", "out", *policy, "--verify-key", verify)
+    assert verified.code == 0
+    ran = private(options, *keyed, "--resume", *signed)
+    assert "2 of 2 files are done already" in ran.err
+    assert "not signed" not in ran.err
+
+
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_outputs_without_an_input_are_named(
+    folder: Path, options: tuple[str, ...], key: str, resume: tuple[str, ...]
+) -> None:
+    """After a deletion a line names the copy; other files are none of dptext."""
+    keyed = ("--key-file", key, *resume)
+    (folder / "in" / "deep").mkdir()
+    (folder / "in" / "deep" / "c.jsonl").write_text(LINES)
+    assert private(options, *keyed).code == 0
+    Path("out", "other.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl.dptext.json").write_text("{}")
+    said = "no input in this run"
+    assert said not in in_line(private(options, *keyed))
+    ran = private(options, *keyed, "--exclude", "deep/*")
+    assert said not in in_line(ran)
+    (folder / "in" / "deep" / "c.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 1 output (deep/c.jsonl) has {said}; if an original was deleted"
+    assert line in in_line(ran)
+    (folder / "in" / "b.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 2 outputs (first b.jsonl) have {said}; if an original was deleted"
+    assert line in in_line(ran)
+    run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
+    assert said not in in_line(here(*run, "--out-dir", "out", *keyed))
+    for name in ("b.jsonl", "deep/c.jsonl"):
+        Path("out", name).unlink()
+    assert said not in in_line(private(options, *keyed))
+
+
+def test_a_file_that_lacks_a_field_is_named(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """Of a folder the error says which file it is about."""
+    (folder / "in" / "b.jsonl").write_text('{"id":1}\n' * 3)
+    for more, code in ((), 4), (("--on-error", "skip"), 4):
+        ran = private(options, "--missing", "pass", *more, out=f"out-{len(more)}")
+        assert ran.code == code
+        assert "in/b.jsonl: field 'text' is in none of the 3 records" in ran.err
+    (folder / "in" / "b.jsonl").write_text('{"text":"the film"}\n')
+    ran = private(options, "--drop", "id", out="dropped")
+    assert "in/b.jsonl: drop 'id': the input has no such field" in ran.err
 
 
 def test_a_single_output_that_is_replaced_is_named_before(
@@ -188,7 +300,7 @@ def test_a_single_output_that_is_replaced_is_named_before(
 ) -> None:
     """One line, and the run goes on; the same draws need no word."""
     run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
-    said = "dptext: o.jsonl: this run replaces an earlier output with other draws"
+    said = "dptext: o.jsonl: this output would replace an earlier one with other draws"
     keyed = ("--key-file", key)
     for number, (more, is_said) in enumerate(
         (
@@ -229,3 +341,15 @@ def test_check_passes_over_the_manifest(
     ran = here("check", "out", *policy)
     assert ".dptext-manifest: not checked" in ran.err
     assert here("check", "out/.dptext-manifest").code == 1
+
+
+def test_vectors_that_are_replaced_are_named_before(folder: Path, key: str) -> None:
+    """The same of embed."""
+    words = lexicon(folder)
+    run = ("embed", "in/a.jsonl", "-f", "text", "--lexicon", words, "-o", "o.npy")
+    said = "dptext: o.npy: this run replaces an earlier output with other draws"
+    keyed = ("--key-file", key)
+    for more, is_said in (((), False), ((), True), (keyed, True), (keyed, False)):
+        ran = here(*run, *more)
+        assert ran.code == 0, ran.err
+        assert ran.err.startswith(said) == is_said, more
