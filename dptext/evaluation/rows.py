@@ -76,18 +76,17 @@ def records(
             stream = stack.enter_context(streams.open_input(path, chosen.encoding))
             return iter(module.read(formats.Input(stream, chosen, path)))
 
-        passes = [read_with(selection)]
-        for option, name in options:
-            label_pass = read_with(replace(selection, id_field=name))
-            named = _named_by(
-                option=option,
-                items=label_pass,
-                name=name,
-                path=path,
-                selection=selection,
-                format=format,
-            )
-            passes.append(named)
+        def read_value(option: str, name: str) -> Iterator[Record | Verbatim | Fault]:
+            try:
+                yield from read_with(replace(selection, id_field=name))
+            except UnknownFieldError:  # which names another option
+                known = _copied_fields(path, selection, format)
+                raise UnknownFieldError(_absent(path, name, option, known)) from None
+
+        passes = [
+            read_with(selection),
+            *(read_value(option, name) for option, name in options),
+        ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
                 raise InputError(first.described())
@@ -96,23 +95,6 @@ def records(
                 key = selection.id_field
                 identity = None if key is None else _value(path, key, first)
                 yield TextRow(first.texts, read, identity)
-
-
-def _named_by(
-    *,
-    option: str,
-    items: Iterator[Record | Verbatim | Fault],
-    name: str,
-    path: str,
-    selection: Selection,
-    format: str | None,
-) -> Iterator[Record | Verbatim | Fault]:
-    """Give all items. The error for an absent field names this option."""
-    try:
-        yield from items
-    except UnknownFieldError:
-        known = _copied_fields(path, selection, format)
-        raise UnknownFieldError(_absent(path, name, option, known)) from None
 
 
 def _copied_fields(path: str, selection: Selection, format: str | None) -> list[str]:
