@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -268,6 +269,24 @@ def test_cells_are_checked_before_the_first_run(
     assert (ran.code, ran.out) == (2, b"")
     assert "nothing was run: " in ran.err
     assert reason in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+def test_missing_packages_are_found_before_the_first_cell(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No cell runs for minutes only to end without a classifier."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "dptext.models.importlib.util.find_spec",
+        lambda name: None if name == "sklearn" else find(name),
+    )
+    texts = str(folder / "in.jsonl")
+    given = [texts] if command == "compare" else [texts, texts]
+    ran = here(command, *given, "--label", "label")
+    assert (ran.code, ran.out) == (2, b"")
+    assert 'a classifier needs the "evaluate" extra' in ran.err
     assert ran.err.count("\n") == 1
 
 
