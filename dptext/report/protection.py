@@ -43,7 +43,7 @@ _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 # protected.
 _MOST = 0.5
 # The scale of nats, for readers who do not know them.
-_SCALE = f"above {MAX_MEANINGFUL_TEXT_LOSS:g} nobody is protected"
+_SCALE = f"above {MAX_MEANINGFUL_TEXT_LOSS:g} nobody is protected as a whole"
 _NOT_ANONYMOUS = (
     "No. Common words and the facts that they tell can show who someone is; anyone "
     "with an original finds its row."
