@@ -105,7 +105,8 @@ def _copied_fields(path: str, selection: Selection, format: str | None) -> list[
 
 def _absent(file: str, name: str, option: str, known: Sequence[str]) -> str:
     near = _fields.nearest(name, known, option)
-    shown = _fields.listed(known, "fields")
+    # Those of a table without header are data.
+    shown = _fields.listed(known, "fields") if _fields.is_header(known) else ""
     return f"{file}: no record has the field {name!r} of {option}{near}{shown}"
 
 
