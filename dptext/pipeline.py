@@ -185,6 +185,8 @@ class Privatized(NamedTuple):
     eps: Eps
     #: Number of texts that are the same before and after; empty ones apart.
     unchanged: int = 0
+    #: Number of the other texts, empty ones apart.
+    changed: int = 0
 
     @property
     def replaced(self) -> list[int]:
@@ -239,14 +241,15 @@ class Pipeline:
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         before = (text for record in records for text in record.texts)
         pairs = zip(before, joined.texts, strict=True)
-        unchanged = sum(old == new for old, new in pairs if old)
+        same = [old == new for old, new in pairs if old]
         return Privatized(
             texts=texts,
             words=words,
             drawn=drawn,
             joined=joined,
             eps=eps,
-            unchanged=unchanged,
+            unchanged=sum(same),
+            changed=len(same) - sum(same),
         )
 
     @property

@@ -144,6 +144,18 @@ def read_content(path: str | Path, kind: str) -> bytes:
         raise UsageError(f"{kind} {path}: {error.strerror}") from None
 
 
+# Advice, by parts of messages of a parser that name its own states.
+_YAML_HINTS = {
+    "mapping values are not allowed": "put a value with a colon in quotes",
+    "expected ','": "close the bracket",
+    "end of stream": "close the quote or bracket",
+    "cannot start any token": "indent with spaces, put values with marks in quotes",
+    "expected ':'": "write KEY: VALUE",
+    "another document": "write one document, without a second ---",
+    "did not find expected": "indent keys of a section alike, and pair the brackets",
+}
+
+
 def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
     """Parse the content of a file of keys and values. Raises UsageError."""
     import yaml
@@ -161,6 +173,10 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         problem = getattr(error, "problem", None) or "not YAML"
         if "nesting depth" in problem:  # libyaml reads ahead, and has its own limit
             problem = f"nested deeper than {_DEEPEST}"
+        syntax = yaml.scanner.ScannerError | yaml.parser.ParserError
+        if isinstance(error, syntax | yaml.composer.ComposerError):
+            hints = (hint for part, hint in _YAML_HINTS.items() if part in problem)
+            problem = f"not valid YAML here or above; {next(hints, problem)}"
         raise UsageError(f"{name}{where}: {problem}") from None
     if not isinstance(data, dict):
         problem = "is empty" if data is None else "has no keys"

@@ -61,7 +61,7 @@ class FieldFinding:
         """Return the message: field, kind, share and advice."""
         name = exports.series([self.name])
         return (
-            f"{self.shown} is unchanged and looks like {self.how}; {self.advice}, or "
+            f"{self.shown} is unchanged and {self.how}; {self.advice}, or "
             f"accept it with allow: [identifying: {name}]"
         )
 
@@ -129,7 +129,7 @@ class Contents:
         for name, values in self._fields.items():
             how = values.identifies(name) if values.texts else None
             if name == self._subject and values.texts and how is None:
-                how = Identifying(Kind.NUMBER, values.texts, values.texts, by_name=True)
+                how = Identifying(Kind.PERSON, values.texts, values.texts, by_name=True)
             if how is not None and not exports.is_in(name, tuple(allowed)):
                 shown = f"column {exports.series([name])}"
                 findings.append(FieldFinding(name, how, shown, self._advice))

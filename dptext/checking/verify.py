@@ -42,22 +42,20 @@ if TYPE_CHECKING:
 
 # The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
-# Messages on unprotected parts; others are classes of token.
+# How an output shows parts of texts, for all settings that leave them unprotected.
 _SHOWN = {
-    Unprotected.EQUAL_WORDS: (
-        "equal words are shown as equal; the policy does not allow it"
-    ),
-    Unprotected.COMMON_WORDS: (
-        "common words are unchanged; the policy does not allow common-words"
-    ),
-    Unprotected.CLASSES: (
-        "names and words of other classes are shown as such; the policy does not allow "
-        "classes"
-    ),
-    Unprotected.GRAMMAR: (
-        "the grammatical form of replaced words is shown; the policy does not allow "
-        "grammar"
-    ),
+    Unprotected.PUNCTUATION: "punctuation is shown",
+    Unprotected.COMMON_WORDS: "common words are unchanged",
+    Unprotected.STOP_WORD: "stop words are unchanged or left out",
+    Unprotected.NUMBER: "numbers are unchanged, masked, or keep their length",
+    Unprotected.UNKNOWN: "unknown words are unchanged, masked or left out",
+    Unprotected.CASE: "capitals are shown",
+    Unprotected.EQUAL_WORDS: "equal words are shown as equal",
+    Unprotected.KEEP_LIST: "the words of the keep list are unchanged",
+    Unprotected.MASK_LIST: "the output shows where words of the mask list stood",
+    Unprotected.FORMS: "dates, amounts, addresses and the like keep their layout",
+    Unprotected.CLASSES: "the output shows where names, places and the like stood",
+    Unprotected.GRAMMAR: "the grammatical form of replaced words is shown",
 }
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
@@ -469,9 +467,7 @@ def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
     """
     shown = [name for name in promise.scope.unprotected if name not in policy.allow]
     for name in shown:
-        line = _SHOWN.get(
-            name, f"tokens of class {name} are not protected; the policy wants it"
-        )
+        line = f"{_SHOWN[name]}; the policy does not allow {name}"
         yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
 
 

@@ -284,7 +284,11 @@ def judged(
         reason = streams.unopened(named, error).removeprefix(f"{named}: ")
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {reason}")
     verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
-    problem = signatures.problem(export.report, keys) if keys and export.report else ""
+    problem = ""
+    invalid = any(each.rule is Rule.INVALID for each in verdict.findings)
+    # Whether a report was signed that is cut off cannot be told.
+    if keys and export.report and (not invalid or signatures.is_signed(export.report)):
+        problem = signatures.problem(export.report, keys)
     signature = verify.as_findings(Rule.SIGNATURE, filter(None, [problem]))
     return verdict._replace(findings=(*signature, *verdict.findings))
 

@@ -31,10 +31,11 @@ SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
 _CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
+_VOCABULARY = frozenset({"lexicon", "topics"})
 _SPENT = frozenset({"epsilon", "risk"})
 _LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
 _RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
-_RECIPE = _CHANGES | {"profile"}
+_RECIPE = _CHANGES | _VOCABULARY | {"profile"}
 # Options that a file and the environment may set, by command.
 BY_FILE: Mapping[str, frozenset[str]] = {
     "sanitize": _RECIPE
@@ -60,8 +61,9 @@ BY_VARIABLE: Mapping[str, frozenset[str]] = {
 COMMANDS = BY_FILE.keys() | BY_VARIABLE.keys()
 # Options that an option overrides in the layers below.
 OVERRIDDEN = {
-    "profile": _CHANGES,
+    "profile": _CHANGES | _VOCABULARY,
     **{name: _SPENT for name in _SPENT},
+    **{name: _VOCABULARY for name in _VOCABULARY},
     "seed": frozenset({"key_file"}),
     "quarantine": frozenset({"on_error"}),
 }
@@ -220,6 +222,8 @@ def _check_keys(file: Configuration) -> None:
     for key in file.sections.get("sanitize", {}):
         if key not in _KEYS:
             hint = registry.suggest(key, _KEYS)
+            if "did you mean" not in hint:
+                hint = "dptext --no-config doctor --settings lists those that are"
             if key in _SECRET:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
@@ -252,6 +256,8 @@ def _resolve_path(name: str, value: object, file: Configuration) -> object:
         "ledger": True,
         "profile": path.suffix in (".yaml", ".yml"),
         "lexicon": path.suffix != "" and path.exists(),
+        # As FILE.json or FILE.json/16; any other is a name.
+        "topics": any(each.suffix and each.is_file() for each in (path, path.parent)),
     }
     return str(path) if is_path.get(name) else value
 

@@ -133,12 +133,11 @@ def command(
         words = lexicons.find(named)
     else:
         words = writer.lexicon
-    fields = (*settings.labels, *settings.attributes)
     pairs = rows.pairs(
         original=original,
         private=private,
         selection=selection,
-        values=fields,
+        values=settings.fields_by_option(),
         format=layout.format,
     )
     meter = None if values is None else IdentityMeter.from_file(values, words)

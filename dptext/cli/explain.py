@@ -9,6 +9,7 @@ import typer
 
 from dptext.cli import groups, options, screen
 from dptext.cli.values import Number
+from dptext.errors import UsageError
 
 EXAMPLES = ('dptext explain "I love this small hotel in Paris."',)
 
@@ -45,6 +46,8 @@ def command(
 
     if text == "-":
         text = sys.stdin.read()
+    if not text.strip():
+        raise UsageError("the text is empty: give one, or - for that of standard input")
     pipeline = calls.open_pipeline(changes.profile(profile), changes.overrides())
     result = explanation.explain(pipeline, text, top)
     screen.deliver(result, as_json, explanation.view(result), html=html)

@@ -67,9 +67,10 @@ Who will read the output?
   programs    every word is replaced, for programs that learn from words (balanced)
   statistics  nobody: a public topic takes the place of each text (topics)
 """
+_BUILD_TOPICS = "dptext topics build PUBLIC_TEXT --name topics"
 _OF_TOPICS = (
-    "statistics need topics: dptext topics build PUBLIC_TEXT --name topics makes them "
-    "of public texts, and dptext topics estimate OUTPUT reads them"
+    f"statistics need topics: {_BUILD_TOPICS} makes them of public texts, and dptext "
+    "topics estimate OUTPUT reads them"
 )
 # By the names of fields.
 Uses = Mapping[str, Use]
@@ -258,6 +259,8 @@ def _ask(
         _note("nothing was written")
         return
     screen.write_file(path, text.encode())
+    if reader is Audience.STATISTICS:
+        _note(f"next, once: {_BUILD_TOPICS}")
     _say_next(shlex.quote(source), chosen.selection.pseudonyms)
 
 
@@ -327,6 +330,7 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 def _show(columns: Sequence[FieldSummary]) -> None:
     """Show names, looks and counts of fields, no content."""
+    from dptext.engine.survey import RECORDS
     from dptext.report import blocks
     from dptext.report.figures import count
 
@@ -334,6 +338,7 @@ def _show(columns: Sequence[FieldSummary]) -> None:
     heads += [blocks.Column(name, count) for name in ("texts", "different")]
     heads.append(blocks.Column("words each", "{:.1f}".format))
     rows = [astuple(each)[: len(heads)] for each in columns]
+    _note(f"Fields of the first {RECORDS:,} records, or of all if there are fewer:")
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 

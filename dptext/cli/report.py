@@ -68,7 +68,11 @@ def command(
         page = side_by_side.view(compared)
         screen.deliver(compared.data(), as_json, page, html=html)
         return
-    released = replace(released or answer.outputs_named(shown), signed=signed)
+    released = replace(
+        released or answer.outputs_named(shown),
+        signed=signed,
+        is_changed=_is_changed(shown, file),
+    )
     lines = answer.data(answer.answer(shown, released), answer.run_warnings(shown))
     page = views.report(shown, signed, released)
     if html is None and sys.stdout.isatty():
@@ -102,6 +106,21 @@ def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     accepted = policy.from_section(configured.policy, configured.label)
     keys = check.verifying_keys(None, accepted, configured, None)
     return document.decode(data, name), signatures.describe(data, keys)
+
+
+def _is_changed(report: Document, file: Path) -> bool:
+    """Tell whether the output beside a report is there and has other bytes."""
+    from dptext.report.layout import sidecar_path
+    from dptext.settings import digest_of_path
+
+    output = report.output
+    if output is None or output.file is None:
+        return False
+    path = file if sidecar_path(file).is_file() else file.with_name(output.file)
+    try:
+        return path.is_file() and digest_of_path(path) != output.sha256
+    except (OSError, UsageError):
+        return False
 
 
 def _released(report: Document, file: Path) -> RunOutputs | None:

@@ -13,7 +13,7 @@ from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import GUARANTEE, MEASURES, PublicFiles
 from dptext.cli.values import Number, one_of
 from dptext.errors import UsageError
-from dptext.report.blocks import Column, Page, Section, Table
+from dptext.report.blocks import Column, Page, Paragraph, Section, Table
 from dptext.settings import digest_of_path
 
 if TYPE_CHECKING:
@@ -24,6 +24,15 @@ if TYPE_CHECKING:
     from dptext.types import Ints, JsonObject
 
 _SIZES = "4,16,64,256"
+_OF_SIZES = (
+    "Used from epsilon: from there on dptext sanitize takes this number of topics, "
+    "unless you name one. Halves agree: how often both halves of a public text "
+    "outside of those that made the topics have the same topic."
+)
+_BELOW_ZERO = (
+    "A share below 0% is that of a rare topic: estimates are right on average, and the "
+    "noise can exceed the share."
+)
 
 app = typer.Typer(
     name="topics",
@@ -97,7 +106,7 @@ def build(
     named = () if label is None else (label,)
     for file in files:
         before = len(texts)
-        for row in records(file, selection, named, format):
+        for row in records(file, selection, {"--label": named}, format):
             values = [each for each in row.values if each is not None]
             if len(values) < len(named):
                 continue  # a text without a label follows none
@@ -177,7 +186,7 @@ def _blocks(document: TopicFile) -> list[Block]:
     heads += [Column(f"labels kept at {e}", whole) for e in (2, 4, 6, 8)]
     if not any(document.sizes[str(n)].kept for n in document.numbers):
         heads, rows = heads[:3], [row[:3] for row in rows]
-    blocks.append(Table(heads, rows))
+    blocks += [Table(heads, rows), Paragraph(_OF_SIZES, "note")]
     for number in document.numbers:
         topics = document.sizes[str(number)]
         total = sum(topics.counts)
@@ -280,7 +289,9 @@ def estimate(
             )
         tables.append((name, before, after))
     plain = [_estimated(first.phrases, *each) for each in tables]
-    blocks = [_shares_table(first.phrases, *each) for each in tables]
+    blocks: list[Block] = [_shares_table(first.phrases, *each) for each in tables]
+    if any(each.share < 0 for _, before, _ in tables for each in before):
+        blocks.append(Paragraph(_BELOW_ZERO, "note"))
     page = Page("Shares of topics", [Section("Estimates", blocks)])
     screen.deliver({"tables": plain}, as_json, page, html=html)
 
@@ -377,7 +388,7 @@ def _shares_table(
             (
                 phrases[row],
                 before[row].share,
-                _limits(before[row].low, before[row].high),
+                _limits(before[row].low, before[row].high, least=0),
             )
             for row in order
         ]
@@ -391,7 +402,7 @@ def _shares_table(
             before[row].share,
             after[row].share,
             grown[row][0],
-            _limits(*grown[row][1:]),
+            _limits(*grown[row][1:], least=-1),
         )
         for row in order
     ]
@@ -404,8 +415,12 @@ def _signed(value: float) -> str:
     return f"{100 * value:.1f}%" if math.isfinite(value) else "no texts"
 
 
-def _limits(low: float, high: float) -> str:
-    return f"{_signed(low)} to {_signed(high)}" if math.isfinite(low) else "not known"
+def _limits(low: float, high: float, least: int) -> str:
+    """Write limits, cut at least and at 1, which the true value cannot pass."""
+    if not math.isfinite(low):
+        return "not known"
+    low, high = (min(max(each, least), 1.0) for each in (low, high))
+    return f"{_signed(low)} to {_signed(high)}"
 
 
 for function, example in (

@@ -14,13 +14,14 @@ from pathlib import Path
 
 from dptext import streams
 from dptext.engine.files import Reports
+from dptext.engine.folders import is_folder
 from dptext.engine.job import Job
 from dptext.engine.manifest import MANIFEST, Manifest, State
 from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.document import Document
-from dptext.report.layout import Layout, sidecar_path
+from dptext.report.layout import SIDECAR, Layout, sidecar_path
 from dptext.settings import digest_of_data
 from dptext.types import JsonObject
 
@@ -97,8 +98,8 @@ class Earlier:
         if self._difference(job) is None:
             return ""
         return (
-            f"{job.output}: this run replaces an earlier output with other draws; send "
-            "only one of two versions of a text, as the second weakens protection"
+            f"{job.output}: this output would replace an earlier one with other draws; "
+            "send only one of two versions of a text, as the second weakens protection"
         )
 
     def _difference(self, job: Job) -> str | None:
@@ -129,12 +130,60 @@ class Earlier:
         target = Path(job.output or "")
         if job.output is None or not target.is_file():
             return None
-        for path in filter(None, (sidecar_path(target), self._reports.public)):
-            with contextlib.suppress(OSError, UsageError):
-                report = document.decode(streams.read_small(path, "report"), path.name)
-                if report.output is not None and report.output.file == target.name:
-                    return report
-        return None
+        public = self._reports.public
+        report = _read_report(sidecar_path(target), target.name)
+        if report is None and public is not None:
+            report = _read_report(public, target.name)
+        return report
+
+
+def describe_orphans(
+    folder: str, jobs: Sequence[Job], inputs: Sequence[str], manifest: Manifest
+) -> str:
+    """Return a line on outputs in a folder to which no input of a run belongs.
+
+    inputs: those that the user named; "" without a folder among them, as the outputs
+    may then have other inputs. Only files that the manifest or a report beside them
+    names are outputs.
+    """
+    sources = list(filter(is_folder, inputs))
+    if not sources:
+        return ""
+    out, expected = Path(folder), {Path(job.output or "") for job in jobs}
+    noted = {out / name for name in manifest.outputs}
+    reported = {
+        path.with_name(path.name.removesuffix(SIDECAR))
+        for path in out.rglob(f"*{SIDECAR}")
+    }
+    orphans = [
+        str(name)
+        for path in sorted((noted | reported) - expected)
+        if path.is_file() and not _has_input(name := path.relative_to(out), sources)
+        if path in noted or _read_report(sidecar_path(path), path.name)
+    ]
+    if not orphans:
+        return ""
+    which = f"1 output ({orphans[0]}) has"
+    if len(orphans) > 1:
+        which = f"{len(orphans):,} outputs (first {orphans[0]}) have"
+    return (
+        f"{folder}: {which} no input in this run; if an original was deleted, delete "
+        "its copy and the report beside it, too"
+    )
+
+
+def _has_input(name: Path, folders: Sequence[str]) -> bool:
+    """Tell whether a folder has a file of this path, chosen for the run or not."""
+    return any(Path(each, name).exists() for each in folders)
+
+
+def _read_report(path: Path, name: str) -> Document | None:
+    """Return a report if it can be read and is of an output of this name."""
+    with contextlib.suppress(OSError, UsageError):
+        report = document.decode(streams.read_small(path, "report"), path.name)
+        if report.output is not None and report.output.file == name:
+            return report
+    return None
 
 
 def _counted(outputs: int) -> str:

@@ -100,10 +100,10 @@ class Fields:
         """Return the names of the copied fields in the sample of records, in order."""
         return list(self._copied)
 
-    def identifying(self, copied: Sequence[str]) -> dict[str, Kind]:
+    def identifying(self, copied: Sequence[str]) -> dict[str, str]:
         """Return the copied fields that look identifying, by the sample of records."""
         subject = self._selection.subject_field
-        named = {subject: Kind.NUMBER} if subject in copied and subject else {}
+        named = {subject: str(Kind.PERSON)} if subject in copied and subject else {}
         return named | identifying(copied, self._values)
 
     def check(self, inputs: str) -> None:

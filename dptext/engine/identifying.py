@@ -13,7 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
-from dptext.tokens import form_finder, forms, language_data
+from dptext.tokens import form_finder, forms, language_data, names
 from dptext.tokens.policy import Form
 
 _CHARACTERS = 20_000  # of a text, to count words in
@@ -29,6 +29,16 @@ class Kind(StrEnum):
     NUMBER = "personal numbers"
     ADDRESS = "addresses"
     BIRTH = "dates of birth"
+    PERSON = "names or codes of people"
+
+
+# A value of each kind that may stand in a text.
+_ONE = {
+    Kind.EMAIL: "an e-mail address",
+    Kind.PHONE: "a telephone number",
+    Kind.ACCOUNT: "a bank account or card",
+    Kind.NUMBER: "a personal number",
+}
 
 
 TEXT = "text"  # what a field holds
@@ -41,6 +51,10 @@ _LONG = 4  # words make a value a text, unless all are of few
 _TEXTS = 0.2  # of the values must be texts
 _REPEATED = 0.2  # of the values differ at most where they are a few states
 _NEARLY_ALL = 0.9  # of the values are numbers or dates
+# So many different values, and this share of them, are names of the public list where
+# nothing else tells that a field holds names: few cities and products are such.
+_MANY, _MOSTLY = 10, 0.6
+_NAME_WORDS = 3  # that a listed name has at most
 # Different values of a field that are remembered, so that a field of any length takes
 # little memory. How many of its values differ is told by those that come before more.
 _REMEMBERED = 2048
@@ -71,6 +85,8 @@ _OF_BOTH = "dates", "codes", "codes with digits", "full names", "long numbers"
 _CARD_LIKE, _CARD = "card numbers or others", "card numbers"
 # Values that hold one among other text, in a layout that little else has.
 _INSIDE = {kind: f"{kind} inside" for kind in _CERTAIN}
+# Each word is a name of people that is no other word.
+_LISTED = "listed names"
 _STATES = frozenset("true false yes no y n t f 0 1 none null n/a na - ?".split())
 
 
@@ -149,7 +165,9 @@ class FieldValues:
         """
         for kind in (Kind.EMAIL, Kind.ACCOUNT, Kind.PHONE, Kind.NUMBER, Kind.NAME):
             if matching := self._matching(kind):
-                return Identifying(kind, matching, self.texts)
+                looks = (kind, _INSIDE.get(kind, kind))
+                inside = kind in _ONE and max(map(self.share, looks)) < _MOST
+                return Identifying(kind, matching, self.texts, inside=inside)
         named = self._by_name(name) if by_name else None
         if named is None or (self.texts and not self._may_be(named)):
             return None
@@ -165,6 +183,9 @@ class FieldValues:
         """Return how many values are of a kind, 0 where there are too few to tell."""
         if self.share(kind) >= _MOST:
             return self.count(kind)
+        if kind is Kind.NAME:
+            is_list = self.different >= _MANY and self.share(_LISTED) >= _MOSTLY
+            return self.count(_LISTED, kind) if is_list else 0
         if kind is Kind.ACCOUNT:
             cards = self.count(_CARD)
             if cards >= _FEW and cards >= _MOST * self.count(_CARD_LIKE):
@@ -177,7 +198,7 @@ class FieldValues:
         words = [word.lower() for word in _HUMP.split(name) if word]
         sections = _sections()
         for end in {"".join(words[-2:]), *words[-1:]}:
-            for kind in Kind:
+            for kind in (each for each in Kind if each is not Kind.PERSON):
                 if end in sections[kind.name.lower()]:
                     return kind
         of_person = not sections["person"].isdisjoint(words[:-1])
@@ -185,16 +206,20 @@ class FieldValues:
             return Kind.NUMBER
         if (of_person and words[-1] == "name") or sections["person"] & {*words[-1:]}:
             return self._kind_of_person()
-        return None
+        is_list = self.different >= _FEW and self.share(_LISTED) >= _MOST
+        return Kind.NAME if is_list and words[-1:] == ["name"] else None
 
     def _kind_of_person(self) -> Kind | None:
         """Return the kind of the values of a field that is named after people."""
-        if max(self.share("full names"), self.share("known names")) >= _MOST:
+        looks = ("full names", "known names", _LISTED)
+        if max(map(self.share, looks)) >= _MOST:
             return Kind.NAME
+        if self.different < _FEW:
+            return None
+        if self.share("codes with digits") >= _MOST:
+            return Kind.NUMBER
         varied = self.different >= _DIFFERENT * self.first
-        look = "codes" if varied else "codes with digits"
-        codes = self.different >= _FEW and self.share(look) >= _MOST
-        return Kind.NUMBER if codes else None
+        return Kind.PERSON if varied and self.share("codes") >= _MOST else None
 
 
 class Identifying(NamedTuple):
@@ -207,12 +232,22 @@ class Identifying(NamedTuple):
     values: int
     #: Whether its name tells, and not what its values look like.
     by_name: bool = False
+    #: Whether such stand in values that may hold other text, too.
+    inside: bool = False
+
+    @property
+    def look(self) -> str:
+        """Return the end of "it looks like", without any value."""
+        return f"texts with {self.kind}" if self.inside else str(self.kind)
 
     def __str__(self) -> str:
-        """Say kind and count, without any value."""
+        """Return the end of "the field ...": kind and count, without any value."""
+        if self.inside:
+            where = f"in {self.matching:,} of {self.values:,} values"
+            return f"holds {_ONE[self.kind]} {where}"
         if self.by_name:
-            return f"{self.kind}, by its name ({self.values:,} values)"
-        return f"{self.kind} ({self.matching:,} of {self.values:,} values)"
+            return f"looks like {self.kind}, by its name ({self.values:,} values)"
+        return f"looks like {self.kind} ({self.matching:,} of {self.values:,} values)"
 
 
 # The looks of one value, in a fixed order.
@@ -239,8 +274,22 @@ def _looks(value: str, words: int) -> _ValueLooks:
             looks.append("known names")
             if "full names" in looks:
                 looks.append(Kind.NAME)
+        if words <= _NAME_WORDS and _is_listed(value):
+            looks.append(_LISTED)
     looks += _kinds(value, short)
     return tuple(looks)
+
+
+def _is_listed(value: str) -> bool:
+    """Tell whether all words are names of the public list, or else initials."""
+    words = value.replace(",", " ").replace(".", " ").split()
+    named = [each for each in words if len(each) > 1]
+    if not named or not all(each[0].isupper() for each in words):
+        return False
+    if any(each.isupper() for each in named):
+        return False
+    listed, common = language_data.person_names("en"), _given_names()
+    return all(names.fold(each.lower()) in listed or each in common for each in named)
 
 
 def _first_word(text: str) -> str:
@@ -339,11 +388,11 @@ def _given_names() -> frozenset[str]:
 
 
 def identifying(
-    names: Iterable[str], values: Mapping[str, FieldValues]
-) -> dict[str, Kind]:
-    """Return the kind of each of these fields that looks identifying."""
-    kinds = {name: values.get(name, FieldValues()).kind(name) for name in names}
-    return {name: kind for name, kind in kinds.items() if kind is not None}
+    fields: Iterable[str], values: Mapping[str, FieldValues]
+) -> dict[str, str]:
+    """Return the look of each of these fields that looks identifying."""
+    looks = {name: values.get(name, FieldValues()).identifies(name) for name in fields}
+    return {name: how.look for name, how in looks.items() if how is not None}
 
 
 _ADVICE = (

@@ -172,9 +172,8 @@ class Worker:
 
     def _records(self, task: Task) -> TaskResult:
         private = self._pipeline.privatize(task.records, self._randomness)
-        counted = self._meters.observe(private.batch(task.first_text))
         return TaskResult(
-            counted=counted,
+            counted=self._meters.count(private, task.first_text),
             texts=private.texts,
             replaced=private.replaced,
             data=b"",

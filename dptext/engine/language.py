@@ -18,10 +18,12 @@ from dptext.lexicons.public_rows import PublicRows
 from dptext.tokens import kinds
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
-from dptext.types import Record
+from dptext.types import Record, Words
 
 _UNKNOWN = 1 / 3  # of the words make a warning
 _FEWEST = 6  # unknown words below which nothing is said
+_FEWEST_OF_TEXT = 3  # unknown words below which nothing is said of one text
+_COUNTED = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN]
 # Thai, Lao, Tibetan, Burmese, Khmer, Japanese syllables, Han.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -51,6 +53,8 @@ class Language:
         self._tokenizer, self._lexicon, self._warn = tokenizer, lexicon, warn
         self._public = public
         self._records = self._letters = self._unspaced = 0
+        # Texts that are not blank; of another language; without spaces.
+        self._texts = self._foreign = self._solid = 0
         self._pieces = np.zeros(kinds.COUNT, np.int64)
 
     def look(self, records: Iterable[Record]) -> None:
@@ -67,10 +71,15 @@ class Language:
         real = (record for record in records if record.texts)
         first = list(islice(real, SAMPLE - self._records))
         texts = [text[:CHARACTERS] for record in first for text in record.texts]
-        flags = self._tokenizer.words(texts).flags
-        self._pieces += np.bincount(flags & kinds.KIND, minlength=kinds.COUNT)
-        self._letters += sum(len(_LETTER.findall(text)) for text in texts)
-        self._unspaced += sum(len(_UNSPACED.findall(text)) for text in texts)
+        words = self._tokenizer.words(texts)
+        self._pieces += np.bincount(words.flags & kinds.KIND, minlength=kinds.COUNT)
+        self._texts += sum(bool(text.strip()) for text in texts)
+        self._foreign += _count_foreign(words)
+        for text in texts:
+            letters, unspaced = (len(p.findall(text)) for p in (_LETTER, _UNSPACED))
+            self._letters += letters
+            self._unspaced += unspaced
+            self._solid += unspaced > letters / 2
         self._records += len(first)
         is_unspaced = self._unspaced > _UNKNOWN * self._letters and self._are_unknown
         if is_unspaced and not self._is_whole:
@@ -93,14 +102,14 @@ class Language:
 
     @property
     def _are_unknown(self) -> bool:
-        known = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON]
-        words = self._pieces[[*known, kinds.UNKNOWN]].sum()
+        words = self._pieces[_COUNTED].sum()
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:
         if self._pieces[kinds.UNKNOWN] < _FEWEST or not self._are_unknown:
-            return
-        if self._is_whole:
+            if not self._is_whole:
+                self._say_of_texts()
+        elif self._is_whole:
             self._warn(
                 f"{self._lexicon} were made with a lexicon that lacks over a third of "
                 "the first words, so that topics say little of these texts: another "
@@ -112,6 +121,34 @@ class Language:
                 "another language? Then make a lexicon for it: dptext lexicon adapt "
                 "(private)"
             )
+
+    def _say_of_texts(self) -> None:
+        """Warn of single texts that mean nothing in the output."""
+        of_all = f"of the first {self._texts:,} texts"
+        lost = "such texts lose their meaning; leave them out"
+        if self._foreign:
+            self._warn(
+                f"{self._foreign} {of_all}: over a third of the words are not in "
+                f"lexicon {self._lexicon}: another language? Then {lost}"
+            )
+        if self._solid:
+            self._warn(
+                f"{self._solid} {of_all}: a script without spaces (Chinese, Japanese, "
+                f"Thai, ...), in which a sentence counts as one word: {lost}"
+            )
+
+
+def _count_foreign(words: Words) -> int:
+    """Return how many texts have over a third unknown words."""
+    kind = words.flags & kinds.KIND
+    starts = np.r_[0, words.ends[:-1]]
+    totals = [
+        np.r_[0, np.cumsum(each)]
+        for each in (kind == kinds.UNKNOWN, np.isin(kind, _COUNTED))
+    ]
+    unknown, every = (total[words.ends] - total[starts] for total in totals)
+    is_foreign = (unknown >= _FEWEST_OF_TEXT) & (unknown > _UNKNOWN * every)
+    return int(is_foreign.sum())
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:

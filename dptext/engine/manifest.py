@@ -103,6 +103,11 @@ class Manifest:
         """Tell whether an earlier run noted an output."""
         return bool(self._lines)
 
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        """Return the paths in the folder that earlier runs noted, escaped to UTF-8."""
+        return tuple(self._lines)
+
     def note_input(self, job: Job) -> None:
         """Take the digest of an input before it is read."""
         self._inputs.setdefault(self._name(job), _digest_of_input(job))

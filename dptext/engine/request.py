@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from dptext import calibration, lexicons, pseudonyms, streams
 from dptext.engine import files
-from dptext.engine.earlier import Earlier
+from dptext.engine.earlier import Earlier, describe_orphans
 from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, Reports
 from dptext.engine.folders import EVERY, Chosen
@@ -230,6 +230,8 @@ class Request:
             earlier = self._earlier(run.pipeline)
             if line := earlier.check(self.out_dir, jobs, manifest):
                 notices.announce(line)
+            if line := describe_orphans(self.out_dir, jobs, self.job.inputs, manifest):
+                notices.warn(line)
             # Without --resume a manifest is not begun, but one that is there goes on.
             kept = manifest if self.job.resume or manifest.is_there else None
         if self.release_all is not None:

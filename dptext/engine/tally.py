@@ -98,6 +98,10 @@ class Counted(NamedTuple):
     forms: Counter[str]
     epsilons: EpsilonsSpent
     metrics: Partials
+    #: Number of texts that are the same before and after; empty ones apart.
+    unchanged_texts: int = 0
+    #: Number of the other texts, empty ones apart.
+    changed_texts: int = 0
 
 
 class Meters:
@@ -106,6 +110,12 @@ class Meters:
     def __init__(self, lexicon: Lexicon) -> None:
         self.epsilons = EpsilonHistogram(lexicon)
         self._metrics = AllMetrics(lexicon)
+
+    def count(self, private: Privatized, first_text: int) -> Counted:
+        """Count texts and their private versions; first_text: texts before them."""
+        return self.observe(private.batch(first_text))._replace(
+            unchanged_texts=private.unchanged, changed_texts=private.changed
+        )
 
     def observe(self, batch: Batch) -> Counted:
         """Count a batch."""
@@ -125,6 +135,8 @@ class Meters:
             forms=one.forms + other.forms,
             epsilons=self.epsilons.merge(one.epsilons, other.epsilons),
             metrics=self._metrics.merge(one.metrics, other.metrics),
+            unchanged_texts=one.unchanged_texts + other.unchanged_texts,
+            changed_texts=one.changed_texts + other.changed_texts,
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:
@@ -142,8 +154,6 @@ class Totals:
     counted: Counted
     records: int = 0
     faults: int = 0
-    #: Number of texts that are the same before and after; empty ones apart.
-    unchanged_texts: int = 0
     #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     #: Names of copied fields, in order: all of a header or schema, else of the sample.
@@ -187,7 +197,6 @@ class Tally(Totals):
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
-        self.unchanged_texts += totals.unchanged_texts
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
         self.identifying.update(totals.identifying)
@@ -198,6 +207,5 @@ class Tally(Totals):
 
     def count(self, private: Privatized) -> None:
         """Count the next records."""
-        self.add(self.meters.observe(private.batch(self.next_text)))
+        self.add(self.meters.count(private, self.next_text))
         self.records += len(private.texts)
-        self.unchanged_texts += private.unchanged

@@ -98,14 +98,14 @@ class PublicText:
     def records(self) -> Iterator[Sequence[tuple[str, ...]]]:
         """Read the texts of records, some at a time."""
         selection = Selection(fields=self.fields, missing="pass")
-        rows = iter(records(self.path, selection, (), self.format))
+        rows = iter(records(self.path, selection, format=self.format))
         while batch := [row.texts for row in islice(rows, 256)]:
             yield batch
 
     def hashes(self) -> frozenset[int]:
         """Return the hashes of its texts, and of each record as one text."""
         selection = Selection(fields=self.fields, missing="pass")
-        rows = records(self.path, selection, (), self.format)
+        rows = records(self.path, selection, format=self.format)
         each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
         return frozenset(text_hash(text) for text in each if text.strip())
 

@@ -352,7 +352,7 @@ def read_sample(
     Records without a text or without one of these are passed over. Raises InputError,
     with the names of the fields, where none is left.
     """
-    values = (*settings.labels, *settings.attributes)
+    values = settings.fields_by_option()
     joined = (
         (rows.one_text(row.texts), row.values)
         for path in paths
@@ -360,8 +360,7 @@ def read_sample(
     )
     usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
-        named = {"--label": settings.labels, "--attribute": settings.attributes}
-        raise rows.nothing_to_read(paths, selection, named, format)
+        raise rows.nothing_to_read(paths, selection, values, format)
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     return Sample(*zip(*(usable[at] for at in np.sort(order)), strict=True))

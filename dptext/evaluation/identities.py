@@ -115,8 +115,9 @@ class IdentityFile:
             return
         spans = self.field is None and kind == "jsonl"
         names = (self.field or SPAN, *([RECORD] if spans else []))
+        values = {"--identities-field": names}
         try:
-            for row in records(self.path, Selection(fields=(), missing="pass"), names):
+            for row in records(self.path, Selection(fields=(), missing="pass"), values):
                 value, *record = row.values
                 if value is not None:
                     yield value, record[0] if record else None

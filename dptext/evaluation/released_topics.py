@@ -97,7 +97,8 @@ def _texts(
     drawn: list[list[int]] = []
     records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
-    text_rows = rows.records(str(path), selection, fields, report.run.layout.format)
+    values = {"--by": fields}
+    text_rows = rows.records(str(path), selection, values, report.run.layout.format)
     for number, row in enumerate(text_rows, 1):
         for text in row.texts:
             phrases = [text] if together == 1 else text.split(SEPARATOR)

@@ -14,7 +14,7 @@ from itertools import islice, repeat, zip_longest
 import msgspec
 
 from dptext import formats, streams
-from dptext.errors import InputError, UsageError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import _fields
 from dptext.types import Fault, Record, Selection, Verbatim
 
@@ -46,10 +46,15 @@ def one_text(texts: Sequence[str]) -> str:
     return "\n".join(texts)
 
 
+# Names of further fields, by the option that names them.
+Values = Mapping[str, Sequence[str]]
+_NO_VALUES: Values = {}
+
+
 def records(
     path: str,
     selection: Selection,
-    values: Sequence[str] = (),
+    values: Values = _NO_VALUES,
     format: str | None = None,
 ) -> Iterator[TextRow]:
     """Read a file; values are further fields, None where absent, null or nested.
@@ -59,25 +64,67 @@ def records(
     """
     if streams.is_standard(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
-    for name in values:
+    options = [(option, name) for option, names in values.items() for name in names]
+    labels = [name for _, name in options]
+    for name in labels:
         if name in selection.fields:
             raise UsageError(f"field {name!r} cannot be both a text and a label")
     module = formats.find(path, format)
-    selections = [selection, *(replace(selection, id_field=name) for name in values)]
     with contextlib.ExitStack() as stack:
-        passes = [
-            module.read(formats.Input(stack.enter_context(opened), each, path))
-            for each in selections
-            for opened in (streams.open_input(path, each.encoding),)
-        ]
+
+        def read_with(chosen: Selection) -> Iterator[Record | Verbatim | Fault]:
+            stream = stack.enter_context(streams.open_input(path, chosen.encoding))
+            return iter(module.read(formats.Input(stream, chosen, path)))
+
+        passes = [read_with(selection)]
+        for option, name in options:
+            label_pass = read_with(replace(selection, id_field=name))
+            named = _named_by(
+                option=option,
+                items=label_pass,
+                name=name,
+                path=path,
+                selection=selection,
+                format=format,
+            )
+            passes.append(named)
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
                 raise InputError(first.described())
             if isinstance(first, Record):
-                read = tuple(map(_value, repeat(path), values, others))
+                read = tuple(map(_value, repeat(path), labels, others))
                 key = selection.id_field
                 identity = None if key is None else _value(path, key, first)
                 yield TextRow(first.texts, read, identity)
+
+
+def _named_by(
+    *,
+    option: str,
+    items: Iterator[Record | Verbatim | Fault],
+    name: str,
+    path: str,
+    selection: Selection,
+    format: str | None,
+) -> Iterator[Record | Verbatim | Fault]:
+    """Give all items. The error for an absent field names this option."""
+    try:
+        yield from items
+    except UnknownFieldError:
+        known = _copied_fields(path, selection, format)
+        raise UnknownFieldError(_absent(path, name, option, known)) from None
+
+
+def _copied_fields(path: str, selection: Selection, format: str | None) -> list[str]:
+    with streams.open_input(path, selection.encoding) as stream:
+        every = selection.without_fields()
+        return list(formats.find(path, format).copied(stream, every))
+
+
+def _absent(file: str, name: str, option: str, known: Sequence[str]) -> str:
+    near = _fields.nearest(name, known, option)
+    shown = _fields.listed(known, "fields")
+    return f"{file}: no record has the field {name!r} of {option}{near}{shown}"
 
 
 def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
@@ -95,26 +142,19 @@ def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
 def nothing_to_read(
     paths: Sequence[str],
     selection: Selection,
-    values: Mapping[str, Sequence[str]],
+    values: Values,
     format: str | None,
 ) -> InputError:
     """Return the error of files in which no record has text and all values.
 
-    values: further fields, by the option that names them. The error names a field that
-    the first file lacks, with the fields that it has.
+    The error names a field that the first file lacks, with the fields that it has.
     """
     file = ", ".join(paths[:3])
-    every = selection.without_fields()
-    with streams.open_input(paths[0], selection.encoding) as stream:
-        known = list(formats.find(paths[0], format).copied(stream, every))
+    known = _copied_fields(paths[0], selection, format)
     for option, names in {"--field": selection.fields, **values}.items():
         for name in names if known else ():
             if not any(each == name or each.startswith(f"{name}.") for each in known):
-                near = _fields.nearest(name, known, option)
-                return InputError(
-                    f"{file}: no record has the field {name!r} of {option}{near}"
-                    + _fields.listed(known, "fields")
-                )
+                return InputError(_absent(file, name, option, known))
     needed = [repr(name) for names in values.values() for name in names]
     return InputError(f"{file}: no record has {' and '.join(['text', *needed])}")
 
@@ -124,7 +164,7 @@ def read_texts(
 ) -> Iterator[list[str]]:
     """Read the texts of files, about size of them at a time."""
     selection = Selection(fields=fields, missing="pass")
-    rows = (row for path in paths for row in records(path, selection, (), format))
+    rows = (row for path in paths for row in records(path, selection, format=format))
     while batch := [text for row in islice(rows, size) for text in row.texts]:
         yield batch
 
@@ -133,7 +173,7 @@ def pairs(
     original: str,
     private: str,
     selection: Selection,
-    values: Sequence[str] = (),
+    values: Values = _NO_VALUES,
     format: str | None = None,
 ) -> Iterator[Pair]:
     """Read two files in pairs: by the id field of the selection, else in order.
@@ -142,7 +182,7 @@ def pairs(
     the private file. Raises InputError where a record has no partner or other texts.
     """
     one = records(original, selection, values, format)
-    two = records(private, selection, (), format)
+    two = records(private, selection, format=format)
     joined: Iterable[tuple[TextRow | None, TextRow | None]] = zip_longest(one, two)
     if selection.id_field is not None:
         known: dict[str | None, TextRow] = {}

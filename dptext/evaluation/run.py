@@ -84,6 +84,10 @@ class EvaluationSettings:
     #: Whether to measure linkage attacks.
     linkage: bool = False
 
+    def fields_by_option(self) -> dict[str, tuple[str, ...]]:
+        """Return the fields to learn, by the option that names them."""
+        return {"--label": self.labels, "--attribute": self.attributes}
+
     def check(self) -> None:
         """Raise UsageError or MissingExtra, before the work begins.
 

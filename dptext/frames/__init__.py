@@ -17,7 +17,7 @@ from typing import Any
 from dptext import pipeline as pipelines
 from dptext import progress
 from dptext.engine.fields import SAMPLE
-from dptext.engine.identifying import FieldValues, Kind, identifying
+from dptext.engine.identifying import FieldValues, identifying
 from dptext.engine.job import pseudonym_function
 from dptext.engine.language import Language
 from dptext.engine.repeats import Repeats
@@ -200,7 +200,7 @@ class Frame(ABC):
         """Return the first values of a column that is there once, or of its texts."""
         return list(self.frame[name].head(rows))
 
-    def identifying(self, selection: Selection) -> dict[str, Kind]:
+    def identifying(self, selection: Selection) -> dict[str, str]:
         """Return which fields look identifying, of those that are copied.
 
         Texts inside of lists and structs count by their paths, as in a file.

@@ -502,11 +502,15 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
     articles = render("shown.articles") if policy.agreement != "none" else ""
     formed = render("shown.but_formed") if policy.forms else ""
+    # dptext.tokens.joining writes numbers in this way beside common words.
+    rule = render("shown.as_people_write") if policy.common else ""
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
-            yield render(name, articles=articles, but_formed=formed)
+            yield render(
+                name, articles=articles, but_formed=formed, as_people_write=rule
+            )
 
 
 def _classes(policy: Policy) -> str:

@@ -76,7 +76,9 @@ class Entry:
                     totals[subject] = ledger.spent(subject)
                 before = totals[subject]
                 totals[subject] = before.plus(charge.amount)
-                self._check_limit(charge, before=before, after=totals[subject])
+                if not self.limit.admits(totals[subject]):
+                    others = ledger.spent(subject, but=self.number)
+                    raise self._refusal(charge, before=before, others=others)
                 event = subject, draws
                 records[event] += 1
                 amount = amounts.get(event, Amount(0, 0))
@@ -104,14 +106,22 @@ class Entry:
                 writer.change(self.number, store.LEAVING)
         self.ledger.mark()
 
-    def _check_limit(self, charge: Charge, *, before: Amount, after: Amount) -> None:
-        if not self.limit.admits(after):
-            raise RefusedError(
-                f"record {charge.record + 1}: the value of its field "
-                f"{self.field!r} would lose {after} in all, {before} of them "
-                f"charged before, and the limit is {self.limit.amount}; this "
-                f"output is not written (dptext ledger show {self.ledger.path})"
-            )
+    def _refusal(
+        self, charge: Charge, *, before: Amount, others: Amount
+    ) -> RefusedError:
+        """Say which releases and records take the value of a subject over its limit."""
+        own = before.minus(others)
+        parts = [f"{others} by other releases"] if any(others) else []
+        if any(own):
+            parts.append(f"{own} by other records of this output")
+        parts.append(f"{charge.amount} by this record")
+        return RefusedError(
+            f"record {charge.record + 1}: the value of its field {self.field!r} would "
+            f"lose {before.plus(charge.amount)} in all ({', '.join(parts)}), and the "
+            f"limit is {self.limit.amount}; this output is not written: leave out "
+            "records of this value, or raise the limit (dptext ledger show "
+            f"{self.ledger.path})"
+        )
 
 
 @contextlib.contextmanager

@@ -35,6 +35,10 @@ class Amount(NamedTuple):
         """Add a loss (sequential composition); deltas stop at one."""
         return Amount(self.nats + other.nats, min(self.delta + other.delta, DELTA))
 
+    def minus(self, part: Amount) -> Amount:
+        """Return the loss without a part of it."""
+        return Amount(self.nats - part.nats, max(self.delta - part.delta, 0))
+
     def __str__(self) -> str:
         return format_loss(self.nats / NAT, self.delta / DELTA)
 

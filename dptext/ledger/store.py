@@ -217,13 +217,13 @@ class Ledger:
         with reported(self.path):
             advance_checkpoint(key_path(self.path), self._position)
 
-    def spent(self, subject: bytes) -> Amount:
-        """Return the sum of the charges of a subject."""
+    def spent(self, subject: bytes, *, but: int = 0) -> Amount:
+        """Return the sum of the charges of a subject, without those of one entry."""
         sql = (
             "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
-            "WHERE subject = ?"
+            "WHERE subject = ? AND entry <> ?"
         )
-        return Amount(*self.data.execute(sql, (subject,)).fetchone())
+        return Amount(*self.data.execute(sql, (subject, but)).fetchone())
 
     def is_paid(self, entry: int, draws: bytes) -> bool:
         """Tell whether draws were released, or are charged to this entry."""

@@ -140,9 +140,9 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
         epsilon = tried
     if not epsilon:
         raise UsageError(
-            f"risk {target:.4%} is too near to what a guess without any output "
-            f"achieves, {float(prior.max()):.4%}, to be met for sure with {draws:,} "
-            "draws; give a larger risk"
+            f"risk {100 * target:.4g}% is too near to the success of a guess without "
+            f"any output, {100 * float(prior.max()):.4g}%, to be met for sure with "
+            f"{draws:,} draws; give a larger risk"
         )
     return epsilon
 
@@ -251,8 +251,8 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     if not baseline < target < 1.0:
         raise UsageError(
             f"risk {100 * target:.6g}% is out of reach: a guess without any output "
-            f"already succeeds for {100 * baseline:.6g}% of words; give a risk above "
-            "that and below 100%"
+            f"already succeeds for up to {math.ceil(1000 * baseline) / 10:g}% of "
+            "words; give a risk above that and below 100%"
         )
     search = _search if mechanism.has_log_probs else search_by_samples
     decisive = ["calibrate", 2, *mechanism.identity, cache.digest(prior), target]
@@ -286,9 +286,10 @@ def _search(mechanism: Mechanism, target: float, prior: Floats) -> float:
         raise _beyond(target, _GRID[-1])
     if largest < LEAST:
         raise UsageError(
-            f"risk {target:.4%} is out of reach: a guess succeeds for "
-            f"{success(size)(LEAST):.4%} of words even at epsilon {LEAST:g}, and for "
-            f"{float(prior.max()):.4%} without any output; give a larger risk"
+            f"risk {100 * target:.4g}% is out of reach: a guess succeeds for "
+            f"{100 * success(size)(LEAST):.4g}% of words even at epsilon {LEAST:g}, "
+            f"and for {100 * float(prior.max()):.4g}% without any output; give a "
+            "larger risk"
         )
     epsilon = round_down(largest)
     if not mechanism.is_defined(epsilon):

@@ -300,12 +300,15 @@ class Item:
         return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"
 
 
+_IC_OF_NLTK = "budgets with the score ic, if its source is nltk"
+
+
 def items() -> Iterator[Item]:
     """Yield all models and data sets that can be fetched."""
     for name, serves in (
-        ("wordnet", "score ic with source nltk"),
-        ("wordnet_ic", "score ic with source nltk"),
-        ("averaged_perceptron_tagger_eng", "score pos"),
+        ("wordnet", _IC_OF_NLTK),
+        ("wordnet_ic", _IC_OF_NLTK),
+        ("averaged_perceptron_tagger_eng", "budgets with the score pos"),
     ):
         yield Item(
             name=name,

@@ -7,14 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dptext.guarantees.claims import Strength, Unprotected
+from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import series
 from dptext.report.answer_line import AnswerLine
+from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.figures import count
 from dptext.report.interface import COMMAND_LINE, Interface
 from dptext.report.layout import SIDECAR
-from dptext.report.protection import is_mostly_guessed, is_of_topics
+from dptext.report.protection import Basis, fitness, is_of_topics
 from dptext.report.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -48,6 +49,8 @@ class RunOutputs:
     is_run: bool = True
     #: Whether draws of records without ids go by the names of the outputs, too.
     is_by_name: bool = False
+    #: Whether the output beside a report that is shown again has other bytes.
+    is_changed: bool = False
 
 
 def unit(document: Document) -> str:
@@ -76,9 +79,7 @@ def sending(
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
-    strength = document.guarantee.strength.word
-    is_weak = strength in (Strength.NONE, Strength.NOT_MEANINGFUL)
-    if is_weak or is_mostly_guessed(document):
+    if fitness(Basis.from_document(document))[1] is Tone.BAD:
         sentence = "Do not send it unless you could send the original as well."
         return AnswerLine("sending", sentence)
     private, layout = document.private, document.run.layout
@@ -145,22 +146,36 @@ def again(
         ),
         "seed": "Anyone who knows or guesses the seed can make this output again.",
     }[document.run.key]
-    # Draws go by the id of a record, else by its place.
-    is_by_position = (
-        document.run.layout.id_field is None
-        and document.guarantee.scope.strategy is not Strategy.DATA_SET
-    )
-    if document.run.key == "key-file" and is_by_position:
-        each = unit(document)
-        has_id = document.run.layout.fields is not None
-        advice = f": {interface.option('id')} prevents it" if has_id else ""
-        anew = f"{each.capitalize()}s behind an added or missing one"
-        if is_by_name:
-            anew += " of their file, and all of a renamed file,"
-        sentence += f" {anew} are drawn anew{advice}."
+    scope = document.guarantee.scope
+    if document.run.key == "key-file" and scope.strategy is not Strategy.DATA_SET:
+        anew = _drawn_anew(document, is_by_name=is_by_name, interface=interface)
+        sentence += f" {anew} Send only one version of each."
     if is_sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
     return AnswerLine("again", sentence, {"key": document.run.key})
+
+
+def _drawn_anew(document: Document, *, is_by_name: bool, interface: Interface) -> str:
+    """Name the records that further runs with the same key draw anew.
+
+    Draws go by the texts of a record and by its id, else by its place.
+    """
+    named, layout = f"{unit(document).capitalize()}s", document.run.layout
+    changed = f"{named} with a changed text"
+    if layout.fields is None:
+        changed = f"Changed {named.lower()}"
+    if layout.id_field is not None:
+        return f"{changed} are drawn anew."
+    others = ", and those behind an added or missing one,"
+    if is_by_name:
+        others = (
+            ", those behind an added or missing one of their file, and all of a "
+            "renamed file,"
+        )
+    by_id = ""
+    if layout.fields is not None:
+        by_id = f"; with {interface.option('id')} only the first"
+    return f"{changed}{others} are drawn anew{by_id}."
 
 
 def report(
@@ -204,6 +219,11 @@ def _genuine(document: Document, released: RunOutputs, interface: Interface) -> 
             return f"{owner}. dptext report {file} shows the public one."
         return f"{owner}; not signed."
     compared = f"dptext check {file} compares it with the file and its settings."
+    if released.is_changed:
+        compared = (
+            "The file here is not the file of the report: it was changed or replaced "
+            f"after the run, and dptext check {file} refuses it."
+        )
     if released.signed in (None, UNSIGNED):
         return f"Not signed: anyone may have written it. {compared}"
     return f"Signature: {released.signed}. {compared}"

@@ -274,7 +274,8 @@ def _output(document: Document, released: RunOutputs) -> AnswerLine:
     named = f" of {named}" if named else ""
     sentence = f"vectors{named}"
     if document.words is not None:
-        sentence = f"{_replaced_by_settings(document.policy)}{named} replaced"
+        replaced = _replaced_by_settings(document.policy)
+        sentence = f"{replaced}{named}, if any, replaced"
     figures: JsonObject = {}
     if is_of_topics(document):
         sentence = f"texts{named} became topics"

@@ -245,10 +245,13 @@ def delicate_sentence(known: Attackers) -> tuple[str, JsonObject] | None:
         return None
     unchanged = [each.special for each in known.written if each.special is not None]
     listed = f"; {between(unchanged)} are unchanged" if unchanged else ""
+    others = "Words that are not listed"
+    if known.common:
+        others = "Common words that are not listed are unchanged, and"
     sentence = (
-        "Of words of health, religion, origin, sexuality, politics, crime and money, "
-        f"an attacker recovers at least {between(shares)}{listed} "
-        f"({known.public_texts})."
+        "Of listed words of health, religion, origin, sexuality, politics, crime and "
+        f"money, an attacker recovers at least {between(shares)}{listed} "
+        f"({known.public_texts}). {others} may tell of these, too (a new hip)."
     )
     return sentence, {"found": _limits(shares), "unchanged": _limits(unchanged)}
 

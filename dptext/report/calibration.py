@@ -142,6 +142,7 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
     return [
         *([Table(columns, cells, title)] if calibrated else []),
         *paragraphs(*map(_reason, rows)),
+        *paragraphs(*figures.legend("N_w"), kind="note"),
         Paragraph(LIMITS, "note"),
     ]
 

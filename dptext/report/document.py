@@ -33,6 +33,7 @@ from dptext.types import JsonObject
 
 VERSION: Final = 1
 _WIDEST = 240  # characters of a line of JSON that holds several values
+_NEXT = "name a report, or a file with its report beside it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,14 +185,14 @@ def decode(data: bytes, location: str) -> Document:
         # The library's message may quote a value; the place it names is enough.
         _, stated, where = str(error).rpartition(" - at `")
         where = where.rstrip("`") if stated else "$"
+        if where in ("$", "$.report"):
+            raise UsageError(f"{location}: not a dptext report; {_NEXT}") from None
         raise UsageError(
             f"{location}: not a dptext report of version {VERSION} (wrong or missing "
             f"at {where})"
         ) from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise UsageError(
-            f"{location}: not JSON; name a report, or a file with its report beside it"
-        ) from None
+        raise UsageError(f"{location}: not JSON; {_NEXT}") from None
 
 
 class _Head(msgspec.Struct):

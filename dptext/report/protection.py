@@ -39,7 +39,8 @@ _WORDS = {
     Strength.WEAK: "weak protection",
 }
 _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
-# From this share on that one guess finds, words count as not protected.
+# From this share on, words that one guess finds, or unchanged texts, count as not
+# protected.
 _MOST = 0.5
 _NOT_ANONYMOUS = (
     "No. Common words and the facts that they tell can show who someone is; anyone "
@@ -58,6 +59,8 @@ class Basis:
     risk: Risk | None
     #: Whole texts become topics.
     topics: bool = False
+    #: Share of texts that a run left unchanged, 0 where it is not known.
+    unchanged: float = 0.0
     #: Vectors are released.
     vectors: bool = False
     #: The limits of a ledger; None without one.
@@ -67,11 +70,13 @@ class Basis:
     def from_document(cls, document: Document) -> Basis:
         """Return the basis of the verdict on a run."""
         words, recorded = document.words, document.run.recorded
+        private = None if document.private is None else document.private.words
         return cls(
             promise=document.guarantee,
             key=document.run.key,
             risk=None if words is None else words.risk,
             topics=is_of_topics(document),
+            unchanged=0.0 if private is None else private.share_unchanged,
             vectors=document.vectors is not None,
             limits=None if recorded is None else recorded.limits,
         )
@@ -91,6 +96,10 @@ def fitness(basis: Basis) -> tuple[str, Tone]:
     "At most": nothing here knows whether enough is left for a purpose.
     """
     strength = basis.promise.strength.word
+    if basis.unchanged == 1.0:
+        return "Do not hand it on: every text is a copy of its original.", Tone.BAD
+    if basis.unchanged >= _MOST:
+        return "Do not hand it on: half of the texts or more are unchanged.", Tone.BAD
     if basis.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD
     if strength is Strength.NONE:

@@ -333,6 +333,15 @@ class WordCounts:
             )
         ),
     ] = 0
+    changed_texts: Annotated[
+        int, Meta(description="Number of the other texts, empty ones apart.")
+    ] = 0
+
+    @property
+    def share_unchanged(self) -> float:
+        """Return the share of texts that are unchanged, 0 without texts."""
+        texts = self.unchanged_texts + self.changed_texts
+        return self.unchanged_texts / texts if texts else 0.0
 
     @property
     def other_language(self) -> bool:
@@ -367,7 +376,8 @@ class WordCounts:
             fields=dict(tally.fields),
             forms=dict(sorted(counted.forms.items())),
             used=pipeline.decoder.used,
-            unchanged_texts=tally.unchanged_texts,
+            unchanged_texts=counted.unchanged_texts,
+            changed_texts=counted.changed_texts,
         )
 
 

@@ -134,6 +134,11 @@ def sign(report: bytes, key: Key | None) -> bytes:
     return head + key.private.sign(head + tail).hex().encode() + tail
 
 
+def is_signed(report: bytes) -> bool:
+    """Tell whether a report has a signature, valid or not."""
+    return _signature(report) is not None
+
+
 def problem(report: bytes, keys: Sequence[Key]) -> str:
     """Say why the signature is missing or invalid for all keys; "" if it is valid."""
     signature = _signature(report)

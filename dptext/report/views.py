@@ -61,8 +61,8 @@ _AUDIENCE = {
         "parts are computed from the private text. Do not release this page."
     ),
     "public": (
-        "Public report: nothing in it depends on the private text except what it "
-        "says about the released file."
+        "Public report: it tells nothing of the private texts beyond the released "
+        "file itself."
     ),
 }
 _KEYS = {

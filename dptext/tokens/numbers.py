@@ -172,18 +172,21 @@ def humanize(drawn: str) -> str:
     """Change random digits into a number as people write numbers of its length.
 
     Four digits become a year, no number begins with 0, an ordinal of two digits becomes
-    a day of a month, and its ending fits its digits. Of the original number only the
-    length remains.
+    a day of a month, and its ending fits its digits. `[shown.number]` of
+    dptext/guarantees/sentences.toml states this.
     """
     if match := _YEAR.fullmatch(drawn):
         year = _FIRST_YEAR + int(match[2]) % _YEARS
         return f"{match[1]}{year // 10 * 10 if match[3] else year}{match[3]}"
     if match := _ORDINAL.fullmatch(drawn):
-        number, width = int(match[2]), len(match[2])
-        least = 10 ** (width - 1)
-        number = least + number % ((_DAYS + 1 if width == 2 else 10 * least) - least)
-        last = number % 10 if number // 10 % 10 != 1 else 0
-        return f"{match[1]}{number}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
+        digits = match[2]
+        if len(digits) == 2:
+            digits = f"{10 + int(digits) % (_DAYS - 9)}"
+        else:
+            # Digit by digit, as Python refuses integers of thousands of digits.
+            digits = f"{int(digits[0]) % 9 + 1}{digits[1:]}"
+        last = int(digits[-1]) if digits[-2:-1] != "1" else 0
+        return f"{match[1]}{digits}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
     if match := _FIRST_ZERO.match(drawn):
         first = 1 + sum(map(int, _DIGIT.findall(drawn))) % 9
         return f"{match[1]}{first}{drawn[match.end() :]}"

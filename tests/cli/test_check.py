@@ -582,7 +582,7 @@ def test_written_words(folder: Path) -> None:
 def test_classes(name: str, value: str, options: tuple[str, ...], folder: Path) -> None:
     """A class of token that is not protected fails unless it is allowed."""
     export = _export(options, "--set", f"tokens.{name}={value}")
-    _fails(here("check", str(export)), f"class {name} are not protected")
+    _fails(here("check", str(export)), f"the policy does not allow {name}")
     _passes(here("check", str(export), "--set", f"allow=[punctuation, forms, {name}]"))
 
 
@@ -599,7 +599,7 @@ def test_punctuation(options: tuple[str, ...], folder: Path) -> None:
     """Punctuation is allowed by default; where it is not, it has to be dropped."""
     export = _export(options)
     strict = ("check", str(export), "--set", "allow=[forms, case]")
-    _fails(here(*strict), "class punctuation are not protected")
+    _fails(here(*strict), "punctuation is shown; the policy does not allow")
     _export(options, "--set", "tokens.punctuation=drop")
     _passes(here(*strict))
 

@@ -12,6 +12,8 @@ from typer.main import get_command
 
 from dptext.cli import configuration, parser
 from dptext.cli.app import app
+from dptext.lexicons import topics
+from tests import made_topics
 from tests.cli.commands import ALL
 from tests.cli.running import here, lexicon
 
@@ -219,6 +221,65 @@ def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert (ran.code, ran.out) == (2, b"")
     assert "belongs to another user" in ran.err
     assert shown("--config", str(path))["sanitize.epsilon"][0] == 500
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "hint"),
+    [
+        ("sanitize:\n  field: text\n body: x\n", 3, "indent keys of a section alike"),
+        ("sanitize: {field: text\ncheck: {}\n", 2, "close the bracket"),
+        ("sanitize:\n  field: a: b\n", 2, "put a value with a colon in quotes"),
+        ("sanitize:\n  field: @x\n", 2, "indent with spaces, put values with"),
+        ("sanitize:\ncheck\n  a: 1\n", 3, "write KEY: VALUE"),
+        ("check: {}\n---\ncheck: {}\n", 2, "write one document"),
+    ],
+)
+def test_a_file_that_is_no_yaml(content: str, line: int, hint: str) -> None:
+    """The line and a remedy, without the states of a parser."""
+    Path(".dptext.yaml").write_text(content)
+    ran = here("doctor", "--settings")
+    assert (ran.code, ran.err.count("\n")) == (2, 1)
+    assert f".dptext.yaml:{line}: not valid YAML here or above; {hint}" in ran.err
+    assert "expected" not in ran.err
+
+
+def test_a_far_key_lists_no_other_keys() -> None:
+    """A near one is suggested; else a command lists them all."""
+    Path(".dptext.yaml").write_text("sanitize: {zzqx: 1}\n")
+    assert here("doctor", "--settings").err.endswith(
+        "sanitize.zzqx: not a setting for files; dptext --no-config doctor --settings "
+        "lists those that are\n"
+    )
+    Path(".dptext.yaml").write_text("sanitize: {profil: strict}\n")
+    assert "did you mean 'profile'?" in here("doctor", "--settings").err
+
+
+def test_topics_of_a_file_give_way_to_other_vocabularies(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Topics are a setting; a lexicon or a profile that is typed removes them."""
+    document = made_topics.make("topics")
+    Path(".dptext.yaml").write_text("sanitize: {topics: topics}\n")
+    plan = ("sanitize", "--plan", "--no-bayes-risk")
+    for options, code in (
+        ((), 0),
+        (("--lexicon", lexicon(Path.cwd()), "--epsilon", "2"), 0),
+        (("--profile", "balanced"), 0),
+        (("--topics", "absent"), 2),
+    ):
+        ran = here(*plan, *options)
+        assert ran.code == code, ran.err
+        named = "topics" in ran.err.partition("\n")[0]
+        assert named == (not options or code == 2), ran.err
+    Path(".dptext.yaml").write_text("sanitize: {lexicon: absent}\n")
+    assert here(*plan, "--topics", "topics").code == 0
+    Path("own.json").write_bytes(topics.encode(document))
+    Path("sub").mkdir()
+    monkeypatch.chdir("sub")
+    for name in ("own.json", "own.json/8"):
+        Path("../.dptext.yaml").write_text(f"sanitize: {{topics: {name}}}\n")
+        ran = here(*plan)
+        assert ran.code == 0, ran.err
 
 
 def test_every_option_that_a_file_sets_is_one() -> None:

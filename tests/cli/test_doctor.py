@@ -47,7 +47,9 @@ def test_a_sound_installation() -> None:
     code, lines = _lines()
     assert code == 0
     assert {"Python", "dptext", "numpy", "lexicon builtin", "cache"} <= lines.keys()
-    assert lines["wordnet (score ic with source nltk)"][2].startswith("run: ")
+    assert lines["wordnet (budgets with the score ic, if its source is nltk)"][
+        2
+    ].startswith("run: ")
 
 
 def test_the_folder_of_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -53,6 +53,11 @@ def outputs(folder: Path) -> dict[str, bytes]:
     }
 
 
+def in_line(ran: Ran) -> str:
+    """Return what a run told its user, without line ends."""
+    return " ".join(ran.err.split())
+
+
 def refused(ran: Ran, reason: str) -> None:
     """Assert that a run stopped in one line that tells why, and what to do."""
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
@@ -149,7 +154,8 @@ def test_the_answer_tells_which_records_are_drawn_anew(
     ran = private(options, "--key-file", key)
     assert named in " ".join(ran.err.split())
     ran = private(options, "--key-file", key, "--id", "id", out="by id")
-    assert "drawn anew" not in " ".join(ran.err.split())
+    said = " ".join(ran.err.split())
+    assert "Records with a changed text are drawn anew. Send only one version" in said
     for name, more in (("out", ()), ("by id", ("--id", "id"))):
         before = Path(name, "a.jsonl").read_bytes()
         os.rename("in/a.jsonl", "in/c.jsonl")
@@ -244,6 +250,37 @@ def test_reports_of_finished_files_stay_unsigned_and_a_line_says_so(
     assert "not signed" not in ran.err
 
 
+@pytest.mark.parametrize("resume", [(), ("--resume",)])
+def test_outputs_without_an_input_are_named(
+    folder: Path, options: tuple[str, ...], key: str, resume: tuple[str, ...]
+) -> None:
+    """After a deletion a line names the copy; other files are none of dptext."""
+    keyed = ("--key-file", key, *resume)
+    (folder / "in" / "deep").mkdir()
+    (folder / "in" / "deep" / "c.jsonl").write_text(LINES)
+    assert private(options, *keyed).code == 0
+    Path("out", "other.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl").write_text(LINES)
+    Path("out", "wrong.jsonl.dptext.json").write_text("{}")
+    said = "no input in this run"
+    assert said not in in_line(private(options, *keyed))
+    ran = private(options, *keyed, "--exclude", "deep/*")
+    assert said not in in_line(ran)
+    (folder / "in" / "deep" / "c.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 1 output (deep/c.jsonl) has {said}; if an original was deleted"
+    assert line in in_line(ran)
+    (folder / "in" / "b.jsonl").unlink()
+    ran = private(options, *keyed)
+    line = f"out: 2 outputs (first b.jsonl) have {said}; if an original was deleted"
+    assert line in in_line(ran)
+    run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
+    assert said not in in_line(here(*run, "--out-dir", "out", *keyed))
+    for name in ("b.jsonl", "deep/c.jsonl"):
+        Path("out", name).unlink()
+    assert said not in in_line(private(options, *keyed))
+
+
 def test_a_file_that_lacks_a_field_is_named(
     folder: Path, options: tuple[str, ...]
 ) -> None:
@@ -263,7 +300,7 @@ def test_a_single_output_that_is_replaced_is_named_before(
 ) -> None:
     """One line, and the run goes on; the same draws need no word."""
     run = ("sanitize", "in/a.jsonl", "-f", "text", *options, "--no-bayes-risk")
-    said = "dptext: o.jsonl: this run replaces an earlier output with other draws"
+    said = "dptext: o.jsonl: this output would replace an earlier one with other draws"
     keyed = ("--key-file", key)
     for number, (more, is_said) in enumerate(
         (
@@ -310,7 +347,7 @@ def test_vectors_that_are_replaced_are_named_before(folder: Path, key: str) -> N
     """The same of embed."""
     words = lexicon(folder)
     run = ("embed", "in/a.jsonl", "-f", "text", "--lexicon", words, "-o", "o.npy")
-    said = "dptext: o.npy: this run replaces an earlier output with other draws"
+    said = "dptext: o.npy: this output would replace an earlier one with other draws"
     keyed = ("--key-file", key)
     for more, is_said in (((), False), ((), True), (keyed, True), (keyed, False)):
         ran = here(*run, *more)

@@ -55,3 +55,12 @@ def test_treatments_have_their_colours(tmp_path: Path) -> None:
     assert "unchanged" in legend
     assert "masked" not in legend
     assert 'class="t s0"' not in shown
+
+
+@pytest.mark.parametrize("text", ["", " \n"])
+def test_an_empty_text_is_refused(text: str) -> None:
+    """One line, and no explanation of no words."""
+    ran = here("explain", text)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert "the text is empty" in ran.err
+    assert here("explain", "-", given=text.encode()).code == 2

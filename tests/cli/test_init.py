@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import made_topics
 from tests.cli.running import MARKER, command, environment, here, there
 
 ROWS: list[dict[str, Any]] = [
@@ -272,6 +273,7 @@ def test_a_guided_start(folder: Path) -> None:
     shown, code = dialogue(folder, answers, "init", source)
     assert code == 0, shown
     assert "who: give people, programs or statistics" in shown
+    assert "Fields of the first 1,000 records, or of all if there are fewer" in shown
     assert shown.index("Who will read it") < shown.index("id (not text) [keep]: ")
     assert "customer (names of people) [drop]: " in shown
     assert "what: give private, drop, pseudonym, keep or rest" in shown
@@ -326,3 +328,39 @@ def test_people_get_a_preview_of_readable_texts(folder: Path) -> None:
     settings = yaml.safe_load(Path(".dptext.yaml").read_text())
     assert settings["sanitize"]["profile"] == "readable"
     assert "common-words" in settings["check"]["allow"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("audience", ["people", "programs", "statistics"])
+def test_settings_of_every_audience_serve_the_next_commands(
+    audience: str, folder: Path
+) -> None:
+    """Written settings are those that sanitize and check accept."""
+    if audience == "statistics":
+        made_topics.make("topics")
+    source = write(folder, "jsonl")
+    ran = here("init", source, "--audience", audience)
+    assert ran.code == 0, ran.err
+    Path(".dptext.yaml").write_bytes(ran.out)
+    ran = here("sanitize", source, "-o", "out.jsonl")
+    assert ran.code == 0, ran.err
+    ran = here("check", "out.jsonl")
+    assert (ran.code, ran.out) == (0, b""), ran.out
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
+def test_statistics_on_a_terminal_name_topics_first(folder: Path) -> None:
+    """The command that makes topics comes before the run that needs them."""
+    source = write(folder, "txt")
+    shown, code = dialogue(folder, "stat\n\n", "init", source)
+    assert code == 0, shown
+    first, then = shown.partition("next, once: dptext topics build ")[::2]
+    assert "PUBLIC_TEXT --name topics" in then
+    assert "next: dptext sanitize" in then
+    assert "next:" not in first
+    document = made_topics.make("topics")
+    words = here("sanitize", source, "-o", "out.txt")
+    assert words.code == 0, words.err
+    lines = Path("out.txt").read_text().splitlines()
+    assert set(lines) <= set(document.sizes["8"].phrases)

@@ -71,6 +71,24 @@ def test_unchanged_columns_are_named_by_the_file(export: str, tmp_path: Path) ->
     assert said["unchanged"]["sentence"].startswith("every other column")
 
 
+def test_a_file_that_was_changed_after_the_run_is_noticed(export: str) -> None:
+    """The report line tells it, whether the output or its report is named."""
+    said = "The file here is not the file of the report: it was changed or replaced"
+    sidecar = f"{export}.dptext.json"
+    for changed in (False, True):
+        if changed:
+            with Path(export).open("a") as file:
+                file.write("{}\n")
+        for name in (export, sidecar):
+            line = json.loads(here("report", name, "--json").out)["report"]["sentence"]
+            assert (said in line) == changed
+            assert line.startswith("Not signed")
+    assert said in " ".join(here("report", export).out.decode().split())
+    Path(export).unlink()
+    line = json.loads(here("report", sidecar, "--json").out)["report"]["sentence"]
+    assert said not in line
+
+
 def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
     """In the terminal, before all figures, and on the page; each by a named line."""
     source, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
@@ -105,7 +123,7 @@ def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
     assert screen.index(" left out ") < screen.index("What is protected:")
     assert len(screen.splitlines()) <= 60
     assert plain["output"]["sentence"].startswith(
-        'words, names, numbers, dates and the like of "text" replaced'
+        'words, names, numbers, dates and the like of "text", if any, replaced'
     )
     assert plain["left_out"]["fields"] == ["name"]
     assert plain["report"]["sentence"].startswith("Not signed: anyone may have")

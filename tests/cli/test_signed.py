@@ -73,6 +73,15 @@ def test_missing_signature(keys: None, options: tuple[str, ...]) -> None:
     assert here("check", "out.jsonl").code == 0
 
 
+def test_a_report_that_is_cut_off_is_not_unsigned(keys: None) -> None:
+    """Whether it was signed cannot be told, and it fails all the same."""
+    SIDE.write_bytes(SIDE.read_bytes()[:500])
+    ran = here("check", "out.jsonl", "--verify-key", "team.pub")
+    assert ran.code == 1
+    assert b"not JSON" in ran.out
+    assert b"signed" not in ran.out
+
+
 @pytest.mark.parametrize(
     ("old", "new"),
     [

@@ -412,7 +412,7 @@ def test_report_command_refuses_what_is_no_report(tmp_path: Path) -> None:
     _refused(here("report"), 2, "or a report")
     _refused(here("report", str(path)), 2, "No such file")
     path.write_text(f'{{"report": "{MARKER}"}}')
-    _refused(here("report", str(path)), 2, "r.json")
+    _refused(here("report", str(path)), 2, "r.json: not a dptext report; name a report")
     path.write_text(MARKER)
     _refused(here("report", str(path)), 2, "not JSON")
     data = path.rename(tmp_path / "data.csv")

@@ -23,7 +23,7 @@ def kind(name: str, *values: str) -> Kind | None:
     field = FieldValues()
     for value in values:
         field.add(value)
-    return identifying([name], {name: field}).get(name)
+    return field.kind(name)
 
 
 def _names(given: tuple[str, ...]) -> list[str]:
@@ -31,6 +31,8 @@ def _names(given: tuple[str, ...]) -> list[str]:
     return [f"{draws.choice(given)} {draws.choice(FAMILY)}" for _ in range(40)]
 
 
+FIRST = ["Priya", "Bernd", "Marek", "Yusuf", "J. Okafor", "Liu Wei", "Ellen", "Carla"]
+FIRST += ["Ian", "Nadia", "Oskar", "Kev", "Perfect"]
 IDENTIFYING = [
     ("customer", _names(GIVEN), Kind.NAME),
     ("ticket.requester.name", _names(GIVEN), Kind.NAME),
@@ -38,6 +40,11 @@ IDENTIFYING = [
     ("handled_by", _names(ENGLISH), Kind.NAME),
     ("customer", ["john smith", "mary", "susan lee"], Kind.NAME),
     ("first_name", ["Zo", "Ay"], Kind.NAME),
+    ("name", FIRST[:5], Kind.NAME),
+    ("reviewer", FIRST[:5], Kind.NAME),
+    ("client", FIRST, Kind.NAME),
+    ("col7", FIRST, Kind.NAME),
+    ("customer", ["blue", "kestrel", "zephyr", "quartz"], Kind.PERSON),
     ("contact_details", ["a.b@example.org", "c@example.org"], Kind.EMAIL),
     ("notes", ["call", "back", "to", "Ann <ann@example.org>"], Kind.EMAIL),
     ("callback", ["+49 30 1234567", "+44 20 7946 0958"], Kind.PHONE),
@@ -62,6 +69,10 @@ def test_identifying_fields_are_known(
     assert kind(name, *values) is expected
 
 
+CITIES = (
+    "Chicago Houston Phoenix Dallas Austin Charlotte Denver Boston London Paris Berlin "
+    "Madrid Vienna Hamburg Lyon Delhi Cairo Lagos Lima Madison"
+).split()
 OTHERS = [
     ("id", [str(n) for n in range(50)]),
     ("id", [f"{n:010d}" for n in range(50)]),
@@ -73,6 +84,11 @@ OTHERS = [
     ("city", ["San Francisco", "Virginia Beach", "New York", "Jackson", "Paris"]),
     ("city", ["Charlotte", "Austin", "Houston", "Boston", "Dallas"]),
     ("country", ["Jordan", "Georgia", "Chad"]),
+    ("name", CITIES),
+    ("place", CITIES),
+    ("brand", "Nike Puma Ford Toyota Honda Tesla Apple Sony Dell Bosch Lego".split()),
+    ("name", "Rose Lily Iris Daisy Tulip Oak Pine Maple Birch Ash Fern Moss".split()),
+    ("code", "ANA BEN DAN LEE KIM ALI IAN EVA IDA UMA ZOE AMY".split()),
     ("product", ["Blue Lamp", "Desk Chair", "Ruby Ring", "Oak Shelf", "Max Pro"]),
     ("name", ["Blue Lamp", "Desk Chair", "Garden Table"]),
     ("category", ["Home And Garden", "Office"]),
@@ -104,6 +120,18 @@ def test_the_warning_names_fields_and_no_value() -> None:
     said = warning(identifying([*fields, "absent"], fields))
     assert "'customer' (names of people), 'email' (e-mail addresses)" in said
     assert "qxjk" not in said.lower()
+
+
+def test_texts_with_a_value_of_a_kind_are_no_values_of_it() -> None:
+    """One address among many texts is counted, and the column not called a list."""
+    field = FieldValues()
+    for number in range(24):
+        field.add(f"The lamp of room {number} is broken.")
+    field.add("Write to Ann (ann@example.org) or ring.")
+    how = field.identifies("review")
+    assert str(how) == "holds an e-mail address in 1 of 25 values"
+    said = warning(identifying(["review"], {"review": field}))
+    assert "and looks like texts with e-mail addresses; make it private" in said
 
 
 def _rows() -> bytes:

@@ -83,6 +83,17 @@ def test_some_words_of_such_a_script_are_no_reason_to_refuse() -> None:
     assert NOTICED not in said
 
 
+def test_a_row_of_another_language_or_script_is_counted() -> None:
+    """One line each counts rows that mean nothing; the others are left alone."""
+    code, _, said = run(ENGLISH * 24 + GERMAN.splitlines()[0] + "\n")
+    assert code == 0
+    assert "1 of the first 25 texts: over a third of the words are not in" in said
+    code, _, said = run(ENGLISH * 24 + UNSPACED["Chinese"] * 2, "--profile", "readable")
+    assert code == 0
+    assert "2 of the first 26 texts: a script without spaces" in said
+    assert NOTICED not in said
+
+
 def test_a_later_record_changes_nothing() -> None:
     """Only the first records decide: a run is not refused where much has left."""
     code, _, _ = run(ENGLISH * 220 + UNSPACED["Chinese"] * 500)

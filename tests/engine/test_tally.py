@@ -137,9 +137,10 @@ def test_texts_that_came_out_unchanged_are_counted() -> None:
     assert b"unchanged_texts" not in public, "a function of the private text"
     halves = Tally.begin(LEXICON), Tally.begin(LEXICON)
     for each in halves:
-        each.unchanged_texts = 2
+        each.counted = each.counted._replace(unchanged_texts=2, changed_texts=1)
     halves[0].merge(halves[1].totals)
-    assert halves[0].unchanged_texts == 4
+    assert halves[0].counted.unchanged_texts == 4
+    assert halves[0].counted.changed_texts == 2
 
 
 @pytest.mark.parametrize(

@@ -101,12 +101,14 @@ def test_nothing_else_of_a_workbook_comes_along() -> None:
     )
     book.active["A1"].comment = openpyxl.comments.Comment("SECRET", "SECRET")
     book.create_sheet("SECRET").append(["SECRET"])
+    book.active.title = "SECRET too"
     book.properties.title = "SECRET"
     data = saved(book)
     out = through("xlsx", data, lambda text: "new")
     with zipfile.ZipFile(io.BytesIO(out)) as archive:
         assert all(b"SECRET" not in archive.read(name) for name in archive.namelist())
         assert not any("SECRET" in name for name in archive.namelist())
+    assert openpyxl.load_workbook(io.BytesIO(out)).sheetnames == ["Sheet1"]
     head = items("xlsx", data)[0]
     assert isinstance(head, Verbatim)
     assert head.note == "in: the first sheet is read, others (1) are left out"

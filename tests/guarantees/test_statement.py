@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, NamedTuple
@@ -138,7 +139,7 @@ SHOWN = {
     ("unknown", "mask"): ("outside the vocabulary and identifiers", "[unknown]"),
     ("unknown", "drop"): ("outside the vocabulary and identifiers", "left out"),
     ("unknown", "keep"): ("the same words outside", "identifiers (URLs"),
-    ("number", "digits"): ("numbers of the same length", "random digit"),
+    ("number", "digits"): ("numbers of the same length", "become random ones"),
     ("number", "mask"): ("numbers in the same places", "[number]"),
     ("number", "keep"): ("the same numbers", "Numbers are unchanged"),
     ("stop_word", "keep"): ("the same stop words", "Stop words are unchanged"),
@@ -204,9 +205,8 @@ def _check_numbers(case: Case, said: Statement) -> None:
         and said.bound.loss.nearest <= 30 < said.bound.loss.farthest
     ):
         assert "Factors beyond e^30 are no meaningful" in said.wording.sentence
-    wording = said.wording.text_level
-    judged = ("no meaningful protection of", "too much to protect")
-    large = any(f"{each} a text as a whole" in wording for each in judged)
+    limits = r"(no meaningful protection of|too much to protect) a \w+ as a whole"
+    large = re.search(limits, said.wording.text_level) is not None
     total = said.bound.text_loss.total
     assert large == (not said.bound.worst_loss > 30 if total is None else total > 10)
     if case.level == "text":

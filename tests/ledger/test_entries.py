@@ -25,11 +25,36 @@ def test_releases_add_up_to_the_limit_and_not_beyond(ledger: Ledger) -> None:
     release(ledger, charge(4), charge(2), charge(1, "other"))
     release(ledger, charge(4))
     assert (spent(ledger), spent(ledger, "other")) == (10.0, 1.0)
-    with pytest.raises(RefusedError, match=r"record 1: .*10\.5 nats in all, 10 nats"):
+    beyond = r"record 1: .*10\.5 nats in all \(10 nats by other releases, 0\.5 nats by"
+    with pytest.raises(RefusedError, match=beyond):
         release(ledger, charge(9, "other"), charge(0.5))
     assert (spent(ledger), spent(ledger, "other")) == (10.0, 1.0)
     states = [row["state"] for row in entries(ledger)]
     assert states == [store.RELEASED, store.RELEASED, store.RETURNED]
+
+
+def test_a_refusal_tells_releases_and_records_apart(ledger: Ledger) -> None:
+    """A first run was never charged before; the next step follows."""
+    with begun(ledger, Limit(10.0)) as entry:
+        entry.reserve([charge(4)])
+        with pytest.raises(RefusedError) as first:
+            entry.reserve([charge(4), charge(3)])
+    assert (
+        "11 nats in all (8 nats by other records of this output, 3 nats by this record)"
+        in str(first.value)
+    )
+    assert "leave out records of this value, or raise the limit" in str(first.value)
+    release(ledger, charge(4))
+    with pytest.raises(RefusedError) as second:
+        release(ledger, charge(5), charge(2))
+    assert (
+        "(4 nats by other releases, 5 nats by other records of this output, 2 nats by "
+        "this record)" in str(second.value)
+    )
+    with pytest.raises(
+        RefusedError, match=r"11 nats in all \(11 nats by this record\)"
+    ):
+        release(ledger, charge(11, "new"))
 
 
 def test_the_same_draws_cost_once(ledger: Ledger) -> None:

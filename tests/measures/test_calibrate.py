@@ -112,7 +112,7 @@ def test_more_words_than_the_search_looks_at_are_no_trap(
 def test_a_risk_below_a_blind_guess_is_out_of_reach(target: float) -> None:
     """No epsilon prevents a guess without output; the message gives both numbers."""
     mechanism = prepared.ready("rank", small.line(0.0, 1.0, 3.0), k=1)
-    with pytest.raises(UsageError, match=r"already succeeds for 50% of"):
+    with pytest.raises(UsageError, match=r"already succeeds for up to 50% of"):
         calibrate.epsilon_for(mechanism, target, np.array([0.5, 0.3, 0.2]))
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import pytest
+
 from dptext import open_pipeline
 from dptext.measures import context_risk
 from dptext.measures.context_risk import InContext, Reading, Success
 from dptext.randomness import RunKey
 from dptext.report import views
-from dptext.report.attackers import AttackerFigures, Attackers
+from dptext.report.attackers import AttackerFigures, Attackers, delicate_sentence
 from dptext.report.blocks import Paragraph, Table
 from dptext.types import Lexicon
 
@@ -85,3 +87,24 @@ def test_reports_without_them_show_no_table() -> None:
         if isinstance(each, Table)
     ]
     assert titles == ["attacker"]
+
+
+@pytest.mark.parametrize(
+    ("common", "others"),
+    [
+        (True, "Common words that are not listed are unchanged, and may tell of these"),
+        (False, "Words that are not listed may tell of these"),
+    ],
+)
+def test_figures_of_delicate_words_are_of_listed_ones(
+    common: bool, others: str
+) -> None:
+    """Nobody may read that illnesses are gone: common words tell of them, too."""
+    (one,) = AttackerFigures.from_measured(
+        [InContext("A", "", (reading("ngram", any=(90, 0.3)),))]
+    )
+    known = Attackers(risk=None, risk_note="", attackers=(one,), common=common)
+    told = delicate_sentence(known)
+    assert told is not None
+    assert told[0].startswith("Of listed words of health")
+    assert others in told[0]

@@ -43,6 +43,15 @@ def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
     assert figures.measure("PP", value) in (shown, "no words")
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.45, "about 45.0%"), (0.9999, "over 99.9%"), (1e-5, "under 0.1%")],
+)
+def test_an_estimated_share_has_one_word_before_it(value: float, shown: str) -> None:
+    """A plan says "about" of figures, and never "about >"."""
+    assert figures.about(value) == shown
+
+
 def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     """N_w and S_w stand in panel, page and plan in one form, with what they are."""
     document = internal_report("rank", tmp_path)
@@ -221,28 +230,30 @@ KEYED = {"run__key": "key-file", "run__layout__fields": ["body"]}
 
 
 @pytest.mark.parametrize(
-    ("values", "warns", "by_id"),
+    ("values", "anew", "by_id"),
     [
-        ({}, True, True),
-        ({"run__layout__fields": None}, True, False),
-        ({"run__layout__id_field": "id"}, False, False),
-        ({"guarantee__scope__strategy": "data-set"}, False, False),
-        ({"run__key": "system"}, False, False),
+        ({}, "s with a changed text, and those behind", True),
+        ({"run__layout__fields": None}, "Changed lines, and those behind", False),
+        ({"run__layout__id_field": "id"}, "s with a changed text are", False),
+        ({"guarantee__scope__strategy": "data-set"}, "", False),
+        ({"run__key": "system"}, "", False),
     ],
 )
 def test_a_key_alone_draws_by_the_position_of_records(
-    values: dict[str, Any], warns: bool, by_id: bool, tmp_path: Path
+    values: dict[str, Any], anew: str, by_id: bool, tmp_path: Path
 ) -> None:
-    """Without ids, the records behind another one are drawn anew, and that is said."""
+    """A changed text is drawn anew; without ids, records behind another, too."""
     document = changed(internal_report("risk", tmp_path), **KEYED | values)
     said = {line.name: line.sentence for line in answer.answer(document)}
-    assert ("are drawn anew" in said["again"]) is warns
-    assert ("--id prevents it" in said["again"]) is by_id, "lines have no id"
+    assert anew in said["again"]
+    assert ("Send only one version of each" in said["again"]) is bool(anew)
+    assert ("are drawn anew" in said["again"]) is bool(anew)
+    assert ("with --id only the first" in said["again"]) is by_id, "lines have no id"
 
 
 def test_functions_of_python_speak_of_arguments_and_of_texts() -> None:
     """No option of the command line stands there, and no column of a list of texts."""
-    texts = ["The film was good.", "Call me at noon, please."]
+    texts = ["Anna praised the screenplay.", "Call Peter Miller at noon, please."]
     _, report = dptext.privatize(texts, "readable", report=True)
     shown = str(report)
     said = {line.name: line for line in answer.answer(report, interface=PYTHON)}
@@ -268,7 +279,7 @@ def test_functions_of_python_speak_of_rows_and_columns_of_a_table() -> None:
     assert '2 rows, 4 words of "body" replaced' in shown
     assert "unchanged n; in the texts: punctuation" in shown
     assert "May the unchanged columns leave? Read every row. Send only the new" in shown
-    assert "Rows behind an added or missing one are drawn anew: id= prevents" in shown
+    assert "behind an added or missing one, are drawn anew; with id= only" in shown
     assert "--" not in shown
     nested = pandas.DataFrame({"n": [1], "body": [{"a": "good film", "b": "x"}]})
     _, report = dptext.privatize(nested, columns="body.a", report=True)

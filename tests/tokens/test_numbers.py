@@ -5,13 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dptext.guarantees.sentences import shown
 from dptext.tokens import kinds, numbers
 from dptext.tokens.numbers import ELEMENTS, NAMES, Numbers, find_element
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import kind_of, split
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import NUMBER, Ids
+from dptext.types import NUMBER, Ids, Lexicon
 from tests import distributions, small
+from tests.tokens.texts import written
 
 ALL = small.lexicon(np.random.default_rng(2).normal(size=(len(NAMES), 4)), words=NAMES)
 
@@ -127,6 +129,7 @@ def test_articles_know_how_a_number_begins() -> None:
         ("82nd", "26th"),
         (" 0th", " 1st"),
         ("111st", "211th"),
+        ("9" * 5_000 + "th", "1" + "9" * 4_999 + "th"),
         ("007", "807"),
         ("3,521.9", "3,521.9"),
     ],
@@ -134,3 +137,56 @@ def test_articles_know_how_a_number_begins() -> None:
 def test_numbers_are_written_as_people_write_them(drawn: str, written: str) -> None:
     """Years, days and ordinals, and no zero in front: by random digits alone."""
     assert numbers.humanize(drawn) == written
+
+
+@pytest.mark.parametrize("common", [0, 3000])
+@pytest.mark.parametrize(
+    ("number", "other"),
+    [
+        ("7", "0"),
+        ("07", "84"),
+        ("2021", "0042"),
+        ("1990s", "7720s"),
+        ("0th", "9th"),
+        ("11th", "75th"),
+        ("0.05", "9.99"),
+        ("2,021", "7,999"),
+        ("2007-08-01", "0000-99-99"),
+        ("9" * 40, "0" * 40),
+    ],
+)
+def test_numbers_of_one_layout_have_the_same_draws(
+    number: str, other: str, common: int, builtin: Lexicon
+) -> None:
+    """Length, separators and ending alone are read of a number with random digits."""
+    policy = Policy(number="digits", common=common)
+    nothing = np.empty(0, np.int32)
+    for seed in range(20):
+        drawn, others = (
+            written(each, nothing, policy, builtin, seed) for each in (number, other)
+        )
+        assert drawn == others
+        assert len(drawn) == len(number)
+
+
+def test_the_statement_tells_how_numbers_are_written(builtin: Lexicon) -> None:
+    """With common words years, days and no first 0; without them, every digit."""
+    nothing, seeds = np.empty(0, np.int32), range(300)
+    plain, common = Policy(number="digits"), Policy(number="digits", common=3000)
+
+    def draws(text: str, policy: Policy) -> set[str]:
+        return {written(text, nothing, policy, builtin, seed) for seed in seeds}
+
+    years = {*map(str, range(1950, 2025))}
+    assert draws("8731", common) == years
+    assert draws("8730s", common) == {f"{year}s" for year in range(1950, 2025, 10)}
+    days = {each[:-2] for each in draws("42nd", common)}
+    assert days == {*map(str, range(10, 32))}
+    assert draws("7", common) == {*"123456789"}
+    assert {each[0] for each in draws("0042.5", common)} == {*"123456789"}
+    assert "become a year from 1950 to 2024" in " ".join(shown(common))
+
+    assert draws("7", plain) == {*"0123456789"}
+    assert {each[0] for each in draws("8731", plain)} == {*"0123456789"}
+    assert {each[0] for each in draws("42nd", plain)} == {*"0123456789"}
+    assert "1950" not in " ".join(shown(plain))
