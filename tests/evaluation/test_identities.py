@@ -22,7 +22,8 @@ from dptext.evaluation.identities import (
     folded_words,
 )
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import EvaluationSettings, evaluate
+from dptext.evaluation.run import evaluate
+from dptext.evaluation.settings import EvaluationSettings
 from tests import small
 
 COMMON = frozenset({"the", "of", "may", "house", "called"})
