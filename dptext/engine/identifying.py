@@ -288,8 +288,8 @@ def _is_listed(value: str) -> bool:
         return False
     if any(each.isupper() for each in named):
         return False
-    listed, given = language_data.person_names("en"), _given_names()
-    return all(names.fold(each.lower()) in listed or each in given for each in named)
+    listed, common = language_data.person_names("en"), _given_names()
+    return all(names.fold(each.lower()) in listed or each in common for each in named)
 
 
 def _first_word(text: str) -> str:
@@ -391,8 +391,8 @@ def identifying(
     fields: Iterable[str], values: Mapping[str, FieldValues]
 ) -> dict[str, str]:
     """Return the look of each of these fields that looks identifying."""
-    found = {name: values.get(name, FieldValues()).identifies(name) for name in fields}
-    return {name: how.look for name, how in found.items() if how is not None}
+    looks = {name: values.get(name, FieldValues()).identifies(name) for name in fields}
+    return {name: how.look for name, how in looks.items() if how is not None}
 
 
 _ADVICE = (
