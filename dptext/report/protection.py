@@ -100,7 +100,9 @@ def fitness(basis: Basis) -> tuple[str, Tone]:
     strength = basis.promise.strength.word
     if basis.unchanged == 1.0:
         return "Do not hand it on: every text is a copy of its original.", Tone.BAD
-    if basis.unchanged >= _MOST:
+    # Where all words are drawn, unchanged texts are the noise that protects others.
+    is_common = Unprotected.COMMON_WORDS in basis.promise.scope.unprotected
+    if is_common and basis.unchanged >= _MOST:
         return "Do not hand it on: half of the texts or more are unchanged.", Tone.BAD
     if basis.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD

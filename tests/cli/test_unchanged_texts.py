@@ -89,7 +89,7 @@ def test_a_copy_is_no_protected_output() -> None:
 
 
 def test_mostly_unchanged_texts_are_no_protected_output() -> None:
-    """From half of the texts on, the verdict warns."""
+    """From half of the texts on, the verdict warns where common words stay."""
     write(Path("in.txt"), (*COPIED, *CHANGED))
     ran = here("sanitize", "in.txt", "-p", "readable", "-o", "out.txt", "--json")
     said = json.loads(ran.err)
