@@ -260,9 +260,10 @@ def _kept() -> Iterator[tuple[str, Path]]:
         for path in sorted(folder().iterdir()):
             if path.suffix in _KINDS and path.is_file():
                 yield _KINDS[path.suffix], path
-    for path in sorted((folder() / "lexicons").rglob("*")):
-        if path.is_file():
-            yield _LEXICONS, path
+    with contextlib.suppress(OSError):
+        for path in sorted((folder() / "lexicons").rglob("*")):
+            if path.is_file():
+                yield _LEXICONS, path
 
 
 def sizes() -> dict[str, tuple[int, int]]:
@@ -281,7 +282,7 @@ def clear() -> None:
         if kind != _LEXICONS:
             path.unlink(missing_ok=True)
     lexicons = folder() / "lexicons"
-    if lexicons.is_dir():
+    if os.path.isdir(lexicons):  # false, too, if it is unreadable
         shutil.rmtree(lexicons)
 
 

@@ -187,14 +187,15 @@ def decode_gains(codes: NDArray[np.int8]) -> Singles:
 
 def save(model: Ngrams, folder: Path) -> str:
     """Write a model to a folder, which is created; return its digest."""
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
-    for name in _ARRAYS:
-        save_array(folder / f"{name}.npy", getattr(model, name))
-    digest = _digest(folder)
-    document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
-    text = json.dumps(document, indent=1) + "\n"
-    (folder / META).write_text(text, encoding="utf-8")
+    with store.describe_errors(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
+        for name in _ARRAYS:
+            save_array(folder / f"{name}.npy", getattr(model, name))
+        digest = _digest(folder)
+        document = {"format": FORMAT, "digest": digest, "meta": dict(model.meta)}
+        text = json.dumps(document, indent=1) + "\n"
+        (folder / META).write_text(text, encoding="utf-8")
     return digest
 
 
@@ -262,10 +263,9 @@ def user_folder() -> Path:
 def installed() -> Iterator[tuple[str, Path]]:
     """Yield name and folder of the model that ships and of the user's models."""
     yield ENGLISH, packaged_model()
-    if user_folder().is_dir():
-        for folder in sorted(user_folder().iterdir()):
-            if store.is_name(folder.name):
-                yield folder.name, folder
+    for folder in store.stored_in(user_folder()):
+        if store.is_name(folder.name):
+            yield folder.name, folder
 
 
 def find_model(name_or_path: str, channel: Channel) -> Ngrams:
@@ -332,7 +332,8 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         folder = packaged_model()
     else:
         folder = Path(name_or_path)
-        if store.is_name(name_or_path) and model_folder(name_or_path).is_dir():
+        is_name = store.is_name(name_or_path)
+        if is_name and os.path.isdir(model_folder(name_or_path)):
             folder = model_folder(name_or_path)
     if not folder.is_dir():
         advice = "`dptext lexicon ngrams` makes one from a public corpus"

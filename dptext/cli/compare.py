@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from collections.abc import Sequence
@@ -19,8 +20,10 @@ from dptext.errors import ComponentError, UsageError
 from dptext.settings import share
 
 if TYPE_CHECKING:
+    from dptext import mechanisms
     from dptext.evaluation.comparison import Cell, CellRow, Sample
     from dptext.evaluation.run import EvaluationSettings
+    from dptext.profile import Part
     from dptext.types import JsonObject
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
@@ -44,8 +47,9 @@ class Grid:
             "--mechanism",
             "-m",
             metavar="NAME",
-            help="Mechanism with its default parameters, or NAME:key=value,... for "
-            f"others; repeatable. Default: {', '.join(MECHANISMS)}.",
+            help="Mechanism with its default parameters (that of --profile: with those "
+            "of the profile), or NAME:key=value,... for others; repeatable. Default: "
+            f"that of the profile, then {', '.join(MECHANISMS)}.",
             rich_help_panel=GUARANTEE,
         ),
     ] = None
@@ -113,7 +117,6 @@ class Grid:
         from dptext import profile
         from dptext.evaluation.comparison import Cell
 
-        mechanisms = [(each, _mechanism(each)) for each in self.mechanism or MECHANISMS]
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
         levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
@@ -122,6 +125,9 @@ class Grid:
                 (f"epsilon {each:g}", {**budget, "epsilon": each})
                 for each in self.epsilon
             ]
+        base = profile.load(self.profile, {"budget": levels[0][1]}).mechanism
+        named = self.mechanism or (base.name, *MECHANISMS)
+        mechanisms = {_row_name(each, base): _mechanism(each) for each in named}
         parts = {"mapping": None, "decoder": self._decoder(attacker)}
         return [
             Cell(
@@ -132,7 +138,7 @@ class Grid:
                 over={**parts, "mechanism": each, "budget": budget, "lexicon": lexicon},
                 seed=self.seed,
             )
-            for name, each in mechanisms
+            for name, each in mechanisms.items()
             for level, budget in levels
             for lexicon in self.lexicon or (profile.load(self.profile).lexicon,)
         ]
@@ -169,6 +175,27 @@ def _mechanism(text: str) -> JsonObject:
         filter(None, rest.split(",")), f"--mechanism {name}:", "k=20"
     )
     return {"name": name, **keys}
+
+
+def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
+    """Name a mechanism with its settings, those of the profile among them.
+
+    A mechanism of the same name takes them from the profile: as custext:k=50.
+    """
+    import msgspec
+
+    given = _mechanism(text)
+    if given["name"] != base.name:
+        return text
+    default = msgspec.to_builtins(type(base.params)())
+    inherited = [
+        f"{key}={value if isinstance(value, str) else json.dumps(value)}"
+        for key, value in msgspec.to_builtins(base.params).items()
+        if key not in given and value != default[key]
+    ]
+    name, _, rest = text.partition(":")
+    settings = ",".join([*filter(None, [rest]), *inherited])
+    return f"{name}:{settings}" if settings else name
 
 
 def command(

@@ -219,7 +219,7 @@ def _folder() -> Inspection:
     from dptext import cache
 
     folder = cache.folder()
-    there = next(each for each in (folder, *folder.parents) if each.exists())
+    there = next(each for each in (folder, *folder.parents) if os.path.exists(each))
     if not (there.is_dir() and os.access(there, os.W_OK)):
         seen = f"{folder} cannot be written"
         return Inspection("cache", _ABSENT, seen, "results are recomputed each time")

@@ -330,6 +330,7 @@ def _prompt(question: str, usual: str, read: Callable[[str], Answer]) -> Answer:
 
 def _show(columns: Sequence[FieldSummary]) -> None:
     """Show names, looks and counts of fields, no content."""
+    from dptext.engine.survey import RECORDS
     from dptext.report import blocks
     from dptext.report.figures import count
 
@@ -337,6 +338,7 @@ def _show(columns: Sequence[FieldSummary]) -> None:
     heads += [blocks.Column(name, count) for name in ("texts", "different")]
     heads.append(blocks.Column("words each", "{:.1f}".format))
     rows = [astuple(each)[: len(heads)] for each in columns]
+    _note(f"Fields of the first {RECORDS:,} records, or of all if there are fewer:")
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 

@@ -22,6 +22,7 @@ app = typer.Typer(
 )
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
+_AGAIN = " A record that is drawn anew in another release counts again."
 
 
 def show(
@@ -145,7 +146,8 @@ def _describe_person(value: str, subject: Mapping[str, Any], leaving: int) -> st
         protection = "limited protection as a person"
         if leaving:
             protection += f", and none in {_unreplaced(leaving)}"
-    return f"This {value}: {records} in {releases}, {loss}: {protection}."
+    again = _AGAIN if subject["entries"] > 1 else ""
+    return f"This {value}: {records} in {releases}, {loss}: {protection}.{again}"
 
 
 def _describe_all(
@@ -160,11 +162,13 @@ def _describe_all(
     nobody = ""
     if leaving:
         nobody = f" Nobody is protected as a person in {_unreplaced(leaving)}."
+    again = _AGAIN if any(subject["entries"] > 1 for subject in subjects) else ""
     return (
         f"Different {values} with a loss: {len(subjects):,}. Not protected as a person "
         f"(more than {MAX_MEANINGFUL_TEXT_LOSS:g} nats): {beyond:,}.{nobody} The most: "
-        f"{_numbered(most['records'], 'record')}, {_rounded_loss(most)}. Texts without "
-        "a replaced word cost nothing and are not recorded."
+        f"{_numbered(most['records'], 'record')} in "
+        f"{_numbered(most['entries'], 'release')}, {_rounded_loss(most)}.{again} Texts "
+        "without a replaced word cost nothing and are not recorded."
     )
 
 

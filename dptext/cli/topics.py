@@ -121,8 +121,9 @@ def build(
     public = topics.PublicTexts(texts, labels if named else None, tuple(sources))
     document = topics.build(name, public, numbers, view)
     path = topic_path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    screen.write_file(path, encode(document))
+    with store.describe_errors(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        screen.write_file(path, encode(document))
     faults.print_line("the texts must be public: words of them show in outputs")
     screen.deliver(_plain(document), as_json, *_blocks(document))
 

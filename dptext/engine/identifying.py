@@ -288,12 +288,8 @@ def _is_listed(value: str) -> bool:
         return False
     if any(each.isupper() for each in named):
         return False
-    listed = language_data.person_names("en")
-    folded = (names.fold(each.lower()) for each in named)
-    return all(
-        name in listed or each in _given_names()
-        for name, each in zip(folded, named, strict=True)
-    )
+    listed, common = language_data.person_names("en"), _given_names()
+    return all(names.fold(each.lower()) in listed or each in common for each in named)
 
 
 def _first_word(text: str) -> str:

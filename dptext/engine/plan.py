@@ -317,7 +317,7 @@ def _figures(
     if result.copied is not None:
         yield (
             "unchanged",
-            f"about {figures.share(result.copied)} of words, which are common by the "
+            f"{figures.about(result.copied)} of words, which are common by the "
             "frequencies of the lexicon",
         )
     if result.changed is not None:
@@ -325,7 +325,7 @@ def _figures(
         drawn = " as drawn, before decoding" if is_decoded else ""
         of = "words" if result.copied is None else "replaced words"
         of = of if result.topics is None else "texts get another topic"
-        yield "changed", f"about {figures.share(result.changed)} of {of}{drawn}"
+        yield "changed", f"{figures.about(result.changed)} of {of}{drawn}"
     if result.deniability is not None:
         yield from views.deniability(result.deniability)
     if (cost := result.third_party) is not None:

@@ -20,7 +20,7 @@ from dptext.errors import InputError
 from dptext.formats import Format, Input
 from dptext.types import Fault, Record, Selection, Verbatim
 
-_RECORDS = 1000  # that `dptext init` looks at
+RECORDS = 1000  # that `dptext init` looks at
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ def survey(job: Job) -> list[FieldSummary]:
     values = defaultdict[str, FieldValues](FieldValues)
     phrases = defaultdict[str, Phrases](Phrases)
     with streams.open_input(name, selection.encoding) as stream:
-        for record in islice(_records(module, stream, selection, name), _RECORDS):
+        for record in islice(_records(module, stream, selection, name), RECORDS):
             for path, text in module.others(record, every):
                 values[path].add(text)
                 phrases[path].add(text)

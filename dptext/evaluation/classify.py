@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.metrics.similarity import Weighted
-from dptext.models import package
+from dptext.models import need, package
 from dptext.noise import unit
 from dptext.report.figures import accuracy
 from dptext.tokens.policy import Policy
@@ -26,6 +26,9 @@ from dptext.types import Floats, Ints, Lexicon
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
+# What needs the packages of classifiers, and the extra that brings them.
+_LINEAR = "a classifier", "evaluate"
+_FINE_TUNED = "a Hugging Face classifier", "semantic"
 TEST = 0.25  # share of the texts that a split tests on
 _LEAST = 8  # texts of the rarest label
 MEANINGS = {
@@ -91,7 +94,7 @@ class Linear:
 
 
 def _sklearn(part: str) -> Any:
-    return package(f"sklearn.{part}", "a classifier", "evaluate")
+    return package(f"sklearn.{part}", *_LINEAR)
 
 
 class FineTuned:
@@ -132,7 +135,7 @@ class FineTuned:
         return np.concatenate(guesses)
 
     def _package(self, name: str) -> Any:
-        return package(name, "a Hugging Face classifier", "semantic")
+        return package(name, *_FINE_TUNED)
 
     def _load(self, classes: int) -> None:
         """Load the model for so many classes."""
@@ -170,6 +173,15 @@ def check_classifier(name: str) -> None:
         raise UsageError(
             f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
         )
+
+
+def need_packages(name: str) -> None:
+    """Raise MissingExtra without the packages of a classifier."""
+    if name in _NAMES:
+        need("sklearn", *_LINEAR)
+    else:
+        need("torch", *_FINE_TUNED)
+        need("transformers", *_FINE_TUNED)
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:

@@ -104,6 +104,12 @@ class CellRow:
     seed: int | None = None
     #: SHA-256 of the lexicon.
     lexicon_sha256: str | None = None
+    #: Profile of all settings but mechanism, budget and lexicon.
+    profile: str = ""
+    #: Number of texts of the sample.
+    texts: int | None = None
+    #: SHA-256 of the sample, its texts and values.
+    sample_sha256: str | None = None
     #: Version of the program.
     dptext: str = __version__
     #: Kernel of the program: compiled or numpy.
@@ -257,7 +263,13 @@ def _answer(
 
 
 def _missing(cell: Cell, reason: str) -> CellRow:
-    return CellRow(cell.mechanism, cell.level, cell.lexicon, reason=reason)
+    return CellRow(
+        mechanism=cell.mechanism,
+        level=cell.level,
+        lexicon=cell.lexicon,
+        profile=cell.profile,
+        reason=reason,
+    )
 
 
 def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
@@ -315,6 +327,9 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
         examples=tuple(text for (text,) in private[:_EXAMPLES]),
         seed=seed,
         lexicon_sha256=lexicon.digest,
+        profile=cell.profile,
+        texts=len(sample.texts),
+        sample_sha256=sample.digest(),
     )
 
 

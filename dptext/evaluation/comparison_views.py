@@ -34,6 +34,7 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.figures import accuracy, count, share, short
+from dptext.types import Notion
 
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
 _LONGEST = 300  # characters of an example
@@ -137,6 +138,9 @@ _CSV = (
     Figure("trade_off", "result.trade_off"),
     Figure("words_per_second", "words_per_second", _COST, Column("words/s", count)),
     Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
+    Figure("profile", "profile"),
+    Figure("texts", "texts"),
+    Figure("sample_sha256", "sample_sha256"),
     Figure("seed", "seed"),
     Figure("dptext", "dptext"),
     Figure("kernel", "kernel"),
@@ -145,6 +149,7 @@ _CSV = (
 # Those of a table for a paper, with their heads there; others in the CSV.
 _LATEX = {
     "epsilon": r"$\varepsilon$",
+    "notion": "guarantee",
     "worst_loss": "loss, nats",
     "risk": "risk",
     "n_w": "$N_w$",
@@ -224,6 +229,8 @@ def as_latex(rows: Sequence[CellRow]) -> str:
         + [each.column.cell(_shown(each, value)) for each in shown]
         for value in values
     ]
+    texts = ", ".join(sorted({str(value["texts"]) for value in values}))
+    seeds = ", ".join(str(value["seed"]) for value in values)
     body = [
         " & ".join(str(cell).translate(_LATEX_WRITTEN) for cell in line)
         for line in lines
@@ -231,6 +238,7 @@ def as_latex(rows: Sequence[CellRow]) -> str:
     return "\n".join(
         [
             rf"% dptext compare, version {__version__}; \usepackage{{booktabs}}",
+            f"% texts: {texts}; seeds of the rows: {seeds}",
             rf"\begin{{tabular}}{{ll{'r' * len(shown)}}}",
             r"\toprule",
             rf"{' & '.join(heads)} \\",
@@ -273,7 +281,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     chance = figures.DRAWN_BY_CHANCE, figures.CHANGED_BY_CHANCE
     learned = [row for row in values if row["utility"] or row["attack"]]
     sections = [
-        _table(_FIGURES, values, *figures.legend("risk", *KEPT)),
+        _table(_FIGURES, values, *_units(done), *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY, *_uncertainty(done)),
         *_whole_text_attackers(done, values),
@@ -290,6 +298,21 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         lead=(f"{OWNER}; a page (--html) shows texts", _DRAWS),
         footer="dptext compare",
     )
+
+
+def _units(rows: Sequence[CellRow]) -> Iterator[str]:
+    """Warn of epsilons of two units, and explain missing risks."""
+    notions = {row.notion for row in rows}
+    if {Notion.LDP, Notion.METRIC} <= notions:
+        yield (
+            "Do not compare epsilons of LDP with those of metric DP (the latter are "
+            'per unit of distance): compare "risk" or "worst loss". The table '
+            f'"{_COST}" has the guarantee of each row.'
+        )
+    if any(row.risk is None for row in rows):
+        yield "No risk in a row: no upper limit of the best guess is known."
+    if any(row.result is not None and row.result.deniability is None for row in rows):
+        yield "No N_w and S_w in a row: draws depend on more than the word itself."
 
 
 def _uncertainty(rows: Sequence[CellRow]) -> Iterator[str]:

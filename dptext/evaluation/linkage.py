@@ -38,6 +38,8 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
 
 MOST = 2000  # records that are held
+# What needs a package, and the extra that brings it.
+LINKAGE = "--linkage", "evaluate"
 TEN, RAREST = 10, 3  # words of a text that are known
 _CONFIDENCE = 0.95
 _BLOCK = 32  # inputs; their output distributions are held at once
@@ -248,7 +250,7 @@ def _by_cosine(
     known: Sequence[tuple[list[str], ...]],
 ) -> Iterator[LinkageFigures]:
     """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
-    extraction = package("sklearn.feature_extraction.text", "--linkage", "evaluate")
+    extraction = package("sklearn.feature_extraction.text", *LINKAGE)
     vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
     try:
         vectorizer.fit([*before, *after])

@@ -17,7 +17,7 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.attackers import PublicText, count_pairs, text_hash
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
-from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
+from dptext.evaluation.linkage import LINKAGE, MOST, LinkageFigures, linkage
 from dptext.evaluation.rows import Pair, one_text
 from dptext.lexicons import topics
 from dptext.measures import context_risk
@@ -89,11 +89,18 @@ class EvaluationSettings:
         return {"--label": self.labels, "--attribute": self.attributes}
 
     def check(self) -> None:
-        """Raise UsageError for models that are not there, before the work begins."""
+        """Raise UsageError or MissingExtra, before the work begins.
+
+        The former is for models that are not there, the latter for packages.
+        """
         classify.check_classifier(self.classifier)
-        if self.classifier != "tfidf" and not (self.labels or self.attributes):
+        if self.labels or self.attributes:
+            classify.need_packages(self.classifier)
+        elif self.classifier != "tfidf":
             msg = "--classifier: name the field to learn with --label or --attribute"
             raise UsageError(msg)
+        if self.linkage:
+            models.need("sklearn", *LINKAGE)
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:

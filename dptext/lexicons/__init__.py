@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -55,7 +56,7 @@ def find(
     if name_or_path in (BUILTIN, store.ENGLISH):
         folders = [packaged_folder()]
     for folder in folders:
-        if (folder / store.META).is_file():
+        if os.path.isfile(folder / store.META):  # false, too, if it is unreadable
             return store.load(folder)
     if not path.exists():
         names = ", ".join(entry.name for entry in installed() if not entry.problem)
@@ -91,7 +92,7 @@ def by_digest(digest: str) -> Lexicon | None:
     """
     folders = [packaged_folder()]
     for parent in (user_folder(), store.cached_folder()):
-        folders += sorted(parent.iterdir()) if parent.is_dir() else []
+        folders += store.stored_in(parent)
     for folder in folders:
         try:
             if store.read_meta(folder).digest == digest:
@@ -104,9 +105,8 @@ def by_digest(digest: str) -> Lexicon | None:
 def installed() -> list[Installed]:
     """List the built-in lexicon and the imported ones, by name."""
     folders = [(BUILTIN, packaged_folder())]
-    if user_folder().is_dir():
-        names = sorted(path.name for path in user_folder().iterdir())
-        folders += [(n, user_folder() / n) for n in names if is_name(n)]
+    stored = store.stored_in(user_folder())
+    folders += [(path.name, path) for path in stored if is_name(path.name)]
     entries = []
     for name, folder in folders:
         try:

@@ -21,7 +21,7 @@ import re
 import shutil
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from tokenize import TokenError
@@ -74,7 +74,7 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
     """
     folder = Path(folder)
     check(lexicon)
-    try:
+    with describe_errors(folder):
         folder.parent.mkdir(parents=True, exist_ok=True)
         near = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", dir=folder.parent))
         try:
@@ -93,9 +93,26 @@ def save(lexicon: Lexicon, folder: Path, beside: Sequence[Path] = ()) -> str:
             _publish(near, folder)
         finally:
             shutil.rmtree(near, ignore_errors=True)
-    except OSError as error:
-        raise OutputError(f"{folder}: cannot be written ({error.strerror})") from error
     return digest
+
+
+@contextlib.contextmanager
+def describe_errors(path: Path) -> Iterator[None]:
+    """Raise OutputError where a file or folder cannot be written.
+
+    In the folder of the user's data it names the variable for another one.
+    """
+    try:
+        yield
+    except OutputError:
+        raise
+    except OSError as error:
+        way_on = ""
+        if user_folder().parent in path.parents:
+            variable = "DPTEXT_HOME" if "DPTEXT_HOME" in os.environ else "XDG_DATA_HOME"
+            way_on = f"; set {variable} to a folder that you can write to"
+        msg = f"{path}: cannot be written ({error.strerror}){way_on}"
+        raise OutputError(msg) from error
 
 
 def load(folder: Path, *, verify: bool = True) -> Lexicon:
@@ -345,6 +362,17 @@ def user_folder() -> Path:
     data = os.environ.get("XDG_DATA_HOME", "")
     base = Path(data) if os.path.isabs(data) else streams.home_folder() / ".local/share"
     return (Path(home) if home else base / "dptext") / "lexicons"
+
+
+def stored_in(folder: Path) -> list[Path]:
+    """Return the paths in a folder, by name; none if it is missing or unreadable.
+
+    A service may have the home folder of another user: built-in data need no folder.
+    """
+    try:
+        return sorted(folder.iterdir())
+    except OSError:
+        return []
 
 
 def cached_folder() -> Path:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from dptext import streams
 from dptext.errors import LexiconError
-from dptext.lexicons.store import is_name, user_folder
+from dptext.lexicons.store import is_name, stored_in, user_folder
 from dptext.settings import digest_of_data
 from dptext.types import Ids, JsonObject, Lexicon
 
@@ -141,7 +141,7 @@ def topic_path(name: str) -> Path:
 
 def installed() -> list[str]:
     """Return the names of the user's files of topics."""
-    return sorted(path.stem for path in folder().glob(f"*{_SUFFIX}"))
+    return [path.stem for path in stored_in(folder()) if path.suffix == _SUFFIX]
 
 
 def read(name: str) -> TopicFile:

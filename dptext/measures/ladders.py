@@ -61,8 +61,7 @@ def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
 
 def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
     """Give the files of figures beside a lexicon, whatever it is called here."""
-    folder = store.user_folder()
-    for each in sorted(folder.iterdir()) if folder.is_dir() else ():
+    for each in store.stored_in(store.user_folder()):
         path = each / ATTACKERS_FILE
         if path.is_file() and store.is_name(each.name):
             with contextlib.suppress(LexiconError):

@@ -315,8 +315,8 @@ class Params(mechanisms.Params):
         feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
-                f"{feature} needs a model: --set mechanism.model=DIR, a Hugging Face "
-                "folder"
+                f"{feature} needs a model: --set mechanism.model=DIR (dptext compare: "
+                "-m mlm:model=DIR), a Hugging Face folder"
             )
         return language.need(self.model, SETTING, feature, language.MASKED)
 

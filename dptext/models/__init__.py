@@ -44,11 +44,16 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 
 def package(name: str, feature: str, extra: str) -> Library:
     """Import a package. The error names the feature that needs it, and its extra."""
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
-        raise MissingExtra.for_package(feature, extra)
+    need(name, feature, extra)
     # Warnings of these packages about each other do not help our users.
     with warnings.catch_warnings(action="ignore"):
         return importlib.import_module(name)
+
+
+def need(name: str, feature: str, extra: str) -> None:
+    """Raise MissingExtra, without importing, where a package is not installed."""
+    if importlib.util.find_spec(name.partition(".")[0]) is None:
+        raise MissingExtra.for_package(feature, extra)
 
 
 def has(name: str) -> bool:

@@ -66,6 +66,13 @@ def share(value: float | None) -> str:
     return ">99.9%" if 0.9995 <= value < 1.0 else f"{value:.1%}"
 
 
+def about(value: float) -> str:
+    """Write an estimated share in percent, with a word before it."""
+    shown = share(value)
+    words = {"<": "under ", ">": "over "}
+    return words.get(shown[0], f"about {shown[0]}") + shown[1:]
+
+
 def whole(value: float) -> str:
     """Write a share in whole percent; other values are never rounded to 0% or 100%."""
     if 0.0 < value < 0.01:

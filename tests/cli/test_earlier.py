@@ -347,7 +347,7 @@ def test_vectors_that_are_replaced_are_named_before(folder: Path, key: str) -> N
     """The same of embed."""
     words = lexicon(folder)
     run = ("embed", "in/a.jsonl", "-f", "text", "--lexicon", words, "-o", "o.npy")
-    said = "dptext: o.npy: this run replaces an earlier output with other draws"
+    said = "dptext: o.npy: this output would replace an earlier one with other draws"
     keyed = ("--key-file", key)
     for more, is_said in (((), False), ((), True), (keyed, True), (keyed, False)):
         ran = here(*run, *more)

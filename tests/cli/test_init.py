@@ -273,6 +273,7 @@ def test_a_guided_start(folder: Path) -> None:
     shown, code = dialogue(folder, answers, "init", source)
     assert code == 0, shown
     assert "who: give people, programs or statistics" in shown
+    assert "Fields of the first 1,000 records, or of all if there are fewer" in shown
     assert shown.index("Who will read it") < shown.index("id (not text) [keep]: ")
     assert "customer (names of people) [drop]: " in shown
     assert "what: give private, drop, pseudonym, keep or rest" in shown

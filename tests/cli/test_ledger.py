@@ -241,9 +241,16 @@ def test_the_total_of_a_person_is_said_in_words(budget: tuple[str, ...]) -> None
     text = " ".join(ran.out.decode().split())
     assert (
         'Different values of "user" with a loss: 2. Not protected as a person (more '
-        "than 10 nats): 1. The most: 2 records, 18 nats. Texts without a replaced word "
-        "cost nothing and are not recorded." in text
+        "than 10 nats): 1. The most: 2 records in 1 release, 18 nats. Texts without a "
+        "replaced word cost nothing and are not recorded." in text
     )
+    assert "counts again" not in text
+    assert here(*given).code == 0
+    for more in ((), ("--value", MARKER)):
+        ran = here("ledger", "show", "spent.db", *more)
+        text = " ".join(ran.out.decode().split())
+        assert "4 records in 2 releases, 36 nats" in text
+        assert "A record that is drawn anew in another release counts again." in text
 
 
 def test_a_limit_protects_nobody_where_words_stay(budget: tuple[str, ...]) -> None:

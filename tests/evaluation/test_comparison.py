@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import importlib.util
 import io
 import json
 import re
@@ -75,6 +76,47 @@ def test_all_mechanisms_write_their_draws(folder: Path) -> None:
     assert profile.load("balanced").decoder.name == "ngram"
     for cell in cells(folder, "rank", "laplace"):
         assert profile.load(cell.profile, cell.over).decoder.name == "none"
+
+
+def test_the_mechanism_of_the_profile_comes_first() -> None:
+    """It has the settings of the profile, which its row names; others the defaults."""
+    names = dict.fromkeys(cell.mechanism for cell in compare.Grid().cells())
+    assert list(names) == [*compare.MECHANISMS]
+    published = "custext:k=50,mapping=balanced"
+    for given in (None, ["custext"], ["custext:k=50"], [published]):
+        grid = compare.Grid(profile="custext", mechanism=given, epsilon=[3.0])
+        first, *rest = grid.cells()
+        assert first.mechanism == published
+        assert [cell.mechanism for cell in rest] == [
+            each for each in compare.MECHANISMS if given is None
+        ]
+        asked = profile.load("custext").mechanism
+        assert profile.load(first.profile, first.over).mechanism == asked
+    (plain,) = compare.Grid(mechanism=["custext"], epsilon=[3.0]).cells()
+    assert plain.mechanism == "custext"
+    own = compare.Grid(profile="comparative-gumbel", epsilon=[3.0]).cells()[0]
+    assert own.mechanism == "gumbel:low_epsilon=true"
+    read = profile.load(
+        "balanced",
+        compare.Grid(mechanism=[own.mechanism], epsilon=[3.0]).cells()[0].over,
+    )
+    assert read.mechanism == profile.load("comparative-gumbel").mechanism
+
+
+def test_notes_explain_units_and_missing_figures(folder: Path) -> None:
+    """An epsilon per unit of distance is none of LDP, and empty cells have a cause."""
+    read = sample(folder)
+    planned = cells(folder, "rank:k=5", "laplace")[::2]
+    rows = [comparison.compute(cell, read, SETTINGS) for cell in planned]
+    assert [row.notion for row in rows] == ["LDP", "metric-DP"]
+    note = "Do not compare epsilons of LDP with those of metric DP"
+    shown = html.render(comparison_views.comparison(rows)).decode()
+    assert note in shown
+    assert "No risk in a row" not in shown
+    for row in rows:
+        assert note not in html.render(comparison_views.comparison([row])).decode()
+    unknown = html.render(comparison_views.comparison([replace(rows[0], risk=None)]))
+    assert "No risk in a row" in unknown.decode()
 
 
 def test_a_row_says_what_the_mechanism_does(folder: Path) -> None:
@@ -251,7 +293,7 @@ def test_wrong_options(folder: Path, arguments: tuple[str, ...], reason: str) ->
 @pytest.mark.parametrize(
     ("arguments", "reason"),
     [
-        (("-m", "mlm", "--epsilon", "2"), "mlm, epsilon 2: the mechanism mlm needs a"),
+        (("-m", "mlm", "--epsilon", "2"), "compare: -m mlm:model=DIR), a Hugging Face"),
         (("-m", "mlm:model=x", "--epsilon", "2"), "mechanism.model: no folder x"),
         (("-m", "mlm:model=x", "--risk", "20%"), "no risk of its own; give --epsilon"),
         (("-m", "rank:h=2", "--epsilon", "2"), "1 of 2 cells cannot run; rank:h=2"),
@@ -268,6 +310,24 @@ def test_cells_are_checked_before_the_first_run(
     assert (ran.code, ran.out) == (2, b"")
     assert "nothing was run: " in ran.err
     assert reason in ran.err
+    assert ran.err.count("\n") == 1
+
+
+@pytest.mark.parametrize("command", ["compare", "evaluate"])
+def test_missing_packages_are_found_before_the_first_cell(
+    command: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No cell runs for minutes only to end without a classifier."""
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        "dptext.models.importlib.util.find_spec",
+        lambda name: None if name == "sklearn" else find(name),
+    )
+    texts = str(folder / "in.jsonl")
+    given = [texts] if command == "compare" else [texts, texts]
+    ran = here(command, *given, "--label", "label")
+    assert (ran.code, ran.out) == (2, b"")
+    assert 'a classifier needs the "evaluate" extra' in ran.err
     assert ran.err.count("\n") == 1
 
 
@@ -297,6 +357,9 @@ def test_a_seed_repeats_the_figures(folder: Path) -> None:
     assert {row["kernel"] for row in table} <= {"compiled", "numpy"}
     lexicon = lexicons.find(cell.lexicon)
     assert {row["lexicon_sha256"] for row in table} == {lexicon.digest}
+    read = {row["sample_sha256"] for row in table}, {row["texts"] for row in table}
+    assert read == ({given.digest()}, {str(len(given.texts))})
+    assert {row["profile"] for row in table} == {"balanced"}
 
 
 def test_a_column_has_the_name_of_its_figure(folder: Path) -> None:
@@ -312,7 +375,7 @@ def test_a_column_has_the_name_of_its_figure(folder: Path) -> None:
     shown = html.render(comparison_views.comparison([row])).decode()
     assert "±: standard deviation over 3 splits. Each split tests on about 20" in shown
     latex = comparison_views.as_latex([row]).splitlines()
-    names, figures = (latex[at].removesuffix(r" \\").split(" & ") for at in (3, 5))
+    names, figures = (latex[at].removesuffix(r" \\").split(" & ") for at in (4, 6))
     of_paper = dict(zip(names, figures, strict=True))
     assert of_paper["CS"] == f"{kept.cs:.1%}".replace("%", r"\%")
 
@@ -328,11 +391,13 @@ def test_every_column_is_documented(folder: Path) -> None:
     ]
     assert named == comparison_views.as_csv([]).strip().split(",")
     *first, last = (f"`{name}`" for name in compare.MECHANISMS)
-    assert f"mechanisms are compared: {', '.join(first)} and {last};" in page
+    shown = " ".join(page.split())
+    assert f"is compared with five: {', '.join(first)} and {last};" in shown
     help_text = " ".join(
         here("compare", "--help").out.decode().replace("│", "").split()
     )
-    assert f"Default: {', '.join(compare.MECHANISMS)}." in help_text
+    default = f"that of the profile, then {', '.join(compare.MECHANISMS)}"
+    assert f"Default: {default}." in help_text
 
 
 def test_tables_and_pictures_for_papers(folder: Path) -> None:
@@ -349,9 +414,11 @@ def test_tables_and_pictures_for_papers(folder: Path) -> None:
     named = f"% dptext compare, version {dptext.__version__}; "
     assert lines[0] == named + r"\usepackage{booktabs}"
     rules = r"\toprule", r"\midrule", r"\bottomrule"
-    assert (lines[2], lines[4], lines[-2]) == rules
+    assert lines[1] == "% texts: 80; seeds of the rows: 3, 3, 3, 3"
+    assert (lines[3], lines[5], lines[-2]) == rules
     head, *rows = (line for line in lines if line.endswith(r" \\"))
-    assert r"$\varepsilon$" in head
+    assert r"$\varepsilon$ & guarantee & " in head
+    assert all(" & LDP & " in row for row in rows)
     assert "utility & (originals)" in head
     assert "attack" not in head
     assert len(rows) == 4, "cells that were not run are left out"

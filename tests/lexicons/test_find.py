@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,9 @@ from typing import Any
 import pytest
 
 from dptext import lexicons, progress
+from dptext.attackers import ngrams
 from dptext.errors import LexiconError, UsageError
-from dptext.lexicons import importing, store
+from dptext.lexicons import importing, store, topics
 from dptext.lexicons.importing import Settings, make
 from dptext.lexicons.store import (
     cached_folder,
@@ -19,6 +21,7 @@ from dptext.lexicons.store import (
     user_folder,
 )
 from dptext.types import Lexicon
+from tests.cli.running import here
 from tests.lexicons import files
 
 pytestmark = pytest.mark.usefixtures("empty_folders")
@@ -205,3 +208,56 @@ def test_a_run_that_imports_the_same_file_at_once(
     lexicons.find(str(source))
     (folder,) = cached_folder().iterdir()
     assert kept == [folder.stat().st_ctime_ns]
+
+
+@pytest.fixture
+def no_data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Set a folder of the user's data that can neither be read nor made."""
+    # A name that is too long raises OSError for every user, even for root.
+    folder = tmp_path / ("x" * 300)
+    monkeypatch.setenv("DPTEXT_HOME", str(folder))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(folder))
+    return folder
+
+
+def test_built_in_data_need_no_folder(no_data: Path) -> None:
+    """A service with the home folder of another user finds all that ships."""
+    with pytest.raises(OSError, match="too long"):
+        no_data.is_dir()
+    assert lexicons.find("builtin").digest == lexicons.builtin_digest()
+    assert [each.name for each in lexicons.installed()] == ["builtin"]
+    assert [name for name, _ in ngrams.installed()] == ["english"]
+    assert topics.installed() == []
+    assert lexicons.by_digest("0" * 64) is None
+    ran = here("sanitize", "-", "--field", "text", given=b'{"text": "the film"}\n')
+    assert ran.code == 0, ran.err
+    assert "cannot" not in ran.err
+    for options in ((), ("--cache",)):
+        ran = here("doctor", *options)
+        assert "too long" not in ran.out.decode() + ran.err
+        assert ran.out
+    with pytest.raises(LexiconError, match="no lexicon and no file named 'mine'"):
+        lexicons.find("mine")
+
+
+@pytest.mark.parametrize("variable", ["DPTEXT_HOME", "XDG_DATA_HOME"])
+def test_a_folder_that_cannot_be_written_has_a_way_on(
+    variable: str, source: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One line, with the variable that names another folder."""
+    (tmp_path / "taken").write_text("")
+    monkeypatch.delenv("DPTEXT_HOME")
+    monkeypatch.setenv(variable, str(tmp_path / "taken"))
+    texts = tmp_path / "texts.jsonl"
+    rows = [json.dumps({"text": f"{word} film"}) for word in ("good", "bad") * 20]
+    texts.write_text("\n".join(rows))
+    for arguments in (
+        ("lexicon", "import", str(source), "--name", "mine"),
+        ("lexicon", "ngrams", str(texts), "--name", "mine"),
+        ("topics", "build", str(texts), "--name", "mine", "--sizes", "2"),
+    ):
+        ran = here(*arguments)
+        assert ran.code == 1, ran.err
+        assert ran.err.count("\n") == 1
+        way_on = f"set {variable} to a folder that you can write to"
+        assert f"cannot be written (Not a directory); {way_on}" in ran.err

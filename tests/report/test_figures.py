@@ -43,6 +43,15 @@ def test_a_share_is_a_percentage(value: float | None, shown: str) -> None:
     assert figures.measure("PP", value) in (shown, "no words")
 
 
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.45, "about 45.0%"), (0.9999, "over 99.9%"), (1e-5, "under 0.1%")],
+)
+def test_an_estimated_share_has_one_word_before_it(value: float, shown: str) -> None:
+    """A plan says "about" of figures, and never "about >"."""
+    assert figures.about(value) == shown
+
+
 def test_figures_are_the_same_everywhere(tmp_path: Path) -> None:
     """N_w and S_w stand in panel, page and plan in one form, with what they are."""
     document = internal_report("rank", tmp_path)
