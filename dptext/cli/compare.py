@@ -184,14 +184,14 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
     """
     import msgspec
 
-    given = _mechanism(text)
-    if given["name"] != base.name:
+    named = _mechanism(text)
+    if named["name"] != base.name:
         return text
     default = msgspec.to_builtins(type(base.params)())
     inherited = [
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in msgspec.to_builtins(base.params).items()
-        if key not in given and value != default[key]
+        if key not in named and value != default[key]
     ]
     name, _, rest = text.partition(":")
     settings = ",".join([*filter(None, [rest]), *inherited])
