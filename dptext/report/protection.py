@@ -30,7 +30,7 @@ from dptext.report.blocks import Badge, Tone
 from dptext.report.document import Document
 from dptext.report.figures import bound, listed_names, plain_name, whole
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject, Level, Notion
+from dptext.types import JsonObject, Level, MetricKind, Notion
 
 _BY_SEED = "anyone who knows or guesses the seed can repeat every draw"
 _WORDS = {
@@ -43,7 +43,7 @@ _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 # protected.
 _MOST = 0.5
 # The scale of nats, for readers who do not know them.
-_SCALE = f"above {MAX_MEANINGFUL_TEXT_LOSS:g} nobody is protected"
+_SCALE = f"above {MAX_MEANINGFUL_TEXT_LOSS:g} nobody is protected as a whole"
 _NOT_ANONYMOUS = (
     "No. Common words and the facts that they tell can show who someone is; anyone "
     "with an original finds its row."
@@ -161,8 +161,9 @@ def badge(promise: Statement) -> Badge:
         return Badge("The longer a text, the less its words are protected", Tone.FAIR)
     single, longer = f"Single words: {_WORDS.get(word)}", "whole texts"
     if word is Strength.VARIES:
-        single = f"Similar words: {_among_similar(promise)} from each other"
-        longer = "very different words and texts"
+        near, far, _ = _near_and_far(promise, "word")
+        single = f"{near.capitalize()}: {_among_similar(promise)} from each other"
+        longer = f"{far} and texts"
     elif loss.total is None and loss.each:
         words = first_beyond(loss.each, MAX_MEANINGFUL_TEXT_LOSS)
         longer = f"texts of {words:,} words and more" if words > 1 else "texts"
@@ -228,10 +229,12 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
             f"No meaningful protection. An attacker may be nearly certain of a {unit}"
         )
     if word is Strength.VARIES:
-        similar = _among_similar(promise).capitalize()
-        return (
-            f"{similar} of similar {unit}s from each other, none of very different ones"
-        )
+        near, far, meaning = _near_and_far(promise, unit)
+        worth = _among_similar(promise).capitalize()
+        guess = ""
+        if document is not None and document.risk and is_mostly_guessed(document):
+            guess = f". An attacker can guess {whole(document.risk)} of words"
+        return f"{worth} of {near} from each other, none of {far}{meaning}{guess}"
     if word is Strength.GROWS:
         return f"The longer its text, the less a {unit} is protected"
     certain = "hardly ever" if promise.bound.delta else "never"
@@ -246,6 +249,17 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
     elif unit == "word" and _leaves_words(promise):
         guess = "can guess a replaced word"
     return f"{how}. An attacker {guess}, but {certain} be certain"
+
+
+def _near_and_far(promise: Statement, unit: str) -> tuple[str, str, str]:
+    """Name words near and far by the distance of a guarantee, and warn of chains."""
+    kind = promise.bound.metric.kind
+    if kind is MetricKind.CHAINS:
+        meaning = f"; {unit}s of similar meaning may be distant"
+        return f"{unit}s close on public chains", f"distant {unit}s", meaning
+    if kind is MetricKind.OTHER:
+        return f"{unit}s at a small distance", f"distant {unit}s", ""
+    return f"similar {unit}s", f"very different {unit}s", ""
 
 
 def _among_similar(promise: Statement) -> str:

@@ -101,7 +101,7 @@ def original_sentence(
     sentence = (
         f"Someone with {count(topics.originals)} originals picks the right one in at "
         f"most {percent(topics.picked)} of cases, after the most telling output in "
-        f"{percent(topics.picked_after)}, of only two in "
+        f"{percent(topics.picked_after)}, and of only two in "
         f"{percent(topics.picked_of_two)}. Unchanged fields"
         f"{'' if shuffled else ', or the order,'} can give a row away."
     )

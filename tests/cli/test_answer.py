@@ -358,7 +358,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         (
             ("--set", "budget={name: per-text, epsilon: 2}"),
             "people",
-            "one text (a loss of at most 2 nats; above 10 nobody is protected), less",
+            "one text (a loss of at most 2 nats; above 10 nobody is protected",
         ),
         (
             ("--set", "budget={name: per-text, epsilon: 12}"),

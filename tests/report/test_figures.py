@@ -115,6 +115,14 @@ def of_text(total: float, word: float) -> dict[str, Any]:
             "fair",
             "Similar words: weak protection from each other; very",
         ),
+        (
+            {
+                "loss": {"nearest": 1.0, "median": 20.0, "farthest": 31.0},
+                "metric": {"kind": "chains", "name": "places"},
+            },
+            "fair",
+            "Words close on public chains: strong protection from each other; distant",
+        ),
         ({"text_loss__each": 5e-324}, "fair", "limited protection; texts of"),
         ({"worst_loss": None, "level": "words"}, "fair", "The longer a text, the less"),
         (of_text(1.0, 1.0), "good", "Whole texts: strong protection"),
@@ -141,6 +149,32 @@ def test_one_badge_says_what_is_protected(
     assert shown.text in page.text
     assert str(page.named("section")[0]["class"]) == f"fold {tone}"
     assert shown.text in panel(document, tmp_path)
+
+
+def test_words_close_on_chains_are_not_called_similar(tmp_path: Path) -> None:
+    """Words near in meaning may be distant there; a frequent best guess is named."""
+    loss = {"nearest": 1.0, "median": 20.0, "farthest": 31.0}
+    named: dict[str, Any] = {"guarantee__bound__loss": loss}
+    named["guarantee__bound__notion"] = "metric-DP"
+    named["words__risk"] = {"baseline": 0.1, "success": 0.2}
+    document = changed(internal_report("rank", tmp_path), **named)
+    sentence = protection.protection(document.guarantee, document)[0].sentence
+    assert (
+        "of similar words from each other, none of very different words (" in sentence
+    )
+    metric = {"kind": "chains", "name": "places"}
+    document = changed(document, guarantee__bound__metric=metric)
+    sentence = protection.protection(document.guarantee, document)[0].sentence
+    assert "similar words" not in sentence
+    assert (
+        "of words close on public chains from each other, none of distant" in sentence
+    )
+    assert "words of similar meaning may be distant" in sentence
+    assert "can guess" not in sentence
+    risk = {"baseline": 0.1, "success": 0.9}
+    guessed = changed(document, words__risk=risk)
+    sentence = protection.protection(guessed.guarantee, guessed)[0].sentence
+    assert "An attacker can guess 90% of words (" in sentence
 
 
 def test_unchanged_fields_are_named(tmp_path: Path) -> None:
