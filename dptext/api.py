@@ -328,6 +328,11 @@ def sanitize_files(
     cannot be written. A single output then does not exist; of several, those exist that
     were complete.
     """
+    if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
+        raise TypeError(
+            f"paths: a {type(paths).__name__} is no path: give a table to "
+            "dptext.privatize(table, columns=...)"
+        )
     names: list[object] = [paths]
     if isinstance(paths, Iterable) and not isinstance(paths, str | os.PathLike):
         names = list(paths)
@@ -338,7 +343,9 @@ def sanitize_files(
     _check_choice("on_error", on_error, "fail", "skip")
     if type(jobs) is not int or jobs < 1:
         raise UsageError(f"jobs {jobs!r}: give a whole number of at least 1")
-    if not inputs or (output is None) == (out_dir is None):
+    if output is not None and out_dir is not None:
+        raise UsageError("sanitize_files: give output or out_dir, not both")
+    if not inputs or (output is None and out_dir is None):
         raise UsageError("sanitize_files: name files, and either output or out_dir")
     if "-" in (*inputs, to_file):
         raise UsageError("sanitize_files: name files, not standard input or output")
@@ -504,10 +511,15 @@ def _checked(texts: object) -> Iterator[str]:
     A table or a dict would give the names of its columns or its keys.
     """
     kind = type(texts).__name__
-    if isinstance(texts, Mapping) or hasattr(type(texts), "columns"):
+    if isinstance(texts, Mapping):
         raise TypeError(
-            f"a {kind} is not a list of texts: give one of its columns or its values, "
-            "or name the columns of a table, as in columns='text'"
+            f"a {kind} is not a list of texts: give a list of its values, or make a "
+            "table of it, such as pandas.DataFrame, and name its columns"
+        )
+    if hasattr(type(texts), "columns"):
+        raise TypeError(
+            f"a {kind} is not a list of texts: give one of its columns, "
+            "or name its columns, as in columns='text'"
         )
     if isinstance(texts, set | frozenset):
         raise TypeError(f"a {kind} has no order to return texts in: give a list")

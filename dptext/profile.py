@@ -346,7 +346,7 @@ def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
     if isinstance(budget_params, uniform.Params) and budget_params.epsilon is None:
         raise UsageError(
             f"{name} looks at the whole text, so that the draw of a word has no risk "
-            "of its own; give --epsilon instead of a risk"
+            "of its own; give --epsilon"
         )
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(

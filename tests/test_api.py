@@ -71,7 +71,7 @@ def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"text": TEXT}, "a dict is not a list of texts: give"),
+        ({"text": TEXT}, "a dict is not a list of texts: give a list of its values"),
         (None, "not NoneType"),
         (5, "not int"),
         (b"the film", "bytes: decode it"),
@@ -89,6 +89,36 @@ def test_what_is_no_text(given: Any, said: str, settings: dict[str, Any]) -> Non
     assert said in str(raised.value)
     assert "film" not in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_dict_is_not_a_table() -> None:
+    """Neither message sends a user to the other one."""
+    rows: Any = {"text": [TEXT]}
+    with pytest.raises(TypeError, match="not a table: make one of it") as raised:
+        dptext.privatize(rows, columns="text")
+    assert "leave columns out" not in str(raised.value)
+
+
+def test_files_are_named_by_paths(tmp_path: Path) -> None:
+    """A table is no list of paths, and one output is needed."""
+    pandas = pytest.importorskip("pandas")
+    output, rows = tmp_path / "o.jsonl", {"text": [TEXT]}
+    tables: list[Any] = [pandas.DataFrame(rows), rows]
+    for given in tables:
+        with pytest.raises(
+            TypeError, match=r"is no path: .*privatize\(table, columns="
+        ):
+            dptext.sanitize_files(given, output, fields="text")
+    with pytest.raises(UsageError, match="give output or out_dir, not both"):
+        dptext.sanitize_files("a.jsonl", output, out_dir=tmp_path)
+    with pytest.raises(UsageError, match="name files, and either output or out_dir"):
+        dptext.sanitize_files("a.jsonl")
+
+
+def test_a_mechanism_without_a_risk_asks_for_epsilon() -> None:
+    """No risk was given: it is that of the default profile."""
+    with pytest.raises(UsageError, match=r"give epsilon=$"):
+        dptext.privatize(TEXT, mechanism="mlm")
 
 
 def test_a_table_is_not_its_columns(settings: dict[str, Any]) -> None:

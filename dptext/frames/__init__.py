@@ -583,6 +583,11 @@ def wrap(frame: object) -> Frame:
             f"a {name} holds no rows yet: collect it, or save it as Parquet for "
             "`dptext sanitize`"
         )
+    if isinstance(frame, Mapping):
+        raise TypeError(
+            f"a {name} is not a table: make one of it, such as pandas.DataFrame, or "
+            "give a list of texts without columns"
+        )
     raise TypeError(
         f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "
         f"{name}: leave columns out for a text or an iterable of texts"

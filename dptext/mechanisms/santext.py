@@ -3,7 +3,7 @@
 Guarantee: epsilon * d (metric DP) for every pair of words, d the Euclidean distance in
 the space; epsilon * diameter LDP over V. With recalibrate a larger scale takes the
 place of epsilon in the formula, such that the exact losses of all pairs keep this.
-Known as: SanText, SanText+ (in part: see the gaps).
+Known as: SanText, SanText+ (in part, see the gaps).
 Source: Yue et al., Findings of ACL 2021, algorithm 1, arXiv:2106.01221.
 Known gaps: none in the draws. Unknown words are covered here by one public vector,
 not kept or drawn from private words as in the published code. SanText+ leaves a common
