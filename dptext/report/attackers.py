@@ -199,10 +199,9 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     every, rare = _shares(known.written)
     of_rare = f", {between(rare)} of rare ones" if rare else ""
     figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
-    share = between(every)
     sentence = (
-        f"{share[:1].upper()}{share[1:]} of all {known.words} are unchanged{of_rare} "
-        f"({known.public_texts})."
+        f"In {known.public_texts}, {between(every)} of all {known.words} are "
+        f"unchanged{of_rare}."
     )
     return sentence, figures
 
