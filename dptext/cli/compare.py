@@ -22,7 +22,7 @@ from dptext.settings import share
 if TYPE_CHECKING:
     from dptext import mechanisms
     from dptext.evaluation.comparison import Cell, CellRow, Sample
-    from dptext.evaluation.run import EvaluationSettings
+    from dptext.evaluation.settings import EvaluationSettings
     from dptext.profile import Part
     from dptext.types import JsonObject
 
@@ -184,14 +184,14 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
     """
     import msgspec
 
-    given = _mechanism(text)
-    if given["name"] != base.name:
+    chosen = _mechanism(text)
+    if chosen["name"] != base.name:
         return text
     default = msgspec.to_builtins(type(base.params)())
     inherited = [
         f"{key}={value if isinstance(value, str) else json.dumps(value)}"
         for key, value in msgspec.to_builtins(base.params).items()
-        if key not in given and value != default[key]
+        if key not in chosen and value != default[key]
     ]
     name, _, rest = text.partition(":")
     settings = ",".join([*filter(None, [rest]), *inherited])

@@ -22,7 +22,7 @@ from dptext.errors import UsageError
 if TYPE_CHECKING:
     from dptext.engine.files import Reports
     from dptext.engine.job import Job
-    from dptext.evaluation.run import EvaluationSettings
+    from dptext.evaluation.settings import EvaluationSettings
     from dptext.randomness import RunKey
     from dptext.types import JsonObject, Selection
 
@@ -551,7 +551,7 @@ class MeasureOptions:
 
     def settings(self, **others: Any) -> EvaluationSettings:
         """Return the settings of an evaluation."""
-        from dptext.evaluation.run import ALPHAS, EvaluationSettings
+        from dptext.evaluation.settings import ALPHAS, EvaluationSettings
 
         alike: dict[str, Any] = {**asdict(self), **others}
         return EvaluationSettings(

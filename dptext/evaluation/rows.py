@@ -76,18 +76,17 @@ def records(
             stream = stack.enter_context(streams.open_input(path, chosen.encoding))
             return iter(module.read(formats.Input(stream, chosen, path)))
 
-        passes = [read_with(selection)]
-        for option, name in options:
-            label_pass = read_with(replace(selection, id_field=name))
-            named = _named_by(
-                option=option,
-                items=label_pass,
-                name=name,
-                path=path,
-                selection=selection,
-                format=format,
-            )
-            passes.append(named)
+        def read_value(option: str, name: str) -> Iterator[Record | Verbatim | Fault]:
+            try:
+                yield from read_with(replace(selection, id_field=name))
+            except UnknownFieldError:  # which names another option
+                known = _copied_fields(path, selection, format)
+                raise UnknownFieldError(_absent(path, name, option, known)) from None
+
+        passes = [
+            read_with(selection),
+            *(read_value(option, name) for option, name in options),
+        ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
                 raise InputError(first.described())
@@ -98,23 +97,6 @@ def records(
                 yield TextRow(first.texts, read, identity)
 
 
-def _named_by(
-    *,
-    option: str,
-    items: Iterator[Record | Verbatim | Fault],
-    name: str,
-    path: str,
-    selection: Selection,
-    format: str | None,
-) -> Iterator[Record | Verbatim | Fault]:
-    """Give all items. The error for an absent field names this option."""
-    try:
-        yield from items
-    except UnknownFieldError:
-        known = _copied_fields(path, selection, format)
-        raise UnknownFieldError(_absent(path, name, option, known)) from None
-
-
 def _copied_fields(path: str, selection: Selection, format: str | None) -> list[str]:
     with streams.open_input(path, selection.encoding) as stream:
         every = selection.without_fields()
@@ -123,7 +105,8 @@ def _copied_fields(path: str, selection: Selection, format: str | None) -> list[
 
 def _absent(file: str, name: str, option: str, known: Sequence[str]) -> str:
     near = _fields.nearest(name, known, option)
-    shown = _fields.listed(known, "fields")
+    # Those of a table without header are data.
+    shown = _fields.listed(known, "fields") if _fields.is_header(known) else ""
     return f"{file}: no record has the field {name!r} of {option}{near}{shown}"
 
 

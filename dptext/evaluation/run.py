@@ -12,13 +12,13 @@ import numpy as np
 from dptext import models
 from dptext.attackers.channel import UnigramAttacker
 from dptext.attackers.pairs import SameKindAttacker
-from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
-from dptext.evaluation.attackers import PublicText, count_pairs, text_hash
+from dptext.evaluation.attackers import count_pairs, text_hash
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
-from dptext.evaluation.linkage import LINKAGE, MOST, LinkageFigures, linkage
+from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
 from dptext.evaluation.rows import Pair, one_text
+from dptext.evaluation.settings import MASKED, EvaluationSettings
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
@@ -36,7 +36,6 @@ from dptext.types import BudgetKind, Ids, Ints, Lexicon, Record, Words
 
 _BATCH = 2048
 _NEAREST = "guesses that a word was not changed; knows nothing"
-ALPHAS = (0.25, 0.5, 0.75)
 COMPOSITE = (
     "alpha * utility + (1 - alpha) * privacy; utility: accuracy on private texts over "
     "accuracy on originals, at most 1; privacy: the mean of PP and 1 - LOW; a measure "
@@ -44,8 +43,6 @@ COMPOSITE = (
 )
 _WORDS = (kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN)
 _DEFAULT = Policy()
-# What loads the model of the masked-word attack, for its errors.
-_MASKED = "--masked-model", "the masked-word attack", language.MASKED
 _MASKED_ASSUMES = (
     "sees the released text and has a masked language model; does not know the "
     "mechanism, ignores the released word itself"
@@ -59,52 +56,6 @@ _GUESSES = 5
 # assumed that words are replaced one by one; the model does not know the mechanism, and
 # does not look at the released word: a lower limit of the success from context.
 HiddenWord = tuple[Sequence[str], int, str]
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationSettings:
-    """The figures to compute for a pair of files."""
-
-    #: Names of fields to learn, for utility.
-    labels: tuple[str, ...] = ()
-    #: Names of fields to learn, for attacks.
-    attributes: tuple[str, ...] = ()
-    classifier: str = "tfidf"
-    splits: int = 3
-    alphas: tuple[float, ...] = ALPHAS
-    encoder: str | None = None
-    masked_model: str | None = None
-    bayes: bool = True
-    #: Whether the attackers attack that send nothing.
-    attackers: bool = True
-    #: Name of one more attacker, which may send released text.
-    attacker: str | None = None
-    #: Public texts of the same kind; one more attacker knows their pairs of words.
-    public_text: PublicText | None = None
-    #: Whether to measure linkage attacks.
-    linkage: bool = False
-
-    def fields_by_option(self) -> dict[str, tuple[str, ...]]:
-        """Return the fields to learn, by the option that names them."""
-        return {"--label": self.labels, "--attribute": self.attributes}
-
-    def check(self) -> None:
-        """Raise UsageError or MissingExtra, before the work begins.
-
-        The former is for models that are not there, the latter for packages.
-        """
-        classify.check_classifier(self.classifier)
-        if self.labels or self.attributes:
-            classify.need_packages(self.classifier)
-        elif self.classifier != "tfidf":
-            msg = "--classifier: name the field to learn with --label or --attribute"
-            raise UsageError(msg)
-        if self.linkage:
-            models.need("sklearn", *LINKAGE)
-        if self.encoder is not None:
-            models.need_sentence_model(self.encoder, "CS")
-        if self.masked_model is not None:
-            language.need(self.masked_model, *_MASKED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -564,9 +515,9 @@ def guess_masked(
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
     where there is no model, MissingExtra without the library.
     """
-    setting, feature, head = _MASKED
+    setting, feature, head = MASKED
     torch = models.package("torch", feature, "semantic")
-    folder = language.need(folder, *_MASKED)
+    folder = language.need(folder, *MASKED)
     tokenizer = language.load_tokenizer(folder, setting, head)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = language.load_network(folder, setting, device, head)

@@ -261,6 +261,11 @@ def listed(names: Iterable[str], kind: str = "fields with strings") -> str:
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
+def is_header(names: Iterable[str]) -> bool:
+    """Tell whether all names are surely no text, so that they may be listed."""
+    return all(map(_IDENTIFIER.fullmatch, filter(None, names)))
+
+
 def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
     """Say which name was meant, as the end of a message; nothing where none is near.
 
@@ -321,12 +326,11 @@ class Columns(NamedTuple):
                     f"{where}: column {name!r} occurs more than once; rename one"
                 )
             if name not in names:
-                is_header = all(map(_IDENTIFIER.fullmatch, filter(None, names)))
-                shown = listed(names, "columns")
+                shown = listed(names, "columns") if is_header(names) else ""
                 option = find_option(name, selection)
                 raise UnknownFieldError(
                     f"{where}: no column {name!r}{advice(option)}"
-                    f"{nearest(name, names, option)}{shown if is_header else ''}"
+                    f"{nearest(name, names, option)}{shown}"
                 )
         named = (selection.id_field, selection.subject_field)
         for both in (each for each in named if each in selection.fields):

@@ -389,8 +389,8 @@ class Format(formats.Format):
     ) -> str:
         """Return the remedy for a field that the header lacks."""
         return (
-            f" in the header; name one of it with {option}, another delimiter with "
-            "--delimiter (a file without header needs --no-header)"
+            f" in the header; give {option} one of its columns, or --delimiter another "
+            "delimiter (a file without header needs --no-header)"
             + self._header_below(source, names, line)
         )
 

@@ -66,8 +66,9 @@ from dptext.types import JsonObject
 _LINES, _COLUMNS, _WIDTH = 18, 80, 67
 _WARNING_LINES = 3  # lines that others make free for warnings
 # Lines that are left out where there is no room, those of most weight first. No
-# sentence is cut, and no line that warns is left out.
-_OPTIONAL = ("original", "same word", "meaning", "stronger", "one guess")
+# sentence is cut, and no line that warns is left out, such as that on originals: an
+# answer of more warnings is longer.
+_OPTIONAL = ("same word", "meaning", "stronger", "one guess")
 _LONG_PATH = 44  # characters of the path of an output
 # Questions of the page, and the lines that answer them; the last has all others.
 _PROTECTED = "What is protected"
@@ -312,7 +313,7 @@ def _replaced_by_settings(policy: Policy | None) -> str:
     if policy.number in ("perturb", "digits"):
         parts.append("numbers")
     if policy.forms:
-        return ", ".join([*parts, "dates and the like"])
+        return ", ".join([*parts, "dates or the like"])
     return series(tuple(parts))
 
 
@@ -448,9 +449,9 @@ def _meaning(private: Private, *, common: bool) -> AnswerLine:
         of = "replaced words" if common else "words"
         parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
-        of = "their meaning" if common else "meaning"
+        of = "their" if common else "the"
         # Below 0 they are less near than texts of other rows: by chance.
-        parts.append(f"{whole(max(meaning, 0.0))} of {of} left")
+        parts.append(f"{whole(max(meaning, 0.0))} of {of} meaning left")
     elif isinstance(near, float):
         parts.append(f"similarity of meaning {near:.2f} of 1")
     sentence = ", ".join(parts) or "There was no word to replace"
@@ -458,7 +459,7 @@ def _meaning(private: Private, *, common: bool) -> AnswerLine:
         sentence = NOT_MEASURED
     figures = {"changed": changed, "meaning": meaning, "private": True}
     return AnswerLine(
-        "meaning", f"{sentence} (do not publish this).", {**figures, "similarity": near}
+        "meaning", f"{sentence} (do not publish).", {**figures, "similarity": near}
     )
 
 

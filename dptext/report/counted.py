@@ -70,10 +70,15 @@ def _counted_words(
     common = by_class.pop("common", 0)
     treated["unchanged"] -= common
     digits, new = treated["random digits"], treated["made new"]
-    parts = [f"{_numbered(replaced, 'word')}{named} replaced"]
+    same = _replaced_by_the_same(words)
+    figures["replaced_by_the_same"] = same
+    by_the_same = f" ({count(same)} by the same word)" if same else ""
+    parts = [f"{_numbered(replaced, 'word')}{named} replaced{by_the_same}"]
     if brief and (new or digits):
         drawn = drawn_pieces(by_class, new, digits)
-        parts = [f"{_numbered(replaced, 'word')} and {drawn}{named} replaced"]
+        parts = [
+            f"{_numbered(replaced, 'word')} and {drawn}{named} replaced{by_the_same}"
+        ]
     else:
         parts += _each_drawn(by_class, new, digits)
     if common:
@@ -83,6 +88,15 @@ def _counted_words(
             other = "other " if common and name == "unchanged" else ""
             parts.append(f"{count(number)} {other}{one if number == 1 else several}")
     return parts, figures
+
+
+def _replaced_by_the_same(words: WordCounts) -> int | None:
+    """Return how many words were drawn for themselves, None if it is not known."""
+    changes = words.metrics.get("PP", {})
+    changed, total = changes.get("share_changed"), changes.get("words")
+    if not isinstance(changed, float) or not isinstance(total, int):
+        return None
+    return round((1.0 - changed) * total)
 
 
 def _each_drawn(by_class: Mapping[str, int], new: int, digits: int) -> list[str]:
@@ -109,9 +123,9 @@ def drawn_pieces(by_class: Mapping[str, int], new: int, digits: int) -> str:
         singular.append("number")
         plural.append("numbers")
     if forms:
-        singular.append("date, address or the like")
+        singular.append("address, number, date or the like")
         plural.append(
-            "dates and the like" if plural else "dates, addresses and the like"
+            "dates or the like" if plural else "addresses, numbers, dates or the like"
         )
     total = new + digits
     if total == 1:

@@ -51,7 +51,7 @@ CHANGED_BY_CHANCE = (
 )
 NOTHING = "-"
 # From here on a bound in nats is written without decimals.
-_LARGE = 10_000.0
+_LARGE = 1_000.0
 _LONGEST = 30  # characters of the name of a field
 _LINE = 68  # characters of several names
 

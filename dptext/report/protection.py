@@ -42,6 +42,8 @@ _NOTIONS = {Notion.APPROXIMATE: "approximate LDP", Notion.METRIC: "metric DP"}
 # From this share on, words that one guess finds, or unchanged texts, count as not
 # protected.
 _MOST = 0.5
+# The scale of nats, for readers who do not know them.
+_SCALE = f"above {MAX_MEANINGFUL_TEXT_LOSS:g} nobody is protected as a whole"
 _NOT_ANONYMOUS = (
     "No. Common words and the facts that they tell can show who someone is; anyone "
     "with an original finds its row."
@@ -98,7 +100,9 @@ def fitness(basis: Basis) -> tuple[str, Tone]:
     strength = basis.promise.strength.word
     if basis.unchanged == 1.0:
         return "Do not hand it on: every text is a copy of its original.", Tone.BAD
-    if basis.unchanged >= _MOST:
+    # Where all words are drawn, unchanged texts are the noise that protects others.
+    is_common = Unprotected.COMMON_WORDS in basis.promise.scope.unprotected
+    if is_common and basis.unchanged >= _MOST:
         return "Do not hand it on: half of the texts or more are unchanged.", Tone.BAD
     if basis.key == "seed":
         return "Do not hand it on: the seed gives no protection.", Tone.BAD
@@ -314,8 +318,8 @@ def _people(
     sentence = "Not protected. Several records together may show who someone is"
     if total is not None and _is_within(total):
         sentence = (
-            f"Limited protection in one text (at most {bound(total)} nats{rare}), less "
-            "with every further text"
+            f"Limited protection in one text (a loss of at most {bound(total)} "
+            f"nats{rare}; {_SCALE}), less with every further text"
         )
     vectors = None if private is None else private.vectors
     if vectors is not None and vectors.epsilon_of_one is not None:
@@ -334,13 +338,13 @@ def _people_by_ledger(promise: Statement, limit: SubjectLimit) -> AnswerLine:
     if _leaves_words(promise):
         sentence = (
             "Not protected: words that are not replaced may tell who it is, and the "
-            f'ledger counts replaced ones alone (at most {nats} nats for each "{field}"'
-            ")."
+            f'ledger counts replaced ones alone (each "{field}" loses at most {nats} '
+            f"nats; {_SCALE})."
         )
     elif is_protected:
         sentence = (
             f'Limited protection: each "{field}" loses at most {nats} nats in all '
-            "releases that the ledger records."
+            f"releases that the ledger records ({_SCALE})."
         )
     elif limit.nats <= MAX_MEANINGFUL_TEXT_LOSS:
         sentence = (
@@ -349,8 +353,8 @@ def _people_by_ledger(promise: Statement, limit: SubjectLimit) -> AnswerLine:
         )
     else:
         sentence = (
-            f'Not protected: the ledger lets each "{field}" lose {nats} nats in all; '
-            f"above {MAX_MEANINGFUL_TEXT_LOSS:g}, no person is protected as a whole."
+            f'Not protected: each "{field}" may lose {nats} nats in all releases that '
+            f"the ledger records; {_SCALE}."
         )
     return AnswerLine("people", sentence, figures)
 

@@ -353,7 +353,7 @@ def _private(
     if (words := private.words) is not None and topics is not None:
         other = words.metrics.get("PP", {}).get("share_changed")
         nearest, _ = whole_texts.kept_sentence(topics, other)
-        happened = Figures([("Topics", nearest.replace(" (do not publish this)", ""))])
+        happened = Figures([("Topics", nearest.replace(" (do not publish)", ""))])
         yield Section("What happened to the texts", (happened,), mark)
     elif words is not None:
         yield Section("What happened to the words", tuple(_tokens(words)), mark)

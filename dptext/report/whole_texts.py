@@ -100,9 +100,10 @@ def original_sentence(
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
         f"Someone with {count(topics.originals)} originals picks the right one in at "
-        f"most {percent(topics.picked)} of cases (after any one output "
-        f"{percent(topics.picked_after)}; of two {percent(topics.picked_of_two)}), "
-        f"unless unchanged fields{'' if shuffled else ' or the order'} tell."
+        f"most {percent(topics.picked)} of cases, after the most telling output in "
+        f"{percent(topics.picked_after)}, and of only two in "
+        f"{percent(topics.picked_of_two)}. Unchanged fields"
+        f"{'' if shuffled else ', or the order,'} can give a row away."
     )
     figures: JsonObject = {
         "originals": topics.originals,
@@ -120,13 +121,12 @@ def kept_sentence(
     if topics is not None and topics.together > 1:
         return "Shares of topics: dptext topics estimate.", {"nearest": None}
     if not isinstance(changed, float):
-        return "There was no text (do not publish this).", {
+        return "There was no text (do not publish).", {
             "nearest": None,
             "private": True,
         }
     sentence = (
-        f"{whole(1.0 - changed)} of texts became their nearest topic (do not publish "
-        "this)."
+        f"{whole(1.0 - changed)} of texts became their nearest topic (do not publish)."
     )
     return sentence, {"nearest": 1.0 - changed, "private": True}
 

@@ -238,7 +238,7 @@ def test_a_column_of_values(tmp_path: Path) -> None:
     assert json.loads(ran.out)["identities"]["whole"]["share"] == 1.0
     ran = here(*given, "--identities", str(names))
     assert ran.code == 4
-    assert "no column 'text'" in ran.err
+    assert "the field 'text' of --identities-field" in ran.err
     ran = here(*given, *column)
     assert (ran.code, ran.err) == (
         2,

@@ -123,7 +123,7 @@ def test_the_first_screen_answers_ten_questions(tmp_path: Path) -> None:
     assert screen.index(" left out ") < screen.index("What is protected:")
     assert len(screen.splitlines()) <= 60
     assert plain["output"]["sentence"].startswith(
-        'words, names, numbers, dates and the like of "text", if any, replaced'
+        'words, names, numbers, dates or the like of "text", if any, replaced'
     )
     assert plain["left_out"]["fields"] == ["name"]
     assert plain["report"]["sentence"].startswith("Not signed: anyone may have")

@@ -85,11 +85,11 @@ def test_a_copy_is_no_protected_output() -> None:
     assert verdict in here("report", "r.json").out.decode()
     # The public report counts nothing that depends on the text, and claims nothing.
     public = " ".join(here("report", "out.txt").out.decode().split())
-    assert "names, numbers, dates and the like, if any, replaced: out.txt" in public
+    assert "names, numbers, dates or the like, if any, replaced: out.txt" in public
 
 
 def test_mostly_unchanged_texts_are_no_protected_output() -> None:
-    """From half of the texts on, the verdict warns."""
+    """From half of the texts on, the verdict warns where common words stay."""
     write(Path("in.txt"), (*COPIED, *CHANGED))
     ran = here("sanitize", "in.txt", "-p", "readable", "-o", "out.txt", "--json")
     said = json.loads(ran.err)
@@ -97,3 +97,17 @@ def test_mostly_unchanged_texts_are_no_protected_output() -> None:
     assert said["verdict"]["sentence"] == (
         "Do not hand it on: half of the texts or more are unchanged."
     )
+
+
+def test_words_replaced_by_themselves_are_counted() -> None:
+    """The count equals that of equal words in the two files, capitals apart."""
+    words = ("film", "actor", "scene", "music", "story") * 20
+    write(Path("in.jsonl"), words)
+    run = ("sanitize", "in.jsonl", "-f", "text", "-p", "balanced", "-o", "out.jsonl")
+    ran = here(*run, "--json")
+    after = read(Path("out.jsonl"))
+    same = sum(one == two.lower() for one, two in zip(words, after, strict=True))
+    said = json.loads(ran.err)["output"]
+    assert said["words_replaced"] == 100
+    assert said["replaced_by_the_same"] == same > 0
+    assert f'100 words of "text" replaced ({same} by the same word)' in said["sentence"]

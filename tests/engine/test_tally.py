@@ -146,13 +146,13 @@ def test_texts_that_came_out_unchanged_are_counted() -> None:
 @pytest.mark.parametrize(
     ("by_class", "new", "digits", "shown"),
     [
-        ({}, 1, 0, "1 date, address or the like"),
+        ({}, 1, 0, "1 address, number, date or the like"),
         ({"person": 1}, 1, 0, "1 name"),
         ({}, 0, 1, "1 number"),
-        ({}, 2, 0, "2 dates, addresses and the like"),
+        ({}, 2, 0, "2 addresses, numbers, dates or the like"),
         ({"person": 2}, 2, 1, "3 names and numbers"),
-        ({"person": 2}, 4, 1, "5 names, numbers, dates and the like"),
-        ({"place": 1}, 1_000, 0, "1,000 names, dates and the like"),
+        ({"person": 2}, 4, 1, "5 names, numbers, dates or the like"),
+        ({"place": 1}, 1_000, 0, "1,000 names, dates or the like"),
     ],
 )
 def test_pieces_that_are_drawn_by_class_or_form_are_named(

@@ -22,7 +22,8 @@ from dptext.evaluation.identities import (
     folded_words,
 )
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import EvaluationSettings, evaluate
+from dptext.evaluation.run import evaluate
+from dptext.evaluation.settings import EvaluationSettings
 from tests import small
 
 COMMON = frozenset({"the", "of", "may", "house", "called"})
@@ -220,7 +221,9 @@ def test_files_without_values(tmp_path: Path) -> None:
     """A line says what to do, and shows nothing of the file."""
     path = tmp_path / "names.csv"
     path.write_text("id,name\n1,Zqxj\n")
-    with pytest.raises(InputError, match=r"no column 'text'") as error:
+    with pytest.raises(
+        InputError, match=r"the field 'text' of --identities-field"
+    ) as error:
         IdentityFile(str(path)).values(())
     assert "Zqxj" not in str(error.value)
     path = tmp_path / "names.txt"

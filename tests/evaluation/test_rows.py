@@ -185,3 +185,12 @@ def test_an_unknown_label_is_named_by_its_option(
         list(records(path, TEXT, values))
     assert said in str(raised.value)
     assert "--id" not in str(raised.value)
+
+
+def test_the_first_row_of_a_table_without_header_is_not_listed(tmp_path: Path) -> None:
+    """It may be data, which no message holds."""
+    path = tmp_path / "a.csv"
+    path.write_text("text,Mary Zqxjk\nthe film,5\n")
+    with pytest.raises(UnknownFieldError) as raised:
+        list(records(str(path), TEXT, {"--label": ["stars"]}))
+    assert "Zqxjk" not in str(raised.value)

@@ -14,7 +14,8 @@ from dptext import calibration, lexicons, profile
 from dptext.evaluation import comparison
 from dptext.evaluation.comparison import Cell, Sample
 from dptext.evaluation.rows import pairs
-from dptext.evaluation.run import EvaluationSettings, PairMeter
+from dptext.evaluation.run import PairMeter
+from dptext.evaluation.settings import EvaluationSettings
 from dptext.randomness import RunKey
 from dptext.tokens.policy import Policy
 from dptext.types import Record, Selection
