@@ -137,7 +137,7 @@ def command(
         original=original,
         private=private,
         selection=selection,
-        values=settings.fields_by_option(),
+        values={"--label": settings.labels, "--attribute": settings.attributes},
         format=layout.format,
     )
     meter = None if values is None else IdentityMeter.from_file(values, words)

@@ -353,7 +353,7 @@ def read_sample(
     Records without a text or without one of these are passed over. Raises InputError,
     with the names of the fields, where none is left.
     """
-    values = settings.fields_by_option()
+    values = {"--label": settings.labels, "--attribute": settings.attributes}
     joined = (
         (rows.one_text(row.texts), row.values)
         for path in paths

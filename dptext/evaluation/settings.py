@@ -39,15 +39,8 @@ class EvaluationSettings:
     #: Whether to measure linkage attacks.
     linkage: bool = False
 
-    def fields_by_option(self) -> dict[str, tuple[str, ...]]:
-        """Return the fields to learn, by the option that names them."""
-        return {"--label": self.labels, "--attribute": self.attributes}
-
     def check(self) -> None:
-        """Raise UsageError or MissingExtra, before the work begins.
-
-        The former is for models that are not there, the latter for packages.
-        """
+        """Raise UsageError for absent models, MissingExtra for absent packages."""
         classify.check_classifier(self.classifier)
         if self.labels or self.attributes:
             classify.need_packages(self.classifier)
