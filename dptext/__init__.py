@@ -11,7 +11,9 @@ from __future__ import annotations
 
 from dptext._version import __version__
 
-TYPE_CHECKING = False  # typing has it, too, but is not loaded for it
+# typing has it, too, but is not loaded for it. Editors pass over the names below if
+# they can tell that it is false (jedi): the annotation leaves it open.
+TYPE_CHECKING: bool = False
 if TYPE_CHECKING:
     from typing import Any
 

@@ -246,6 +246,9 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     for key in data:
         if key not in _KEYS:
             hint = registry.suggest(str(key), _KEYS)
+            part, dot, rest = str(key).partition(".")
+            if dot and part in _KEYS:
+                hint = f"nest it, as in {{'{part}': {{'{rest}': ...}}}}"
             raise UsageError(f"{location}: unknown key {key!r}; {hint}")
     present = {key: value for key, value in data.items() if value is not None}
     for key in ("mechanism", "budget"):

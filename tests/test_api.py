@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import doctest
 import html
 import inspect
@@ -113,6 +114,25 @@ def test_files_are_named_by_paths(tmp_path: Path) -> None:
         dptext.sanitize_files("a.jsonl", output, out_dir=tmp_path)
     with pytest.raises(UsageError, match="name files, and either output or out_dir"):
         dptext.sanitize_files("a.jsonl")
+
+
+def test_editors_complete_functions_without_running_the_package() -> None:
+    """Names that are imported when first asked for stand in its source for jedi."""
+    module = ast.parse(Path(dptext.__file__).read_text("utf-8"))
+    (block,) = (each for each in module.body if isinstance(each, ast.If))
+    imported = [
+        name.asname
+        for each in block.body
+        if isinstance(each, ast.ImportFrom)
+        for name in each.names
+    ]
+    assert {*dptext.__all__} - {"__version__"} <= {*imported}
+    # A plain constant would be false for an editor, and the block not read.
+    (constant,) = (each for each in module.body if isinstance(each, ast.AnnAssign))
+    assert ast.unparse(constant) == "TYPE_CHECKING: bool = False"
+    jedi = pytest.importorskip("jedi")
+    script = jedi.Script("import dptext\ndptext.privatize(")
+    assert script.get_signatures(2, 17)
 
 
 def test_a_mechanism_without_a_risk_asks_for_epsilon() -> None:

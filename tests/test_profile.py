@@ -80,6 +80,7 @@ def test_a_noise_mechanism_gets_the_nearest_word() -> None:
     [
         ("mechansim: rank", r"mine.yaml: unknown key 'mechansim'; did you mean 'mech"),
         ("1: x", "mine.yaml: unknown key 1"),
+        ("tokens.number: mask", r"nest it, as in {'tokens': {'number': ...}}"),
         (SOUND.replace("k: 20", "kk: 2"), r"mine.yaml: mechanism.kk: unknown key; did"),
         (
             SOUND.replace("rank", "rnak"),

@@ -173,6 +173,11 @@ def parser(selection: Selection) -> Callable[..., Record]:
                 )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
+            if "\r" in line.strip():
+                raise Unreadable(
+                    "not valid JSON, and a carriage return stands in it",
+                    "convert the line ends to line feeds",
+                ) from None
             # The library's messages hold offsets, never text.
             raise Unreadable(f"not valid JSON: {error}") from None
         except RecursionError:

@@ -174,6 +174,7 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": "secret",}', "not valid JSON: "),
         (b'{"text": "secret"} {}', "not valid JSON: "),
         (b'{"text": NaN}', "not valid JSON: "),
+        (b'{"text": "secret"}\r{}\r', "not valid JSON, and a carriage return stands"),
         (b'{"text": "secret\x01"}', "not valid JSON: "),
         (b'{"text": "\\ud800"}', "field 'text' holds half of a surrogate pair"),
         (b'{"text": "\\udc00x"}', "field 'text' holds half of a surrogate pair"),
