@@ -128,8 +128,8 @@ def test_columns_of_people_are_warned_of(
 @pytest.mark.parametrize(
     ("given", "reason"),
     [
-        ({}, "either output or out_dir"),
-        ({"output": "o.csv", "out_dir": "o"}, "either output or out_dir"),
+        ({}, "output or out_dir"),
+        ({"output": "o.csv", "out_dir": "o"}, "output or out_dir"),
         ({"output": "-"}, "not standard input or output"),
         ({"output": "in.csv"}, "in.csv"),
         ({"output": "o.csv", "drop": "body"}, "both a private text and left out"),

@@ -20,7 +20,8 @@ from dptext.report.layout import SIDECAR
 from tests.cli.running import here, lexicon
 from tests.keys import PRIVATE
 
-POLICY = policy.parse({"notion": ["LDP", "metric-DP"]}, "test")
+# Limits that hold for all, so that no verdict decides.
+POLICY = policy.parse({"notion": ["LDP", "metric-DP"], "max_loss": 1e9}, "test")
 SANITIZE = ("sanitize", "-f", "text", "--epsilon", "3", "--set", "mechanism.k=8")
 EMBED = (
     "embed",

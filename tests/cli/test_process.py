@@ -629,5 +629,6 @@ def test_an_interrupt_of_openblas_is_a_lack_of_memory(megabytes: int) -> None:
         check=False,
         timeout=120,
     )
-    assert done.returncode == 1, done.stderr
+    # With less memory still the library itself ends the process by a signal.
+    assert done.returncode == 1 or done.returncode == -signal.SIGSEGV, done.stderr
     assert b"interrupted" not in done.stderr

@@ -230,7 +230,7 @@ def test_what_is_no_table(settings: dict[str, Any]) -> None:
         dptext.privatize(of_spark, columns="text")
     with pytest.raises(TypeError, match="columns are of a table of pandas"):
         dptext.privatize(["film"], columns="text", **settings)
-    with pytest.raises(TypeError, match="name the columns of a table"):
+    with pytest.raises(TypeError, match="name its columns"):
         dptext.privatize(table(), **settings)
     with pytest.raises(UsageError, match="are for tables"):
         dptext.privatize("film", id="n", **settings)
