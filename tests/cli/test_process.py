@@ -337,7 +337,7 @@ _NO_HELP = (*_NEVER, "numpy", "cryptography", "yaml")
         (_NO_HELP, ("sanitize", "--help")),
         (_NO_HELP, ("--version",)),
         ((*_NEVER, "rich", "numpy.ma"), ("sanitize", "-f", "text", "--quiet")),
-        # Its figures load numpy.ma where they are computed, and not where they are kept.
+        # Figures of a risk load numpy.ma where they are computed for the first time.
         (_NEVER, ("sanitize", "-f", "text", "--risk", "10%", "-")),
     ],
 )
