@@ -234,8 +234,7 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
             if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                told = _at(expected, path), _at(stated, path)
-                alike = _figures(told[0]) == _figures(told[1])
+                alike = _figures(_at(expected, path)) == _figures(_at(stated, path))
                 (worded if alike else measured).append(path)
             else:
                 return Outcome(_differs(path, value))
@@ -270,9 +269,9 @@ def _at(document: object, path: str) -> object:
     return document
 
 
-def _figures(told: object) -> list[str]:
+def _figures(stated: object) -> list[str]:
     """Return all figures in sentences, sorted; digits of any script as in ASCII."""
-    sentences = told if isinstance(told, list) else [told]
+    sentences = stated if isinstance(stated, list) else [stated]
     plain = unicodedata.normalize("NFKC", " ".join(map(str, sentences)))
     return sorted(_FIGURE.findall(plain))
 

@@ -168,7 +168,7 @@ class Request:
                     release,
                     held=account is not None or self.inspect is not None,
                 )
-            left_out, made = None, list(jobs)
+            left_out, renewed = None, list(jobs)
             write = files.open_internal(self.reports, release)
             run = Run(
                 self.pipeline(notices.warn),
@@ -190,10 +190,11 @@ class Request:
             else:
                 done = self._release_all(run, jobs, notices)
                 left_out = _left_out(run, len(jobs))
-                made = [job for job, _ in done]
-                missing = [job for job, _ in run.left_out]
-                finished = [job for job in jobs if job not in (*made, *missing)]
-                for line in _notes_on_finished(finished, jobs, made, self.reports):
+                renewed = [job for job, _ in done]
+                missing = (job for job, _ in run.left_out)
+                tried = {job.output for job in (*renewed, *missing)}
+                finished = [job for job in jobs if job.output not in tried]
+                for line in _notes_on_finished(finished, jobs, renewed, self.reports):
                     notices.warn(line)
                 if not done and left_out is not None:
                     raise left_out
@@ -208,7 +209,7 @@ class Request:
         is_exact = all(each.copied is not None for each in written)
         is_sampled = not is_exact and run.tally.records > SAMPLE
         outputs = name_outputs(
-            made,
+            renewed,
             self.reports,
             tuple(run.tally.copied),
             first=SAMPLE if is_sampled else 0,
@@ -257,11 +258,14 @@ def _left_out(run: Run, count: int) -> InputError | None:
 
 
 def _notes_on_finished(
-    finished: Sequence[Job], jobs: Sequence[Job], made: Sequence[Job], reports: Reports
+    finished: Sequence[Job],
+    jobs: Sequence[Job],
+    renewed: Sequence[Job],
+    reports: Reports,
 ) -> Iterator[str]:
     """Yield lines on the jobs that were finished before a run, of all jobs."""
     if finished:
-        rest = f"; the reports are about the other {len(made)}" if made else ""
+        rest = f"; the reports are about the other {len(renewed)}" if renewed else ""
         yield f"{len(finished)} of {len(jobs)} files are done already{rest}"
     if unsigned := _unsigned(finished, reports):
         yield unsigned

@@ -404,8 +404,8 @@ class PolarsFrame(Frame):
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
-        made: Foreign = pl.from_arrow(new)  # a data frame, as new is a table
-        changed = self.frame.with_columns(made.get_columns())
+        written: Foreign = pl.from_arrow(new)  # a data frame, as new is a table
+        changed = self.frame.with_columns(written.get_columns())
         return changed.drop(columns.gone(table.schema))
 
 

@@ -110,10 +110,10 @@ class Entry:
         self, charge: Charge, *, before: Amount, others: Amount
     ) -> RefusedError:
         """Say which releases and records take the value of a subject over its limit."""
-        own = before.minus(others)
+        earlier = before.minus(others)
         parts = [f"{others} by other releases"] if any(others) else []
-        if any(own):
-            parts.append(f"{own} by other records of this output")
+        if any(earlier):
+            parts.append(f"{earlier} by other records of this output")
         parts.append(f"{charge.amount} by this record")
         return RefusedError(
             f"record {charge.record + 1}: the value of its field {self.field!r} would "

@@ -94,8 +94,8 @@ def answer(
 ) -> list[AnswerLine]:
     """Return the lines on a run, in the order of the answer.
 
-    Without released, files are those named by the document; interface: the way in
-    which readers write options.
+    Without released, files are those named by the document; interface: how
+    options are written.
     """
     promise = document.guarantee
     released = released or outputs_named(document)

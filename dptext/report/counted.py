@@ -44,8 +44,10 @@ def counted(
         figures["unchanged_texts"] = words.unchanged_texts
         if words.unchanged_texts:
             verb = "is" if words.unchanged_texts == 1 else "are"
-            whole = f"{count(words.unchanged_texts)} of {count(private.texts)} texts"
-            return f"{', '.join(parts)}; {whole} {verb} unchanged", figures
+            unchanged = (
+                f"{count(words.unchanged_texts)} of {count(private.texts)} texts"
+            )
+            return f"{', '.join(parts)}; {unchanged} {verb} unchanged", figures
     elif vectors is not None:
         parts.append(f"{_numbered(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
