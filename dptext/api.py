@@ -31,19 +31,23 @@ from dptext.calls import (
 from dptext.calls import load_profile as load_profile
 from dptext.calls import open_pipeline as open_pipeline
 from dptext.engine import documents
-from dptext.engine.files import Reports
+from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
-from dptext.engine.job import Job, Progress
+from dptext.engine.job import Progress
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import Request
 from dptext.errors import UsageError
-from dptext.formats import _fields
 from dptext.pipeline import Pipeline as Pipeline
 from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
-from dptext.types import Record, Selection
+from dptext.run.choices import Choices
+from dptext.run.files import Outputs
+from dptext.run.groups import given_needs
+from dptext.run.selection import Selection
+from dptext.run.work import LedgerUse, Work
+from dptext.types import Record
 from dptext.vectors import documents as vector_documents
 from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
@@ -351,52 +355,42 @@ def sanitize_files(
         raise UsageError("sanitize_files: name files, not standard input or output")
     if to_file is not None and (folder := next(filter(os.path.isdir, inputs), None)):
         raise UsageError(f"{folder} is a folder: give out_dir= instead of an output")
-    chosen = CallChoices(
-        risk=risk,
-        epsilon=epsilon,
-        mechanism=mechanism,
-        lexicon=lexicon,
-        topics=topics,
-        decode=decode,
-    )
     with errors_in_words_of_python(), visible(progress):
-        profile, over = combine(profile, overrides, chosen)
         selection = Selection(
             fields=tuple(listed(fields, "fields")),
+            format=format,
+            encoding=None if encoding is None else streams.known_encoding(encoding),
             id_field=id,
             missing=missing,
-            encoding=None if encoding is None else streams.known_encoding(encoding),
             dropped=tuple(listed(drop, "drop")),
             pseudonyms=tuple(listed(pseudonym, "pseudonym")),
         )
-        _fields.check_selection(selection)
-        request = Request(
-            job=Job(
-                inputs=inputs,
-                output=to_file,
-                selection=selection,
-                format=format,
-                on_error=on_error,
-                jobs=jobs,
-                any_language=is_asked_for(over),
+        request = Request.begin(
+            inputs,
+            selection,
+            Choices(
+                profile=os.fspath(profile),
+                overrides={} if overrides is None else overrides,
+                risk=risk,
+                epsilon=epsilon,
+                mechanism=mechanism,
+                lexicon=lexicon,
+                topics=topics,
+                decode=decode,
             ),
-            profile=load_profile(profile, over),
+            outputs=Outputs(output=to_file, out_dir=to_folder),
+            ledger=LedgerUse(),
+            work=Work(jobs=jobs, on_error=on_error),
+            needs={},
             key=open_key(key),
-            reports=Reports(sidecar=True),
-            out_dir=to_folder,
+            reports=SignedReports(),
         )
         notices = _Warnings()
         planned = request.jobs(notices.warn)
-        used = {
-            "field": fields,
-            "id": id,
-            "drop": drop,
-            "pseudonym": pseudonym,
-            "missing": missing != "fail",
-            "encoding": encoding,
-        }
-        read = [formats.find(None, each.format) for each in planned]
-        formats.check_options((name for name, value in used.items() if value), read)
+        needs = given_needs(selection, Selection(fields=()))
+        formats.check_needs(
+            needs, [formats.find(None, each.format) for each in planned]
+        )
         finished = request.carry_out(planned, notices)
         assert finished is not None, "neither in place nor resumed"
         outputs = finished.outputs.outputs

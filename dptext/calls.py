@@ -29,7 +29,8 @@ from dptext.profile import Profile
 from dptext.progress import share
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report
-from dptext.types import JsonObject, Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import JsonObject, Record
 
 StrPath = str | os.PathLike[str]
 

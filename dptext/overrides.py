@@ -9,11 +9,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import TypedDict, Unpack
+from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
 from dptext.settings import share
-from dptext.types import JsonObject
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject
 
 # The components of stages that a profile does not name.
 DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}

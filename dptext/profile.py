@@ -32,6 +32,8 @@ from dptext.errors import UsageError
 from dptext.lexicons import topics
 from dptext.mechanisms import Family
 from dptext.overrides import DEFAULTS, merged, name_in
+from dptext.run.choices import DEFAULT as DEFAULT
+from dptext.run.choices import Choices
 from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
 from dptext.tokens.policy import Policy
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from dptext import budgets, decoders, mappings, mechanisms, spaces
 
 
-DEFAULT = "balanced"
 STRATEGIES = tuple(map(str, Strategy))
 # The keys that name a component, and the folders of these.
 STAGES = {
@@ -201,6 +202,11 @@ def load(name: str, overrides: Mapping[str, object] | None = None) -> Profile:
     except UsageError:  # the file needs the overrides to be a profile
         shown = f"custom, from {recipe.name}"
     return replace(recipe, name=shown)
+
+
+def chosen(choices: Choices) -> Profile:
+    """Return the profile of a run. Raises UsageError for an unknown name or key."""
+    return load(choices.name, choices.keys)
 
 
 def _with_topics(recipe: Profile) -> Profile:

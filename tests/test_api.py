@@ -22,11 +22,11 @@ import pytest
 import dptext
 from dptext import api, progress
 from dptext.calls import Call, CallChoices, TableChoices
-from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.lexicons import topics
 from dptext.overrides import make_overrides
 from dptext.report import document
+from dptext.run.choices import Choices, read_keys
 from tests import made_topics
 from tests.cli.running import lexicon
 
@@ -389,7 +389,7 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     assert params.lam == 0.3
     assert given == {"mechanism": {"lam": 0.3}}
     assert make_overrides({"mechanism": {"k": 8}}, mechanism="rank") == (
-        overrides(["mechanism.k=8"], mechanism="rank")
+        Choices(overrides=read_keys(["mechanism.k=8"]), mechanism="rank").keys
     )
 
 

@@ -13,8 +13,8 @@ from cryptography.hazmat.primitives.asymmetric import ed25519, rsa
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dptext import signatures
 from dptext.errors import UsageError
-from dptext.report import signatures
 from tests.keys import OTHER, PRIVATE, PUBLIC, put
 
 REPORT = (

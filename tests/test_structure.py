@@ -28,14 +28,14 @@ COMPONENTS = "dptext."
 LAYERS = (
     "types errors _version _built",
     "streams randomness registry failures cache models progress noise ledger settings "
-    "pseudonyms server_use shared_draws",
+    "pseudonyms server_use shared_draws signatures overrides run",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder",
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.
-    "overrides profile pipeline calibration vectors engine.tally",
+    "profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
     "engine vectors.job vectors.documents vectors.request",

@@ -12,9 +12,9 @@ from pathlib import Path
 
 from benchmarks.private_rows import privatized
 from dptext import __version__, open_pipeline
-from dptext.cli.options import parse_settings
 from dptext.errors import DptextError
 from dptext.pipeline import Pipeline
+from dptext.run.choices import read_keys
 
 PEERS = {"presidio": "Presidio", "scrubadub": "scrubadub", "philter": "Philter"}
 PROFILES = ("strict", "balanced", "readable")
@@ -50,7 +50,7 @@ def opened(system: str) -> Pipeline:
     """
     profile, *settings = system.split()
     try:
-        return open_pipeline(profile, parse_settings(settings))
+        return open_pipeline(profile, read_keys(settings))
     except DptextError as error:
         raise LeftOut(str(error)) from None
 

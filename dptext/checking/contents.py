@@ -27,7 +27,7 @@ from dptext.engine.identifying import (
 )
 from dptext.errors import StoppedError, UsageError
 from dptext.formats import Format, _fields
-from dptext.types import Selection
+from dptext.run.selection import Selection
 from dptext.vectors import columns
 
 if TYPE_CHECKING:

@@ -28,10 +28,12 @@ from dptext.checking.policy import ExportPolicy
 from dptext.engine import manifest
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
-from dptext.report.layout import SIDECAR, Layout, sidecar_path
+from dptext.report.layout import Layout, sidecar_path
+from dptext.run.files import SIDECAR
+from dptext.run.selection import Selection
 from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
-from dptext.types import Fault, Record, Selection
+from dptext.types import Fault, Record
 
 # Files that may accompany exports and are not exports themselves.
 DOCUMENTS = (

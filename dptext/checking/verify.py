@@ -28,9 +28,9 @@ from dptext.models import endpoint
 from dptext.report import document, figures, names
 from dptext.report.blocks import Tone
 from dptext.report.document import Document, encode
-from dptext.report.layout import SIDECAR
 from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
+from dptext.run.files import SIDECAR
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns

@@ -8,53 +8,41 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from dptext import streams
 from dptext.errors import InputError, UsageError
+from dptext.run.marks import Needs
 
 if TYPE_CHECKING:
     from dptext.formats import Format
 
-# Key of the typed options in a context.
-TYPED = "dptext.typed"
 # Arguments that name one file.
 _ONE = ("original", "private", "file")
 # Options that are about the files of a run, not about its public text.
 _OF_FILES = ("drop", "pseudonym")
 
 
-def differing(
-    typed: Iterable[str], values: Mapping[str, Any], defaults: Mapping[str, object]
-) -> tuple[str, ...]:
-    """Return the typed options with values other than their defaults."""
-    return tuple(
-        name
-        for name in typed
-        if values[name] not in (None, (), []) and values[name] != defaults.get(name)
-    )
-
-
-def check(values: Mapping[str, Any], typed: Sequence[str]) -> None:
+def check(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None:
     """Raise UsageError for a typed option that no input of a command supports.
 
-    values: parameters of the command by name. The format of standard input is checked
-    later, by its content (dptext.engine.source).
+    values: parameters of the command by name; needs: those of typed options. The format
+    of standard input is checked later, by its content (dptext.engine.source).
     """
     from dptext import formats
 
     # Fields are those of public text where no other text is read.
     is_plan = values.get("plan") and not values.get("files")
     is_public = is_plan or "format" not in values
-    concerned = [
-        name
-        for name in typed
-        if name in formats.REQUIREMENTS and not (is_public and name in _OF_FILES)
-    ]
+    concerned = {
+        name: need
+        for name, need in needs.items()
+        if not (is_public and name in _OF_FILES)
+    }
     layouts = list(_formats(values, is_public=is_public)) if concerned else []
     if layouts and None not in layouts:
-        formats.check_options(concerned, [each for each in layouts if each])
+        formats.check_needs(concerned, [each for each in layouts if each])
 
 
 def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:
@@ -86,12 +74,14 @@ def _path_formats(
         yield formats.by_suffix(output or "")
     elif os.path.isdir(name):
         with contextlib.suppress(UsageError, InputError):
-            patterns = (
+            from dptext.engine import folders
+            from dptext.run.files import Outputs
+
+            include, exclude = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
-            from dptext.engine import folders
-
-            files = folders.find_files([name], chosen=folders.Chosen(*patterns))
+            chosen = Outputs(include=include, exclude=exclude)
+            files = folders.find_files([name], chosen=chosen)
             yield from map(formats.by_suffix, files)
     else:
         with contextlib.suppress(UsageError, InputError, OSError):

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from typing import Annotated
 
 import typer
 
 from dptext import progress, registry
 from dptext.cli import options, screen
-from dptext.cli.options import overrides
-from dptext.cli.values import Number
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.run.choices import Choices
+from dptext.run.marks import Option
+from dptext.run.values import Number
 
 EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
@@ -26,36 +29,31 @@ def command(
         ),
     ] = "balanced",
     *,
-    epsilon: options.Epsilon = None,
-    mechanism: options.Mechanism = None,
-    lexicon: options.Lexicon = None,
-    set_: options.SetKey = None,
+    choices: Annotated[
+        Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
+    ],
     inputs: Annotated[
         int,
-        typer.Option(
-            "--inputs",
-            parser=Number(kind=int, low=4),
+        Option(
+            "Number of input words in an exact audit.",
+            parse=Number(kind=int, low=4),
             metavar="NUMBER",
-            help="Number of input words in an exact audit.",
         ),
     ] = 200,
     runs: Annotated[
         int,
-        typer.Option(
-            "--runs",
-            parser=Number(kind=int, low=100),
+        Option(
+            "Draws of each word of a pair, if there is no exact output distribution.",
+            parse=Number(kind=int, low=100),
             metavar="NUMBER",
-            help="Draws of each word of a pair, if there is no exact output "
-            "distribution.",
         ),
     ] = 20_000,
     draws: Annotated[
         int,
-        typer.Option(
-            "--draws",
-            parser=Number(kind=int, low=1000),
+        Option(
+            "Draws to test the program with; more find smaller deviations.",
+            parse=Number(kind=int, low=1000),
             metavar="NUMBER",
-            help="Draws to test the program with; more find smaller deviations.",
         ),
     ] = 4_000_000,
     as_json: options.AsJson = False,
@@ -92,14 +90,9 @@ def command(
             f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
             ".yaml file)"
         )
-    if alone and mechanism is not None:
+    if alone and choices.mechanism is not None:
         raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
-    over = overrides(
-        epsilon=epsilon,
-        mechanism=name if alone else mechanism,
-        lexicon=lexicon,
-        settings=set_,
-    )
+    over = replace(choices, mechanism=name).keys if alone else choices.keys
     if alone and "budget" not in over:
         raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
     began = time.monotonic()

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext import progress
 from dptext.cli import options, screen
-from dptext.cli.options import GUARANTEE, MEASURES, overrides
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.report.blocks import Paragraph
+from dptext.run.choices import Choices
+from dptext.run.marks import GUARANTEE, MEASURES, Option
+from dptext.run.selection import Selection
 
 if TYPE_CHECKING:
     from dptext.report.blocks import Block
@@ -33,38 +37,34 @@ def command(
     *,
     risk: Annotated[
         str,
-        typer.Option(
-            "--risk",
-            metavar="SHARE",
-            help="Choose epsilon so that the best guess of a word is right at most "
+        Option(
+            "Choose epsilon so that the best guess of a word is right at most "
             "this often, as in 10%.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="SHARE",
         ),
     ],
     mechanism: Annotated[
         str | None,
-        typer.Option(
-            "--mechanism",
+        Option(
+            "Mechanism with its default parameters, or all of them.",
+            GUARANTEE,
             metavar="NAME",
-            help="Mechanism with its default parameters, or all of them.",
-            rich_help_panel=GUARANTEE,
         ),
     ] = None,
-    lexicon: options.Lexicon = None,
-    set_: options.SetKey = None,
+    choices: Annotated[Choices, Take("lexicon overrides")],
     attacker: Annotated[
         str | None,
-        typer.Option(
-            "--attacker",
-            metavar="NAME",
-            help="With --public-text: the risk is how often this attacker of whole "
+        Option(
+            "With --public-text: the risk is how often this attacker of whole "
             "texts finds a word, such as ngram. Default: same-kind, which counts one "
             "half of the public texts and reads the other half.",
-            rich_help_panel=MEASURES,
+            MEASURES,
+            metavar="NAME",
         ),
     ] = None,
     public_text: options.PublicText = None,
-    field: options.Field = None,
+    selection: Annotated[Selection, Take("fields")],
     as_json: options.AsJson = False,
 ) -> None:
     """Find the epsilon of a mechanism for a given risk.
@@ -84,17 +84,12 @@ def command(
     every = mechanism == "all"
     if attacker is not None and public_text is None:
         raise UsageError("--attacker needs --public-text, the text that it reads")
-    options.check_public_text(public_text, field)
+    options.check_public_text(public_text, selection.fields)
     if every and public_text is not None:
         raise UsageError(
             "--mechanism all: --public-text is read for one mechanism; name it"
         )
-    over = overrides(
-        risk=risk,
-        mechanism=None if every else mechanism,
-        lexicon=lexicon,
-        settings=set_,
-    )
+    over = replace(choices, risk=risk, mechanism=None if every else mechanism).keys
     recipe = load(profile, over)
     target = calibration.budget_risk(recipe)
     opened = lexicons.find(recipe.lexicon)
@@ -104,7 +99,7 @@ def command(
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
     }
-    public = PublicText.named(public_text, field)
+    public = PublicText.named(public_text, selection.fields)
     if public is not None:
         name = attacker or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):

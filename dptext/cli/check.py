@@ -12,18 +12,20 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress
-from dptext.cli import configuration, options, parser, screen
+from dptext.cli import configuration, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.options import GUARANTEE
-from dptext.cli.values import one_of
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.run.choices import Choices
+from dptext.run.marks import GUARANTEE, OUTPUT, Option
+from dptext.run.values import one_of
 
 if TYPE_CHECKING:
     from dptext.checking.exports import Entry, Export, GitIndex
     from dptext.checking.policy import ExportPolicy
     from dptext.checking.recompute import Recomputer
     from dptext.checking.verify import Verdict
-    from dptext.report.signatures import Key
+    from dptext.signatures import Key
 
     # An export by name with the function that reads it, or a verdict on another file.
     Named = tuple[str, Callable[[], Export]] | Verdict
@@ -56,57 +58,47 @@ def command(
     *,
     staged: Annotated[
         bool,
-        typer.Option(
-            "--staged",
-            help="Check exports, reports and policy as staged in git: all exports, or "
-            "those in the named folders.",
+        Option(
+            "Check exports, reports and policy as staged in git: all exports, or "
+            "those in the named folders."
         ),
     ] = False,
     policy: Annotated[
         Path | None,
-        typer.Option(
-            "--policy",
+        Option(
+            "Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
             metavar="FILE",
-            help="Policy file. Default: the nearest .dptext.yaml or pyproject.toml.",
         ),
     ] = None,
-    set_: options.SetKey = None,
+    choices: Annotated[Choices, Take("overrides", is_typed=True)],
     lexicon: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lexicon",
-            metavar="NAME",
-            help="Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+        Option(
+            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
             "besides the installed ones; repeatable.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="NAME",
         ),
     ] = None,
     verify_key: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--verify-key",
-            metavar="FILE",
-            help="Accept only reports signed with this key (see sanitize --sign-key); "
+        Option(
+            "Accept only reports signed with this key (see sanitize --sign-key); "
             "if repeated, with one of the keys.",
+            metavar="FILE",
         ),
     ] = None,
     format: Annotated[
         str,
-        typer.Option(
-            "--format",
-            parser=one_of("text", "json", "sarif"),
+        Option(
+            "Format of the findings: text, json or sarif.",
+            parse=one_of("text", "json", "sarif"),
             metavar="text|json|sarif",
-            help="Format of the findings: text, json or sarif.",
         ),
     ] = "text",
     quiet: Annotated[
         bool,
-        typer.Option(
-            "--quiet",
-            "-q",
-            help="Print nothing; the exit code tells.",
-            rich_help_panel=options.OUTPUT,
-        ),
+        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
     ] = False,
 ) -> None:
     """Check that exports have valid reports that meet the policy.
@@ -134,7 +126,7 @@ def command(
     recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
-    asked = options.parse_settings(set_)
+    asked = choices.overrides
     terms = parse(asked, "--set")
     accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
@@ -168,7 +160,7 @@ def _exports(
 ) -> Iterator[Named]:
     """Yield the exports that are staged, or among files; a named file is one."""
     from dptext.checking import exports, verify
-    from dptext.report.layout import SIDECAR
+    from dptext.run.files import SIDECAR
 
     if index is not None:
         names = index.exports(list(files), accepted)
@@ -272,10 +264,9 @@ def judged(
     recomputer: Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
-    from dptext import streams
+    from dptext import signatures, streams
     from dptext.checking import verify
     from dptext.checking.verify import Rule
-    from dptext.report import signatures
 
     try:
         export = read()
@@ -300,7 +291,7 @@ def verifying_keys(
     index: GitIndex | None,
 ) -> tuple[Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
-    from dptext.report import signatures
+    from dptext import signatures
 
     if paths:
         return tuple(map(signatures.read, paths))

@@ -6,17 +6,23 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext import progress, registry
-from dptext.cli import faults, groups, options, screen
-from dptext.cli.options import GUARANTEE, INPUT, OUTPUT
-from dptext.cli.values import MOST_JOBS, Number
+from dptext.cli import faults, options, screen
+from dptext.cli.parser import Take
 from dptext.errors import ComponentError, UsageError
+from dptext.run.choices import is_yaml, read_keys
+from dptext.run.files import Reports
+from dptext.run.interface import refuse_both
+from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, ByFile, Option, Writes
+from dptext.run.measures import Measures
+from dptext.run.selection import FILE_LAYOUT, Selection
+from dptext.run.values import MOST_JOBS, Number
 from dptext.settings import share
 
 if TYPE_CHECKING:
@@ -40,77 +46,80 @@ EXAMPLES = (
 class Grid:
     """The cells to compute: mechanisms, then levels, then lexicons."""
 
-    profile: options.Profile = "balanced"
+    profile: Annotated[
+        str,
+        Option(
+            "Profile of `dptext list`, or a .yaml file.",
+            GUARANTEE,
+            metavar="NAME",
+            short="-p",
+        ),
+        ByFile(is_yaml),
+    ] = "balanced"
     mechanism: Annotated[
         list[str] | None,
-        typer.Option(
-            "--mechanism",
-            "-m",
-            metavar="NAME",
-            help="Mechanism with its default parameters (that of --profile: with those "
+        Option(
+            "Mechanism with its default parameters (that of --profile: with those "
             "of the profile), or NAME:key=value,... for others; repeatable. Default: "
             f"that of the profile, then {', '.join(MECHANISMS)}.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="NAME",
+            short="-m",
         ),
     ] = None
     risk: Annotated[
         list[str] | None,
-        typer.Option(
-            "--risk",
-            metavar="SHARE",
-            help="Choose epsilon so that the best guess of a word is right at most "
+        Option(
+            "Choose epsilon so that the best guess of a word is right at most "
             f"this often, as in 10%. Repeatable. Default: {', '.join(_RISKS)}.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="SHARE",
         ),
     ] = None
     epsilon: Annotated[
         list[float] | None,
-        typer.Option(
-            "--epsilon",
-            parser=Number(kind=float, low=0, above=True),
+        Option(
+            "Epsilon per word. Repeatable.",
+            GUARANTEE,
+            parse=Number(kind=float, low=0, above=True),
             metavar="NUMBER",
-            help="Epsilon per word. Repeatable.",
-            rich_help_panel=GUARANTEE,
         ),
     ] = None
     lexicon: Annotated[
         list[str] | None,
-        typer.Option(
-            "--lexicon",
-            metavar="NAME",
-            help="Lexicon of `dptext lexicon list`, or a file. Repeatable, to compare "
+        Option(
+            "Lexicon of `dptext lexicon list`, or a file. Repeatable, to compare "
             "lexicons.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="NAME",
             hidden=True,
         ),
     ] = None
     set_: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="KEY=VALUE",
-            help="Override one key of the profile or policy, as in "
+        Option(
+            "Override one key of the profile or policy, as in "
             "tokens.number=mask; repeatable. Here keys of decoder, for --attacker "
             "endpoint.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="KEY=VALUE",
             hidden=True,
         ),
     ] = None
     seed: Annotated[
         int | None,
-        typer.Option(
-            "--seed",
-            parser=Number(kind=int),
+        Option(
+            "For tests and papers: repeatable draws, without any privacy.",
+            GUARANTEE,
+            parse=Number(kind=int),
             metavar="NUMBER",
-            help="For tests and papers: repeatable draws, without any privacy.",
-            rich_help_panel=GUARANTEE,
             hidden=True,
         ),
     ] = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for two kinds of levels."""
-        groups.refuse_both("--risk", self.risk, "--epsilon", self.epsilon)
+        refuse_both("risk", self.risk, "epsilon", self.epsilon)
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
         """Return the cells; attacker: the server that attacks. Raises UsageError."""
@@ -151,7 +160,7 @@ class Grid:
         from dptext.attackers.endpoint import EndpointAttacker
         from dptext.decoders import endpoint
 
-        keys = options.parse_settings(self.set_)
+        keys = read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
             msg = "--set: compare takes decoder.KEY=VALUE, with --attacker endpoint"
@@ -171,9 +180,7 @@ def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
-    keys = options.parse_settings(
-        filter(None, rest.split(",")), f"--mechanism {name}:", "k=20"
-    )
+    keys = read_keys(filter(None, rest.split(",")), f"mechanism {name}:", "k=20")
     return {"name": name, **keys}
 
 
@@ -204,73 +211,68 @@ def command(
         typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
     ],
     *,
-    layout: groups.LayoutOptions,
+    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
     sample: Annotated[
         int,
-        typer.Option(
-            "--sample",
-            parser=Number(kind=int, low=1),
+        Option(
+            "Number of texts to sample.",
+            INPUT,
+            parse=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Number of texts to sample.",
-            rich_help_panel=INPUT,
         ),
     ] = 2000,
     grid: Grid,
-    measured: groups.MeasureOptions,
+    measured: Annotated[
+        Measures,
+        Take(
+            "labels attributes classifier splits alphas encoder masked_model attacker"
+        ),
+    ],
     public_text: options.PublicText = None,
     jobs: Annotated[
         int | None,
-        typer.Option(
-            "--jobs",
-            "-j",
-            parser=Number(kind=int, low=1, high=MOST_JOBS),
-            metavar="NUMBER",
-            help="Cells to compute at once. Default: one per processor, at most 4. "
+        Option(
+            "Cells to compute at once. Default: one per processor, at most 4. "
             "With 1, no cell slows another and speeds are comparable.",
-            rich_help_panel=OUTPUT,
+            OUTPUT,
+            parse=Number(kind=int, low=1, high=MOST_JOBS),
+            metavar="NUMBER",
+            short="-j",
             hidden=True,
         ),
     ] = None,
     resume: Annotated[
         Path | None,
-        typer.Option(
-            "--resume",
+        Option(
+            "Save finished rows to this file, and continue from it.",
+            OUTPUT,
             metavar="FILE",
-            help="Save finished rows to this file, and continue from it.",
-            rich_help_panel=OUTPUT,
             hidden=True,
         ),
+        Writes(),
     ] = None,
     csv: Annotated[
         Path | None,
-        typer.Option(
-            "--csv",
-            metavar="FILE",
-            help="Write the table as CSV.",
-            rich_help_panel=OUTPUT,
-        ),
+        Option("Write the table as CSV.", OUTPUT, metavar="FILE"),
+        Writes(),
     ] = None,
     latex: Annotated[
         Path | None,
-        typer.Option(
-            "--latex",
-            metavar="FILE",
-            help="Write the table for LaTeX (booktabs).",
-            rich_help_panel=OUTPUT,
-        ),
+        Option("Write the table for LaTeX (booktabs).", OUTPUT, metavar="FILE"),
+        Writes(),
     ] = None,
     figure: Annotated[
         Path | None,
-        typer.Option(
-            "--figure",
+        Option(
+            "Write utility, or meaning, by risk as a picture: a file .svg.",
+            OUTPUT,
             metavar="FILE",
-            help="Write utility, or meaning, by risk as a picture: a file .svg.",
-            rich_help_panel=OUTPUT,
             hidden=True,
         ),
+        Writes(),
     ] = None,
     as_json: options.AsJson = False,
-    html: options.Html = None,
+    pages: Annotated[Reports, Take("html")],
     quiet: options.Quiet = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: utility, attacks.
@@ -281,6 +283,7 @@ def command(
     from dptext.evaluation import OWNER, comparison_views, views
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.comparison import check, read_sample
+    from dptext.evaluation.settings import EvaluationSettings
 
     progress.enable(not quiet)
     if figure is not None and figure.suffix.lower() not in ("", ".svg"):
@@ -291,24 +294,26 @@ def command(
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
-    settings = measured.settings(
+    settings = EvaluationSettings.begin(
+        measured,
         bayes=False,
         attackers=False,
-        public_text=PublicText.named(public_text, layout.field),
+        public_text=PublicText.named(public_text, selection.fields),
     )
     settings.check()
-    selection = layout.selection("text", missing="pass")
+    fields = selection.fields or ("text",)
+    selection = replace(selection, fields=fields, missing="pass")
     cells = grid.cells(settings.attacker)
     from dptext.engine import folders
 
     check(cells)
-    files = folders.find_files([file], layout.format)
+    files = folders.find_files([file], selection.format)
     texts = read_sample(
         paths=files,
         selection=selection,
         settings=settings,
         size=sample,
-        format=layout.format,
+        format=selection.format,
     )
     at_once = jobs or min(4, os.cpu_count() or 1)
     if settings.attacker is not None:
@@ -339,7 +344,7 @@ def command(
     }
     data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
     # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=html, extra_files=tables, width=110)
+    screen.deliver(data, as_json, page, html=pages.html, extra_files=tables, width=110)
 
 
 def _computed(

@@ -21,6 +21,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dptext import registry, settings, streams
 from dptext.errors import UsageError
+from dptext.run import groups
+from dptext.run.marks import ByFile, ByVariable, find_mark
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject
@@ -30,35 +32,9 @@ NAMES = (NAME, "pyproject.toml")
 SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
-_CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set_"})
+_CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set"})
 _VOCABULARY = frozenset({"lexicon", "topics"})
 _SPENT = frozenset({"epsilon", "risk"})
-_LAYOUT = frozenset({"field", "format", "delimiter", "quoting", "header", "encoding"})
-_RECORDS = _LAYOUT | {"id", "missing", "max_record_bytes", "on_error"}
-_RECIPE = _CHANGES | _VOCABULARY | {"profile"}
-# Options that a file and the environment may set, by command.
-BY_FILE: Mapping[str, frozenset[str]] = {
-    "sanitize": _RECIPE
-    | _RECORDS
-    | {"ledger", "subject", "limit", "limit_delta", "bayes_risk", "sidecar"}
-    | {"drop", "pseudonym", "fail_on"}
-    | {"batch_size", "jobs"},
-    "explain": _RECIPE,
-    "calibrate": frozenset({"profile", "mechanism", "lexicon", "set_", "field"}),
-    "compare": _LAYOUT | {"profile"},
-    "evaluate": _LAYOUT | {"id"},
-    "embed": _RECORDS | {"fail_on"},
-}
-# Keys of the section sanitize.
-_KEYS = tuple(sorted(name.rstrip("_") for name in BY_FILE["sanitize"]))
-# Only the environment sets these: a file that others share names no secret.
-_SECRET = frozenset({"key_file", "sign_key"})
-BY_VARIABLE: Mapping[str, frozenset[str]] = {
-    "sanitize": _SECRET,
-    "embed": _SECRET,
-    "check": frozenset({"verify_key"}),
-}
-COMMANDS = BY_FILE.keys() | BY_VARIABLE.keys()
 # Options that an option overrides in the layers below.
 OVERRIDDEN = {
     "profile": _CHANGES | _VOCABULARY,
@@ -68,7 +44,9 @@ OVERRIDDEN = {
     "quarantine": frozenset({"on_error"}),
 }
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
-Option = Any  # The parser has no public types.
+Parsed = Any  # The parser has no public types.
+#: Marks by option.
+Marks = Mapping[str, Sequence[object]]
 
 
 class Setting(NamedTuple):
@@ -188,7 +166,7 @@ def overridden(names: Iterable[str]) -> set[str]:
 
 
 def layered_settings(
-    command: str, options: Sequence[Option], file: Configuration
+    options: Sequence[Parsed], marks: Marks, file: Configuration
 ) -> dict[str, Setting]:
     """Return the defaults of a command from the environment and a file.
 
@@ -196,22 +174,20 @@ def layered_settings(
     `sanitize` that no file may set.
     """
     _check_keys(file)
-    by_file = BY_FILE.get(command, frozenset())
-    by_variable = by_file | BY_VARIABLE.get(command, frozenset())
     variables, keys = dict[str, Setting](), dict[str, Setting]()
     for option in options:
         name, variable = option.name, variable_name(option.name)
+        by_file = find_mark(marks[name], ByFile)
         text = os.environ.get(variable)
-        if text and name in by_variable:
+        if text and (by_file or find_mark(marks[name], ByVariable)):
             split = _split(text, variable) if option.multiple else text
             variables[name] = Setting(
                 _convert_flag(option, split, variable), variable, variable
             )
-        key = name.rstrip("_")
-        value = file.sections.get("sanitize", {}).get(key)
-        if value is not None and name in by_file:
-            where = f"{file.label}: sanitize.{key}"
-            written = _spell(option, _resolve_path(name, value, file), where)
+        value = file.sections.get("sanitize", {}).get(name)
+        if value is not None and by_file is not None:
+            where = f"{file.label}: sanitize.{name}"
+            written = _spell(option, _resolve_path(by_file, value, file), where)
             keys[name] = Setting(written, file.label, where)
     hidden = variables.keys() | overridden(variables)
     return variables | {name: keys[name] for name in keys if name not in hidden}
@@ -219,12 +195,13 @@ def layered_settings(
 
 def _check_keys(file: Configuration) -> None:
     """Raise UsageError for keys of the section `sanitize` that no file may set."""
+    keys, secrets = groups.named(ByFile), groups.named(ByVariable)
     for key in file.sections.get("sanitize", {}):
-        if key not in _KEYS:
-            hint = registry.suggest(key, _KEYS)
+        if key not in keys:
+            hint = registry.suggest(key, keys)
             if "did you mean" not in hint:
                 hint = "dptext --no-config doctor --settings lists those that are"
-            if key in _SECRET:
+            if key in secrets:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
                 f"{file.label}: sanitize.{key}: not a setting for files; {hint}"
@@ -233,7 +210,7 @@ def _check_keys(file: Configuration) -> None:
 
 def variable_name(name: str) -> str:
     """Return the environment variable of a parameter."""
-    return f"DPTEXT_{name.rstrip('_').upper()}"
+    return f"DPTEXT_{name.upper()}"
 
 
 def _split(text: str, variable: str) -> list[str]:
@@ -247,24 +224,17 @@ def _split(text: str, variable: str) -> list[str]:
         ) from None
 
 
-def _resolve_path(name: str, value: object, file: Configuration) -> object:
+def _resolve_path(mark: ByFile, value: object, file: Configuration) -> object:
     """Return a path in a file, relative to the folder of the file."""
-    if not isinstance(value, str) or file.path is None:
+    if not isinstance(value, str) or file.path is None or mark.is_path is None:
         return value
     path = file.path.parent / os.path.expanduser(value)
-    is_path = {
-        "ledger": True,
-        "profile": path.suffix in (".yaml", ".yml"),
-        "lexicon": path.suffix != "" and path.exists(),
-        # As FILE.json or FILE.json/16; any other is a name.
-        "topics": any(each.suffix and each.is_file() for each in (path, path.parent)),
-    }
-    return str(path) if is_path.get(name) else value
+    return str(path) if mark.is_path(value, path) else value
 
 
-def _spell(option: Option, value: object, where: str) -> object:
+def _spell(option: Parsed, value: object, where: str) -> object:
     """Return a value of a file in the spelling of its option. Raises UsageError."""
-    if option.name == "set_" and isinstance(value, dict):
+    if option.name == "set" and isinstance(value, dict):
         value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
     parts = value if option.multiple and isinstance(value, list) else [value]
     for each in parts:
@@ -276,11 +246,11 @@ def _spell(option: Option, value: object, where: str) -> object:
     return _convert_flag(option, texts if option.multiple else texts[0], where)
 
 
-def _is_flag(option: Option) -> bool:
+def _is_flag(option: Parsed) -> bool:
     return getattr(option, "is_flag", False)  # arguments have no such attribute
 
 
-def _convert_flag(option: Option, value: object, where: str) -> object:
+def _convert_flag(option: Parsed, value: object, where: str) -> object:
     """Return a value; that of a flag as true or false. Raises UsageError."""
     if not _is_flag(option):
         return value

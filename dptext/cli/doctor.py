@@ -18,6 +18,8 @@ from dptext._built import VARIABLE
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError, UsageError
 from dptext.report.blocks import Column, Paragraph, Table
+from dptext.run import groups
+from dptext.run.marks import ByFile, Option
 
 # In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
@@ -45,28 +47,24 @@ def command(
     *,
     install: Annotated[
         list[str] | None,
-        typer.Option(
-            "--install",
-            metavar="NAME",
-            help="Download this model or data set, or all that are missing; "
+        Option(
+            "Download this model or data set, or all that are missing; "
             "repeatable. Nothing else in dptext downloads anything.",
+            metavar="NAME",
         ),
     ] = None,
     settings: Annotated[
         bool,
-        typer.Option(
-            "--settings",
-            help="Show the current settings of sanitize and check instead, with the "
-            "source of each.",
+        Option(
+            "Show the current settings of sanitize and check instead, with the "
+            "source of each."
         ),
     ] = False,
     cache: Annotated[
         bool,
-        typer.Option("--cache", help="Show the kept results and their size instead."),
+        Option("Show the kept results and their size instead."),
     ] = False,
-    clear: Annotated[
-        bool, typer.Option("--clear", help="With --cache: delete the kept results.")
-    ] = False,
+    clear: Annotated[bool, Option("With --cache: delete the kept results.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration.
@@ -189,8 +187,8 @@ def _models() -> Iterator[Inspection]:
 
 def _keys() -> Iterator[Inspection]:
     """Look at the files of keys that variables name."""
+    from dptext import signatures
     from dptext.randomness import RunKey
-    from dptext.report import signatures
 
     read: dict[str, Callable[[Path], object]] = {
         "key_file": RunKey.from_file,
@@ -270,9 +268,9 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         plain = json.dumps(None if value in ([], ()) else value, default=str)
         rows.append((name, json.loads(plain), source or "default"))
 
-    for name in sorted({*configuration.BY_FILE["sanitize"], *chosen}):
+    for name in sorted({*groups.named(ByFile), *chosen}):
         source = chosen[name].source if name in chosen else None
-        add(f"sanitize.{name.rstrip('_')}", values[name], source)
+        add(f"sanitize.{name}", values[name], source)
     values, chosen = parser.default_values("check", context)
     for name, value in asdict(policy.from_section(file.policy, file.label)).items():
         source = file.label if name in (file.policy or ()) else None

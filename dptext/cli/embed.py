@@ -7,10 +7,15 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import applying, groups, options, outputs, screen, stopping
-from dptext.cli.options import GUARANTEE, LEDGER, MEASURES, OUTPUT
-from dptext.cli.values import Number, one_of
-from dptext.errors import UsageError
+from dptext.cli import options, outputs, parser, screen, stopping
+from dptext.cli.parser import Take
+from dptext.run.choices import Choices
+from dptext.run.files import Outputs, Reports
+from dptext.run.interface import refuse_both
+from dptext.run.marks import GUARANTEE, LEDGER, MEASURES, OUTPUT, Names, Option, Writes
+from dptext.run.selection import FIELDS, FILE_LAYOUT, Selection
+from dptext.run.values import Number, one_of
+from dptext.run.work import Keys, Work
 
 EXAMPLES = (
     "dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy",
@@ -24,54 +29,47 @@ class PoolOptions:
 
     pool: Annotated[
         str,
-        typer.Option(
-            "--pool",
-            parser=one_of("word", "mean", "sif", "sentence"),
-            metavar="NAME",
-            help="word: one vector per word. mean, sif (weighted by frequency) or "
+        Option(
+            "word: one vector per word. mean, sif (weighted by frequency) or "
             "sentence (needs --model): one per text.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            parse=one_of("word", "mean", "sif", "sentence"),
+            metavar="NAME",
         ),
     ] = "mean"
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Sentence model, a folder or package.",
-            rich_help_panel=GUARANTEE,
-        ),
+        Option("Sentence model, a folder or package.", GUARANTEE, metavar="NAME"),
     ] = None
     subject: Annotated[
         str | None,
-        typer.Option(
-            "--subject",
-            metavar="NAME",
-            help="Field with the person that a record is about. The report then bounds "
+        Option(
+            "Field with the person that a record is about. The report then bounds "
             "the loss of all vectors of one person.",
-            rich_help_panel=LEDGER,
+            LEDGER,
+            metavar="NAME",
             hidden=True,
         ),
+        FIELDS,
+        Names(),
     ] = None
     most: Annotated[
         int,
-        typer.Option(
-            "--most",
-            parser=Number(kind=int, low=1, high=1_000_000),
+        Option(
+            "Most vectors of one subject, which share epsilon (or mu).",
+            LEDGER,
+            parse=Number(kind=int, low=1, high=1_000_000),
             metavar="NUMBER",
-            help="Most vectors of one subject, which share epsilon (or mu).",
-            rich_help_panel=LEDGER,
             hidden=True,
         ),
     ] = 1
     public: Annotated[
         str | None,
-        typer.Option(
-            "--public",
-            metavar="FILE",
-            help="Public texts, one per line: the directions that privunit keeps, and "
+        Option(
+            "Public texts, one per line: the directions that privunit keeps, and "
             "measures of sentence vectors. Default: frequent words.",
-            rich_help_panel=MEASURES,
+            MEASURES,
+            metavar="FILE",
             hidden=True,
         ),
     ] = None
@@ -79,56 +77,39 @@ class PoolOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoiseOptions:
-    """How vectors become private."""
+    """The noise of vectors."""
 
-    mechanism: options.Mechanism = None
-    epsilon: Annotated[
-        float | None,
-        typer.Option(
-            "--epsilon",
-            parser=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
-            help="Epsilon per word or text, for one vector (with --most: for one "
-            "subject). Default: 8.",
-            rich_help_panel=GUARANTEE,
-        ),
-    ] = None
-    risk: options.Risk = None
     mu: Annotated[
         float | None,
-        typer.Option(
-            "--mu",
-            parser=Number(kind=float, low=1e-6, high=1000),
+        Option(
+            "Instead of an epsilon: mu of Gaussian differential privacy.",
+            GUARANTEE,
+            parse=Number(kind=float, low=1e-6, high=1000),
             metavar="NUMBER",
-            help="Instead of an epsilon: mu of Gaussian differential privacy.",
-            rich_help_panel=GUARANTEE,
             hidden=True,
         ),
     ] = None
     clip: Annotated[
         float | None,
-        typer.Option(
-            "--clip",
-            parser=Number(kind=float, low=1e-6, high=1e5),
+        Option(
+            "Shorten longer vectors to this length. Default: 1.",
+            GUARANTEE,
+            parse=Number(kind=float, low=1e-6, high=1e5),
             metavar="NUMBER",
-            help="Shorten longer vectors to this length. Default: 1.",
-            rich_help_panel=GUARANTEE,
         ),
     ] = None
-    lexicon: options.Lexicon = None
-    set_: options.SetKey = None
 
 
 VectorFile = Annotated[
     str | None,
-    typer.Option(
-        "--output",
-        "-o",
-        metavar="FILE",
-        help="File to write: .npy (vectors alone), .npz or .parquet. Its report goes "
+    Option(
+        "File to write: .npy (vectors alone), .npz or .parquet. Its report goes "
         "beside it.",
-        rich_help_panel=OUTPUT,
+        OUTPUT,
+        metavar="FILE",
+        short="-o",
     ),
+    Writes(),
 ]
 
 
@@ -136,38 +117,61 @@ def command(
     context: typer.Context,
     files: options.Files = None,
     *,
-    records: groups.RecordOptions,
+    selection: Annotated[
+        Selection,
+        Take(f"fields {FILE_LAYOUT} id_field missing max_record_bytes"),
+    ],
     pooled: PoolOptions,
+    choices: Annotated[
+        Choices,
+        Take(
+            "mechanism risk lexicon overrides",
+            is_typed=True,
+            epsilon="Epsilon per word or text, for one vector (with --most: for one "
+            "subject). Default: 8.",
+        ),
+    ],
     noise: NoiseOptions,
-    keys: groups.KeyOptions,
+    keys: Keys,
     output: VectorFile = None,
-    fail_on: options.FailOn = None,
-    reported: groups.ReportOptions,
-    work: groups.RunOptions,
+    outs: Annotated[Outputs, Take("fail_on")],
+    reports: Annotated[
+        Reports, Take("report html public_report sidecar sign_key", is_typed=True)
+    ],
+    faulty: Annotated[Work, Take("on_error quarantine")],
+    work: Annotated[Work, Take("jobs batch_size", is_typed=True)],
+    shown: options.Shown,
 ) -> None:
     """Release noisy vectors of words or texts, to train models on."""
+    from dptext.engine.files import SignedReports
+    from dptext.engine.job import Job
+    from dptext.engine.language import is_asked_for
+    from dptext.engine.request import open_key
     from dptext.vectors import columns, release
     from dptext.vectors.request import VectorRequest
 
-    if pooled.subject is not None and records.id is not None:
-        raise UsageError("give --id or --subject, not both: an id names one record")
-    chosen = asdict(noise)
-    clip, mu = chosen.pop("clip"), chosen.pop("mu")
-    over = options.overrides(chosen.pop("set_"), **chosen)
-    settings = release.parse(over, asdict(pooled), clip=clip, mu=mu)
-    answer = screen.Answer(work, context)
-    release.check_text("--delimiter", records.delimiter)
-    columns.find(output)
-    task = records.job(
-        files=files, output=output, subject=pooled.subject, over=over, work=work
+    refuse_both(
+        "id", selection.id_field is not None, "subject", pooled.subject is not None
     )
-    task = replace(task, typed=context.meta[applying.TYPED])
-    inspect = stopping.inspection(fail_on, context)
+    over = choices.keys
+    settings = release.parse(over, asdict(pooled), clip=noise.clip, mu=noise.mu)
+    answer = screen.Answer(shown, context)
+    release.check_text("--delimiter", selection.delimiter)
+    columns.find(output)
+    task = Job(
+        inputs=tuple(files or ("-",)),
+        output=None if output == "-" else output,
+        selection=replace(selection, subject_field=pooled.subject),
+        work=replace(work, on_error=faulty.on_error, quarantine=faulty.quarantine),
+        any_language=is_asked_for(over),
+        needs=context.meta[parser.NEEDS],
+    )
+    inspect = stopping.inspection(outs.fail_on, context)
     request = VectorRequest(
         job=task,
         settings=settings,
-        key=keys.key(),
-        reports=reported.reports(keys.key_file),
+        key=open_key(keys),
+        reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
         inspect=None if inspect is None else inspect.look_at_vectors,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,9 +11,14 @@ import typer
 
 from dptext import progress
 from dptext._version import __version__
-from dptext.cli import faults, groups, options, screen
-from dptext.cli.options import GUARANTEE, MEASURES
+from dptext.cli import faults, options, screen
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.run.choices import Choices
+from dptext.run.files import Reports
+from dptext.run.marks import GUARANTEE, MEASURES, Option
+from dptext.run.measures import Measures
+from dptext.run.selection import FILE_LAYOUT, Selection
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -30,62 +36,38 @@ def command(
         typer.Argument(metavar="PRIVATE", help="The private file made from it."),
     ],
     *,
-    layout: groups.LayoutOptions,
-    id: options.Id = None,
+    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT} id_field")],
     profile: Annotated[
         str | None,
-        typer.Option(
-            "--profile",
-            "-p",
-            metavar="NAME",
-            help="Profile of `dptext list`, or a .yaml file. The one that made the "
+        Option(
+            "Profile of `dptext list`, or a .yaml file. The one that made the "
             "private file; or its public report.",
-            rich_help_panel=GUARANTEE,
+            GUARANTEE,
+            metavar="NAME",
+            short="-p",
         ),
     ] = None,
-    changes: groups.ProfileOptions,
-    measured: groups.MeasureOptions,
-    attackers: Annotated[
-        bool,
-        typer.Option(
-            "--attackers/--no-attackers",
-            help="Attack new draws of the originals with attackers of whole texts, or "
-            "leave that out.",
-            rich_help_panel=MEASURES,
-            hidden=True,
-        ),
-    ] = True,
+    choices: Annotated[
+        Choices,
+        Take("risk epsilon mechanism decode lexicon topics overrides", is_typed=True),
+    ],
+    measured: Measures,
     public_text: options.PublicText = None,
-    linkage: Annotated[
-        bool,
-        typer.Option(
-            "--linkage",
-            help="Attack rows by the originals.",
-            rich_help_panel=MEASURES,
-        ),
-    ] = False,
     identities: Annotated[
         str | None,
-        typer.Option(
-            "--identities",
-            metavar="FILE",
-            help="Values that must not appear, such as names.",
-            rich_help_panel=MEASURES,
-        ),
+        Option("Values that must not appear, such as names.", MEASURES, metavar="FILE"),
     ] = None,
     identities_field: Annotated[
         str | None,
-        typer.Option(
-            "--identities-field",
+        Option(
+            "Field or column of --identities with the values. Default: text.",
+            MEASURES,
             metavar="NAME",
-            help="Field or column of --identities with the values. Default: text.",
-            rich_help_panel=MEASURES,
             hidden=True,
         ),
     ] = None,
     as_json: options.AsJson = False,
-    report: options.Report = None,
-    html: options.Html = None,
+    reports: Annotated[Reports, Take("report html")],
 ) -> None:
     """Compare a private file with its original: utility, attacks.
 
@@ -99,16 +81,15 @@ def command(
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.identities import IdentityFile, IdentityMeter
+    from dptext.evaluation.settings import EvaluationSettings
     from dptext.lexicons import topics
-    from dptext.report.layout import SIDECAR
+    from dptext.run.files import SIDECAR
 
-    over = changes.overrides()
-    public = PublicText.named(public_text, layout.field)
-    settings = measured.settings(
-        attackers=attackers, public_text=public, linkage=linkage
-    )
+    over = choices.keys
+    public = PublicText.named(public_text, selection.fields)
+    settings = EvaluationSettings.begin(measured, public_text=public)
     attacker = settings.attacker
-    selection = layout.selection("text", id_field=id)
+    selection = replace(selection, fields=selection.fields or ("text",))
     alone = set(over) <= {"lexicon"} and attacker is None and public is None
     if profile is None and not alone:
         raise UsageError(
@@ -138,7 +119,7 @@ def command(
         private=private,
         selection=selection,
         values={"--label": settings.labels, "--attribute": settings.attributes},
-        format=layout.format,
+        format=selection.format,
     )
     meter = None if values is None else IdentityMeter.from_file(values, words)
     sending = writer.decoder.server_attacker if writer and attacker else None
@@ -171,9 +152,9 @@ def command(
         "settings": writer.profile.settings() if writer else None,
         **msgspec.to_builtins(result),
     }
-    files = {report: f"{screen.to_json(data)}\n"}
+    files = {reports.report: f"{screen.to_json(data)}\n"}
     screen.deliver(
-        data, as_json, views.evaluation(result), html=html, extra_files=files
+        data, as_json, views.evaluation(result), html=reports.html, extra_files=files
     )
 
 

@@ -7,9 +7,13 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import groups, options, screen
-from dptext.cli.values import Number
+from dptext.cli import options, screen
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.run.choices import Choices
+from dptext.run.files import Reports
+from dptext.run.marks import Option
+from dptext.run.values import Number
 
 EXAMPLES = ('dptext explain "I love this small hotel in Paris."',)
 
@@ -22,32 +26,31 @@ def command(
         ),
     ],
     *,
-    profile: options.Profile = "balanced",
-    changes: groups.ProfileOptions,
+    choices: Choices,
     top: Annotated[
         int,
-        typer.Option(
-            "--top",
-            parser=Number(kind=int, low=0, high=1000),
+        Option(
+            "Number of replacements to show for each word.",
+            parse=Number(kind=int, low=0, high=1000),
             metavar="NUMBER",
-            help="Number of replacements to show for each word.",
         ),
     ] = 5,
     as_json: options.AsJson = False,
-    html: options.Html = None,
+    pages: Annotated[Reports, Take("html")],
 ) -> None:
     """Show epsilon and likeliest replacements of each word of a text.
 
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.
     """
-    from dptext import calls
+    from dptext import calibration, lexicons, profile
     from dptext.engine import explanation
 
     if text == "-":
         text = sys.stdin.read()
     if not text.strip():
         raise UsageError("the text is empty: give one, or - for that of standard input")
-    pipeline = calls.open_pipeline(changes.profile(profile), changes.overrides())
+    recipe = profile.chosen(choices)
+    pipeline = calibration.build(recipe, lexicons.find(recipe.lexicon))
     result = explanation.explain(pipeline, text, top)
-    screen.deliver(result, as_json, explanation.view(result), html=html)
+    screen.deliver(result, as_json, explanation.view(result), html=pages.html)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, astuple, replace
+from dataclasses import astuple, replace
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
@@ -14,10 +14,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from dptext import progress, registry, streams
-from dptext.cli import configuration, groups, options, screen
-from dptext.cli.options import INPUT
-from dptext.cli.values import one_of
+from dptext.cli import configuration, screen
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.overrides import make_overrides
+from dptext.run import groups
+from dptext.run.marks import INPUT, Option
+from dptext.run.selection import FILE_LAYOUT, Selection
+from dptext.run.values import one_of
 from dptext.settings import share
 
 if TYPE_CHECKING:
@@ -100,25 +104,25 @@ def command(
         ),
     ],
     *,
-    layout: groups.LayoutOptions,
-    fields: groups.FieldOptions,
+    selection: Annotated[
+        Selection,
+        Take(f"fields {FILE_LAYOUT} dropped pseudonyms", is_typed=True),
+    ],
     keep: Annotated[
         list[str] | None,
-        typer.Option(
-            "--keep",
+        Option(
+            "Field to copy unchanged even if it looks identifying; repeatable.",
+            INPUT,
             metavar="NAME",
-            help="Field to copy unchanged even if it looks identifying; repeatable.",
-            rich_help_panel=INPUT,
         ),
     ] = None,
     audience: Annotated[
         str | None,
-        typer.Option(
-            "--audience",
-            parser=one_of(*Audience),
+        Option(
+            "Who will read the output: people, programs or statistics.",
+            INPUT,
+            parse=one_of(*Audience),
             metavar="NAME",
-            help="Who will read the output: people, programs or statistics.",
-            rich_help_panel=INPUT,
         ),
     ] = None,
 ) -> None:
@@ -139,15 +143,15 @@ def command(
         )
     from dptext.engine import folders
 
-    first, *others = folders.find_files([file], layout.format)
+    first, *others = folders.find_files([file], selection.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
-    job = Job((first,), None, layout.selection(), format=layout.format)
+    job = Job((first,), None, replace(selection, dropped=(), pseudonyms=()))
     columns = survey.survey(job)
     fields_by_use = {
-        Use.PRIVATE: layout.field,
-        Use.DROP: fields.drop,
-        Use.PSEUDONYM: fields.pseudonym,
+        Use.PRIVATE: selection.fields,
+        Use.DROP: selection.dropped,
+        Use.PSEUDONYM: selection.pseudonyms,
         Use.KEEP: keep,
     }
     uses = _suggested(columns, _by_name(columns, fields_by_use))
@@ -157,16 +161,13 @@ def command(
             job=job,
             columns=columns,
             uses=uses,
-            layout=layout,
             audience=audience,
         )
     else:
         job = _chosen(job, columns, uses)
         recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
         typer.echo(
-            _settings(
-                job=job, columns=columns, uses=uses, layout=layout, recipe=recipe
-            ),
+            _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
         )
 
@@ -212,7 +213,6 @@ def _ask(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: groups.LayoutOptions,
     audience: str | None,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
@@ -248,7 +248,6 @@ def _ask(
         job=chosen,
         columns=columns,
         uses=uses,
-        layout=layout,
         recipe=_recipe(reader, risk),
     )
     path = Path(configuration.NAME)
@@ -373,7 +372,7 @@ def _preview(job: Job, audience: Audience) -> None:
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(profile.DEFAULT, options.overrides(risk=risk))
+            f"risk {risk}": profile.load(profile.DEFAULT, make_overrides(risk=risk))
             for risk in _RISKS
         }
     else:
@@ -411,23 +410,18 @@ def _settings(
     job: Job,
     columns: Sequence[FieldSummary],
     uses: Uses,
-    layout: groups.LayoutOptions,
     recipe: tuple[dict[str, Any], dict[str, Any]],
 ) -> str:
     """Return the content of the file: the use of each field, and the policy."""
     import yaml
 
-    selection, usual = job.selection, groups.LayoutOptions()
-    named = {**asdict(layout), "field": list(selection.fields) or None}
-    sanitize = {
-        name: value for name, value in named.items() if value != getattr(usual, name)
-    }
-    if selection.dropped:
-        sanitize["drop"] = list(selection.dropped)
-    if selection.pseudonyms:
-        sanitize["pseudonym"] = list(selection.pseudonyms)
-    if selection.missing != "fail":
-        sanitize["missing"] = selection.missing
+    selection, usual = job.selection, Selection(fields=())
+    sanitize: dict[str, Any] = {}
+    for name, option, _ in groups.options(Selection):
+        value = getattr(selection, name)
+        if value != getattr(usual, name):
+            shown = list(value) if isinstance(value, tuple) else value
+            sanitize[option.spelled or name] = shown
     settings, check = recipe
     sanitize |= settings
     if columns:

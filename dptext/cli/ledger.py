@@ -13,6 +13,7 @@ from dptext import streams
 from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
 from dptext.report.blocks import Column, Paragraph, Table
+from dptext.run.marks import Option
 
 app = typer.Typer(
     name="ledger",
@@ -30,10 +31,9 @@ def show(
     *,
     value: Annotated[
         list[str] | None,
-        typer.Option(
-            "--value",
+        Option(
+            "Show the loss of this value of the subject field; repeatable.",
             metavar="VALUE",
-            help="Show the loss of this value of the subject field; repeatable.",
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -246,7 +246,8 @@ def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
     from dptext.report import document
-    from dptext.report.layout import SIDECAR, sidecar_path
+    from dptext.report.layout import sidecar_path
+    from dptext.run.files import SIDECAR
 
     tokens = []
     for path in files:

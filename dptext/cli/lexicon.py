@@ -9,11 +9,14 @@ import typer
 
 from dptext import progress
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import GUARANTEE, PublicFiles, SavedName
-from dptext.cli.values import Number, one_of
+from dptext.cli.options import PublicFiles, SavedName
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.progress import shares
 from dptext.report.blocks import Column, Figures, Table
+from dptext.run.marks import GUARANTEE, Option
+from dptext.run.selection import Selection
+from dptext.run.values import Number, one_of
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject, Lexicon
@@ -29,12 +32,7 @@ app = typer.Typer(
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
     str,
-    typer.Option(
-        "--lexicon",
-        metavar="NAME",
-        help="Lexicon of `dptext lexicon list`, or a file.",
-        rich_help_panel=GUARANTEE,
-    ),
+    Option("Lexicon of `dptext lexicon list`, or a file.", GUARANTEE, metavar="NAME"),
 ]
 
 
@@ -79,55 +77,47 @@ def import_(
     name: SavedName,
     format: Annotated[
         str | None,
-        typer.Option(
-            "--format",
-            parser=one_of(*FORMATS),
+        Option(
+            f"{', '.join(FORMATS)}. Default: by content.",
+            parse=one_of(*FORMATS),
             metavar="NAME",
-            help=f"{', '.join(FORMATS)}. Default: by content.",
         ),
     ] = None,
     max_words: Annotated[
         int | None,
-        typer.Option(
-            "--max-words",
-            parser=Number(kind=int, low=1),
+        Option(
+            "Read only the first N words.",
+            parse=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Read only the first N words.",
         ),
     ] = None,
     listed: Annotated[
         int,
-        typer.Option(
-            "--listed",
-            parser=Number(kind=int, low=1),
+        Option(
+            "Number of replacements to store for each word.",
+            parse=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Number of replacements to store for each word.",
         ),
     ] = 100,
     english: Annotated[
         bool,
-        typer.Option(
-            "--english",
-            help="English words: order replacements as the built-in lexicon does.",
-        ),
+        Option("English words: order replacements as the built-in lexicon does."),
     ] = False,
     outputs: Annotated[
         int | None,
-        typer.Option(
-            "--outputs",
-            parser=Number(kind=int, low=0),
-            metavar="NUMBER",
-            help="Use only the first N words as replacements, none too often; 0: all "
+        Option(
+            "Use only the first N words as replacements, none too often; 0: all "
             "words, by distance. Default: 8000, or all if there are fewer.",
+            parse=Number(kind=int, low=0),
+            metavar="NUMBER",
         ),
     ] = None,
     language: Annotated[
         str | None,
-        typer.Option(
-            "--language",
-            metavar="NAME",
-            help="Language code, as in de. Default: en if the most frequent words are "
+        Option(
+            "Language code, as in de. Default: en if the most frequent words are "
             "English, else unknown.",
+            metavar="NAME",
         ),
     ] = None,
     as_json: options.AsJson = False,
@@ -160,22 +150,18 @@ def ngrams(
     *,
     name: SavedName,
     lexicon: BaseLexicon = "builtin",
-    field: options.Field = None,
-    format: options.Format = None,
+    public: Annotated[Selection, Take("fields format", is_typed=True)],
     min_count: Annotated[
         int,
-        typer.Option(
-            "--min-count",
-            parser=Number(kind=int, low=1),
+        Option(
+            "Keep pairs that occur at least this often.",
+            parse=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Keep pairs that occur at least this often.",
         ),
     ] = 1,
     licence: Annotated[
         str,
-        typer.Option(
-            "--licence", metavar="TEXT", help="Licence of the corpus, for the record."
-        ),
+        Option("Licence of the corpus, for the record.", metavar="TEXT"),
     ] = "not stated",
     as_json: options.AsJson = False,
 ) -> None:
@@ -193,7 +179,7 @@ def ngrams(
     words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):
-        for batch in read_texts(files, tuple(field or ("text",)), format):
+        for batch in read_texts(files, public.fields or ("text",), public.format):
             counts.add(batch)
     meta = {
         "source": ", ".join(Path(file).name for file in files),
@@ -217,27 +203,24 @@ def adapt(
     lexicon: BaseLexicon = "builtin",
     from_text: Annotated[
         bool,
-        typer.Option(
-            "--from-text",
-            help="Learn words and vectors from these texts alone, for languages "
-            "without a lexicon.",
+        Option(
+            "Learn words and vectors from these texts alone, for languages "
+            "without a lexicon."
         ),
     ] = False,
     language: Annotated[
         str | None,
-        typer.Option("--language", metavar="NAME", help="Language code, as in de."),
+        Option("Language code, as in de.", metavar="NAME"),
     ] = None,
     min_count: Annotated[
         int,
-        typer.Option(
-            "--min-count",
-            parser=Number(kind=int, low=1),
+        Option(
+            "Keep words and pairs that occur at least this often.",
+            parse=Number(kind=int, low=1),
             metavar="NUMBER",
-            help="Keep words and pairs that occur at least this often.",
         ),
     ] = 3,
-    field: options.Field = None,
-    format: options.Format = None,
+    public: Annotated[Selection, Take("fields format", is_typed=True)],
     as_json: options.AsJson = False,
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
@@ -256,7 +239,7 @@ def adapt(
             "--language needs --from-text: a lexicon has a language already"
         )
     base = None if from_text else lexicons.find(lexicon, warn=faults.print_line)
-    texts = [PublicText.from_file(file, field, format) for file in files]
+    texts = [PublicText.from_file(file, public.fields, public.format) for file in files]
     language = language or "unknown"
     with shares():
         result = adapting.make(

@@ -7,66 +7,47 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dptext import streams
 from dptext.errors import OutputError, UsageError
+from dptext.run.marks import Names, Writes, find_mark
 
 # Key of the result of `check_named` in a context.
 READ = "dptext.read"
-# Options of any command that name files to write.
-_OUTPUTS = (
-    "output",
-    "report",
-    "html",
-    "public_report",
-    "quarantine",
-    "csv",
-    "latex",
-    "figure",
-    "resume",
-)
-# Options with other values than files to read.
-_NO_FILES = (
-    *_OUTPUTS,
-    "files",
-    "out_dir",
-    "field",
-    "id",
-    "subject",
-    "label",
-    "attribute",
-    "missing",
-    "delimiter",
-    "encoding",
-    "format",
-    "drop",
-    "pseudonym",
-)
 # Words of --set that may be paths.
 _WORD = re.compile(r"[^=\[\]{},:\s]+")
 
 
 def check_named(
-    params: Mapping[str, Any], configuration: Path | None
+    params: Mapping[str, Any],
+    marks: Mapping[str, Sequence[object]],
+    configuration: Path | None,
 ) -> tuple[str, ...]:
     """Raise UsageError for an output that other options or arguments name as well.
 
-    params: options and arguments by name. Returns the files in them that the command
-    reads beside its inputs.
+    params: options and arguments by name; marks: their marks. Returns the files in them
+    that the command reads beside its inputs.
     """
+    no_files = {"files"} | {
+        name for name, each in marks.items() if find_mark(each, Writes, Names)
+    }
     reads = [] if configuration is None else [str(configuration)]
     for name, value in params.items():
-        if name not in _NO_FILES:
+        if name not in no_files:
             texts = map(str, value if isinstance(value, list | tuple) else [value])
             words = (word for text in texts for word in (text, *_WORD.findall(text)))
             reads += filter(os.path.exists, words)
     if params.get("ledger"):
         reads += [str(params["ledger"]), f"{params['ledger']}.key"]
     files = params.get("files") or ()
-    writes = {name: params[name] for name in _OUTPUTS if params.get(name) is not None}
+    writes = {
+        name: params[name]
+        for name, each in marks.items()
+        if find_mark(each, Writes) and params.get(name) is not None
+    }
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
         raise UsageError("the name of a file is empty (a variable that is not set?)")

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import typing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -23,13 +23,16 @@ from typer.core import TyperCommand, TyperGroup
 
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
-from dptext.cli.values import BadValue
 from dptext.errors import UsageError
+from dptext.run.marks import ByFile, ByVariable, Needs, Option, find_mark
+from dptext.run.values import BadValue
 
 # Options and errors of the parser, which has no public types.
 Parsed = Any
 # Keys of a context: the settings that hold for the command, by parameter, and the file.
 SETTINGS, FILE = "dptext.settings", "dptext.file"
+# The needs of typed options.
+NEEDS = "dptext.needs"
 # The settings of lists that were typed instead.
 _REPLACED = "dptext.replaced"
 _HELP_ALL = "help_all"
@@ -39,18 +42,25 @@ class _Plain:
     """A command with help in colours that names no types, as in <bool>."""
 
     @functools.cached_property
-    def _types(self) -> dict[str, Parsed]:
-        """Return the declared types of the parameters."""
+    def types(self) -> dict[str, tuple[Parsed, tuple[Parsed, ...]]]:
+        """Return the declared types of the parameters, with their marks."""
         function = getattr(self, "callback", None)
         declared = () if function is None else _parameters(function)
-        return {each.name: each.annotation for each in declared}
+        return {each.name: _split(each.annotation) for each in declared}
+
+    @property
+    def marks(self) -> dict[str, tuple[Parsed, ...]]:
+        """Return the marks of the parameters."""
+        return {name: marks for name, (_, marks) in self.types.items()}
 
     def get_params(self, ctx: Parsed) -> Parsed:
         """Return the options and arguments."""
         params = super().get_params(ctx)  # type: ignore[misc]
         for each in params:
             if not isinstance(each.process_value, _Reading):
-                each.process_value = _Reading(each, self._types.get(each.name))
+                each.process_value = _Reading(
+                    each, *self.types.get(each.name, (None, ()))
+                )
             if each.param_type_name == "argument":
                 each.display_type = lambda ctx: ""
             elif each.is_flag:
@@ -72,12 +82,11 @@ class _Reading:
     that the options of dptext have.
     """
 
-    def __init__(self, option: Parsed, annotation: Parsed) -> None:
+    def __init__(self, option: Parsed, kind: Parsed, marks: Sequence[Parsed]) -> None:
         self._option, self._by_typer = option, option.process_value
-        marks = getattr(annotation, "__metadata__", ())
         parsers = (getattr(mark, "parser", None) for mark in marks)
         self._parse = next(filter(None, parsers), None)
-        self._kinds = _parts(annotation)
+        self._kinds = _parts(kind)
 
     def __call__(self, context: Parsed, value: Parsed) -> Parsed:
         """Return the value of the parameter. Raises BadValue."""
@@ -135,18 +144,31 @@ class Command(_Plain, TyperCommand):
     def invoke(self, ctx: Parsed) -> Parsed:
         """Check options and outputs together, and run the command."""
         _name_folder(ctx.params)
-        defaults = {each.name: each.default for each in self.params}
-        typed = [name for name in ctx.params if is_typed(ctx, name)]
-        differing = applying.differing(typed, ctx.params, defaults)
-        applying.check(ctx.params, differing)
-        ctx.meta[applying.TYPED] = differing
-        ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(FILE))
+        ctx.meta[NEEDS] = self._needs(ctx)
+        applying.check(ctx.params, ctx.meta[NEEDS])
+        ctx.meta[outputs.READ] = outputs.check_named(
+            ctx.params, self.marks, ctx.meta.get(FILE)
+        )
         # With --json a run writes nothing else on standard error.
         silent = ctx.params.get("json") and "verbose" in ctx.params
         if not (silent or ctx.params.get("quiet")):
             _name_sources(settings_of(ctx))
             _name_kept(ctx.params, ctx.meta[_REPLACED])
         return super().invoke(ctx)
+
+    def _needs(self, ctx: Parsed) -> dict[str, Needs]:
+        """Return the needs of the options that are typed, with another value.
+
+        Settings of the environment and of a file hold for inputs that support them.
+        """
+        needs = {}
+        for option in self.params:
+            value = ctx.params.get(option.name)
+            need = find_mark(self.marks.get(option.name, ()), Needs)
+            is_other = value not in (None, (), []) and value != option.default
+            if need is not None and is_other and is_typed(ctx, option.name):
+                needs[option.name] = need
+        return needs
 
 
 class Group(_Plain, TyperGroup):
@@ -197,12 +219,13 @@ def find_configuration(context: typer.Context) -> Configuration:
 
 def set_defaults(root: typer.Context, command: str) -> None:
     """Have the parser use settings as the defaults of a command. Raises UsageError."""
-    if command not in configuration.COMMANDS:
-        return
     group: Parsed = root.command
-    parameters = group.get_command(root, command).params
+    parsed = group.get_command(root, command)
+    marks = {} if parsed is None else parsed.marks
+    if not any(find_mark(each, ByFile, ByVariable) for each in marks.values()):
+        return
     file = find_configuration(root)
-    settings = configuration.layered_settings(command, parameters, file)
+    settings = configuration.layered_settings(parsed.params, marks, file)
     root.meta[SETTINGS], root.meta[FILE] = settings, file.path
     root.default_map = {command: {name: each.value for name, each in settings.items()}}
 
@@ -231,7 +254,7 @@ def describe_error(error: Parsed) -> str:
         setting = settings_of(context).get(option.name)
         if setting is not None and not is_typed(context, option.name):
             return f"{setting.location}: {error.message}"
-        if isinstance(error, BadValue):
+        if isinstance(error, _BadOption):
             return f"{max(option.opts, key=len)} {error.message}"
     message = " ".join(error.format_message().split())
     if context is not None and message:
@@ -259,7 +282,7 @@ def _name_sources(settings: dict[str, Setting]) -> None:
     """Print the options that settings decide, by variable and file."""
     names: dict[str, list[str]] = {}
     for name, each in sorted(settings.items()):
-        names.setdefault(each.source, []).append(name.rstrip("_"))
+        names.setdefault(each.source, []).append(name)
     if names:
         parts = (f"from {key}: {', '.join(names[key])}" for key in names)
         faults.print_line("; ".join(parts))
@@ -306,19 +329,54 @@ def add(
     )(spread(command))
 
 
+@dataclasses.dataclass(frozen=True)
+class Take:
+    """Marks a group of which a command takes some options, by their fields."""
+
+    names: tuple[str, ...]
+    #: Whether no file and no variable sets them for this command.
+    is_typed: bool
+    #: Help that differs for this command.
+    helps: dict[str, str]
+
+    def __init__(
+        self, names: str = "", *, is_typed: bool = False, **helps: str
+    ) -> None:
+        for name, value in (
+            ("names", (*names.split(), *helps)),
+            ("is_typed", is_typed),
+            ("helps", helps),
+        ):
+            object.__setattr__(self, name, value)
+
+    def option(self, name: str, option: Option) -> Option:
+        """Return the option of a field, with the help of this command."""
+        return dataclasses.replace(option, help=self.helps.get(name, option.help))
+
+
+_ALL = Take()
+_Parts = list[tuple[str, inspect.Parameter, Option]]
+
+
 def spread(command: Callable[..., None]) -> Callable[..., None]:
     """Return a command for Typer: each group of options is replaced by its options.
 
-    A group is a parameter with a dataclass as its type: each field, an option, becomes
-    a parameter. Commands with hidden options get --help-all.
+    A group is a parameter with a dataclass as its type: each field with an `Option`
+    becomes a parameter. Commands with hidden options get --help-all.
     """
-    groups: dict[str, type] = {}
+    groups: dict[str, tuple[type, _Parts]] = {}
     parameters: list[inspect.Parameter] = []
+    parsed: dict[str, Option] = {}
     for parameter in _parameters(command):
-        kind = parameter.annotation
+        kind, marks = _split(parameter.annotation)
         if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-            groups[parameter.name] = kind
-            parameters += _parameters(kind)
+            taken = next((each for each in marks if isinstance(each, Take)), _ALL)
+            parts = list(_options(kind, taken))
+            groups[parameter.name] = kind, parts
+            parameters += [_for_typer(each, option) for _, each, option in parts]
+        elif (option := find_mark(marks, Option)) is not None:
+            parameters.append(_for_typer(parameter, option))
+            parsed[parameter.name] = option
         else:
             parameters.append(parameter)
     count = sum(map(_is_hidden, parameters))
@@ -326,18 +384,99 @@ def spread(command: Callable[..., None]) -> Callable[..., None]:
         parameters.append(_help_all(count))
 
     @functools.wraps(command)
-    def run(**values: object) -> None:
+    def run(**values: Any) -> None:
         values.pop(_HELP_ALL, None)
-        for name, group in groups.items():
-            fields = dataclasses.fields(group)
+        for name, option in parsed.items():
+            values[name] = _value(values[name], option)
+        for name, (group, parts) in groups.items():
             values[name] = group(
-                **{each.name: values.pop(each.name) for each in fields}
+                **{
+                    field: _value(values.pop(each.name), option, each)
+                    for field, each, option in parts
+                }
             )
         command(**values)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {each.name: each.annotation for each in parameters}
     return run
+
+
+def _options(
+    group: type, taken: Take
+) -> Iterator[tuple[str, inspect.Parameter, Option]]:
+    """Yield the options of a group: field, parameter named as typed, and option."""
+    for each in _parameters(group):
+        kind, marks = _split(each.annotation)
+        option = find_mark(marks, Option)
+        if option is None or (taken.names and each.name not in taken.names):
+            continue
+        option = taken.option(each.name, option)
+        if taken.is_typed:
+            marks = tuple(mark for mark in marks if not isinstance(mark, ByFile))
+        name = option.spelled.replace("-", "_") or each.name
+        annotation = Annotated[(kind, *marks)]  # type: ignore[valid-type]
+        yield each.name, each.replace(name=name, annotation=annotation), option
+
+
+def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Parameter:
+    """Return a parameter that Typer takes, with the marks of the option."""
+    kind, marks = _split(parameter.annotation)
+    default = parameter.default
+    name = option.spelled or parameter.name.rstrip("_").replace("_", "-")
+    flag = f"--{name}"
+    if bool in (parts := _parts(kind)) and (default is True or type(None) in parts):
+        flag += f"/--no-{name}"
+    declared = typer.Option(
+        *filter(None, (flag, option.short)),
+        parser=None if option.parse is None else _typed_parser(option.parse),
+        metavar=option.metavar or None,
+        help=option.help,
+        rich_help_panel=option.heading or None,
+        hidden=option.hidden,
+    )
+    several = option.collect is not None or typing.get_origin(kind) is tuple
+    if several:
+        element = typing.get_args(kind)[0] if option.collect is None else str
+        kind, default = list[element] | None, None  # type: ignore[valid-type]
+    elif len({*typing.get_args(kind)} - {type(None)}) > 1:  # typed as text
+        kind = str | None
+    annotation = Annotated[(kind, declared, *marks)]  # type: ignore[valid-type]
+    return parameter.replace(
+        kind=inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation
+    )
+
+
+def _value(value: Any, option: Option, field: inspect.Parameter | None = None) -> Any:
+    """Return the value of a field from the values that were typed."""
+    if option.collect is not None:
+        return option.collect(value or ())
+    if field is not None and typing.get_origin(_split(field.annotation)[0]) is tuple:
+        return tuple(value or option.usual)
+    return value
+
+
+def _split(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """Return a type and its marks."""
+    marks = getattr(annotation, "__metadata__", ())
+    return (annotation.__origin__, marks) if marks else (annotation, ())
+
+
+def _typed_parser(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return a parser of Typer, with its errors."""
+
+    @functools.wraps(parse, assigned=())
+    def read(value: Any) -> Any:
+        try:
+            return parse(value)
+        except BadValue as error:
+            raise _BadOption(str(error)) from None
+
+    return read
+
+
+class _BadOption(typer.BadParameter):
+    """An option does not admit a value; the message begins with the value."""
 
 
 def _parameters(function: Callable[..., object]) -> list[inspect.Parameter]:

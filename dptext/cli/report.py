@@ -13,7 +13,10 @@ import typer
 
 from dptext import streams
 from dptext.cli import check, options, parser, screen
+from dptext.cli.parser import Take
 from dptext.errors import DptextError, UsageError
+from dptext.run.files import Reports
+from dptext.run.marks import Option
 
 if TYPE_CHECKING:
     from dptext.report.advice import RunOutputs
@@ -39,10 +42,10 @@ def command(
         typer.Argument(metavar="OTHER", help="Another one, to compare with."),
     ] = None,
     *,
-    html: options.Html = None,
+    pages: Annotated[Reports, Take("html")],
     as_json: options.AsJson = False,
     schema: Annotated[
-        bool, typer.Option("--schema", help="Print the JSON schema of reports instead.")
+        bool, Option("Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
     """Show the report of an output, or two reports side by side.
@@ -66,7 +69,7 @@ def command(
             side_by_side.Side(other.name, second, _released(second, other)),
         )
         page = side_by_side.view(compared)
-        screen.deliver(compared.data(), as_json, page, html=html)
+        screen.deliver(compared.data(), as_json, page, html=pages.html)
         return
     released = replace(
         released or answer.outputs_named(shown),
@@ -75,9 +78,9 @@ def command(
     )
     lines = answer.data(answer.answer(shown, released), answer.run_warnings(shown))
     page = views.report(shown, signed, released)
-    if html is None and sys.stdout.isatty():
+    if pages.html is None and sys.stdout.isatty():
         page = _first_screen(page, file)
-    screen.deliver(lines, as_json, page, html=html)
+    screen.deliver(lines, as_json, page, html=pages.html)
 
 
 def _first_screen(page: Page, file: Path) -> Page:
@@ -91,8 +94,9 @@ def _first_screen(page: Page, file: Path) -> Page:
 
 def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     """Return the report of an output, or one as JSON, and describe its signature."""
+    from dptext import signatures
     from dptext.checking import policy
-    from dptext.report import document, signatures
+    from dptext.report import document
     from dptext.report.layout import sidecar_path
 
     sidecar, name = sidecar_path(file), str(file)

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import (
-    applying,
-    groups,
-    options,
-    outputs,
-    sanitize_options,
-    screen,
-    stopping,
-)
+from dptext.cli import options, outputs, parser, screen, stopping
 from dptext.errors import UsageError
+from dptext.run import rules
+from dptext.run.choices import Choices
+from dptext.run.files import Outputs, Reports
+from dptext.run.interface import noun, refuse_both
+from dptext.run.marks import MEASURES, OUTPUT, Option
+from dptext.run.selection import Selection
+from dptext.run.values import Number
+from dptext.run.work import Keys, LedgerUse, Work
 
 if TYPE_CHECKING:
     from dptext.engine.request import Request
-    from dptext.guarantees.claims import SubjectLimit
-    from dptext.guarantees.statement import Statement
-    from dptext.pipeline import Pipeline
 
 EXAMPLES = (
     "dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl",
@@ -33,99 +30,97 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """Ways to see a run before it takes place."""
+
+    plan: Annotated[
+        bool,
+        Option("Show what a run will promise; read no text.", OUTPUT),
+    ] = False
+    public_text: Annotated[
+        str | None,
+        Option(
+            "Public text of the same kind, for one more attacker, of --plan. "
+            "Its fields are those of --field.",
+            MEASURES,
+            metavar="FILE",
+            hidden=True,
+        ),
+    ] = None
+    preview: Annotated[
+        int | None,
+        Option(
+            "Show this many records and write nothing.",
+            OUTPUT,
+            parse=Number(kind=int, low=1, high=1000),
+            metavar="NUMBER",
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a preview of a plan, and public text without a plan."""
+        refuse_both("plan", self.plan, "preview", self.preview is not None)
+        if self.public_text is not None and not self.plan:
+            raise UsageError(
+                f"{noun('public-text')} is about {noun('plan')}: give both"
+            )
+
+
 def command(
     context: typer.Context,
     files: options.Files = None,
     *,
-    records: groups.RecordOptions,
-    fields: groups.FieldOptions,
-    profile: options.Profile = "balanced",
-    changes: groups.ProfileOptions,
-    keys: groups.KeyOptions,
-    budget: sanitize_options.LedgerOptions,
-    outs: sanitize_options.OutputOptions,
-    reported: groups.ReportOptions,
-    trial: sanitize_options.TrialOptions,
-    bayes_risk: sanitize_options.BayesRisk = None,
-    work: groups.RunOptions,
-    cluster: sanitize_options.ClusterOptions,
+    selection: Selection,
+    choices: Choices,
+    keys: Keys,
+    ledger: LedgerUse,
+    outs: Outputs,
+    reports: Reports,
+    trial: Trial,
+    work: Work,
+    shown: options.Shown,
 ) -> None:
     """Replace the words in text fields of files; copy everything else."""
-    from dptext import calibration, lexicons
-    from dptext.engine.request import Request
-    from dptext.profile import load
+    from dptext.engine.files import SignedReports
+    from dptext.engine.request import Request, open_key
+    from dptext.randomness import RunKey
 
-    sanitize_options.check_line_buffered(outs, budget, work)
-    sanitize_options.check_report_files(outs, reported)
-    sanitize_options.check_seed_and_key(outs, budget, trial, keys)
-    sanitize_options.check_cluster(
-        cluster=cluster,
-        files=files,
-        records=records,
-        outs=outs,
-        budget=budget,
-        reported=reported,
+    rules.check(
+        files or (),
+        keys=keys,
+        ledger=ledger,
+        outputs=outs,
+        reports=reports,
         work=work,
     )
-    over = changes.overrides()
-    answer = screen.Answer(work, context)
-    if trial.plan:
-        from dptext.cli import plan
-        from dptext.evaluation.attackers import PublicText
-
-        recipe = load(changes.profile(profile), over)
-        lexicon = lexicons.find(recipe.lexicon, warn=answer.warn)
-        ready = calibration.build(recipe, lexicon)
-        plan.show(
-            ready,
-            _promised(
-                ready=ready, records=records, fields=fields, keys=keys, budget=budget
-            ),
-            plan.measure_size(files or (), records.format, outs.chosen),
-            PublicText.named(trial.public_text, records.field),
-            limits=_limits(budget),
-            dropped=fields.drop or (),
-            pseudonyms=fields.pseudonym or (),
-            jobs=work.jobs,
-            bayes_risk=bayes_risk,
-            as_json=work.json,
-            html=reported.html,
-        )
-        return
-    if cluster.engine == "spark":
+    refuse_both("plan", trial.plan, "seed", keys.seed is not None)
+    answer = screen.Answer(shown, context)
+    release_all = None
+    if work.engine == "spark" and not trial.plan:
         from dptext import spark
 
         spark.installed()
-    job = records.job(
-        files=files, output=outs.output, subject=budget.subject, over=over, work=work
-    )
-    job = fields.added_to(job)
-    size = 1 if outs.line_buffered else work.batch_size
-    job = replace(
-        job,
-        flush=outs.line_buffered,
-        resume=outs.resume,
-        batch_size=size,
-        typed=context.meta[applying.TYPED],
-        shuffle=outs.shuffle,
-    )
-    release_all = None
-    if cluster.engine == "spark":
-        release_all = partial(spark.release, master=cluster.master, warn=answer.warn)
-    request = Request(
-        job=job,
-        profile=load(changes.profile(profile), over),
-        key=keys.key(),
-        reports=reported.reports(keys.key_file),
-        out_dir=outs.out_dir,
-        in_place=outs.in_place,
-        chosen=outs.chosen,
+        release_all = partial(spark.release, master=work.master, warn=answer.warn)
+    request = Request.begin(
+        files or (),
+        selection,
+        choices,
+        outputs=outs,
+        ledger=ledger,
+        work=work,
+        needs=context.meta[parser.NEEDS],
+        key=RunKey.fresh() if trial.plan else open_key(keys),
+        reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
-        bayes_risk=bayes_risk,
-        ledger=budget.terms(),
-        inspect=stopping.inspection(outs.fail_on, context, budget.subject),
+        inspect=stopping.inspection(outs.fail_on, context, ledger.subject),
         release_all=release_all,
     )
+    if trial.plan:
+        from dptext.cli import plan
+
+        plan.show(request, keys, trial.public_text, shown=shown, warn=answer.warn)
+        return
     jobs = request.jobs(answer.warn)
     if trial.preview is not None:
         _preview(request, trial.preview, answer.warn)
@@ -133,40 +128,10 @@ def command(
     finished = request.carry_out(jobs, answer)
     if finished is not None:
         answer.show(finished.report, finished.outputs)
-        if finished.left_out is not None and work.json:  # its warnings name them
+        if finished.left_out is not None and shown.json:  # its warnings name them
             raise typer.Exit(finished.left_out.exit_code)
         if finished.left_out is not None:
             raise finished.left_out
-
-
-def _promised(
-    ready: Pipeline,
-    records: groups.RecordOptions,
-    fields: groups.FieldOptions,
-    keys: groups.KeyOptions,
-    budget: sanitize_options.LedgerOptions,
-) -> Statement:
-    """Return what a run with these options will promise."""
-    from dptext.engine import documents
-
-    return documents.promised(
-        ready,
-        "system" if keys.key_file is None else "key-file",
-        identified=records.id is not None,
-        fields=tuple(records.field) if records.field else None,
-        subjects=_limits(budget),
-        dropped=tuple(fields.drop or ()),
-        pseudonyms=tuple(fields.pseudonym or ()),
-    )
-
-
-def _limits(budget: sanitize_options.LedgerOptions) -> SubjectLimit | None:
-    """Return the limits of a ledger, None without one."""
-    from dptext.guarantees.claims import SubjectLimit
-
-    if budget.subject is None or budget.limit is None:
-        return None
-    return SubjectLimit(budget.subject, budget.limit, budget.limit_delta or 0.0)
 
 
 def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-    from dptext.cli.groups import RunOptions
+    from dptext.cli.options import Shown
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
@@ -272,7 +272,7 @@ class Answer:
     copied and look identifying are named last of all.
     """
 
-    def __init__(self, work: RunOptions, context: typer.Context) -> None:
+    def __init__(self, work: Shown, context: typer.Context) -> None:
         """Begin inside of a command; name steps that take long, unless it is quiet."""
         progress.enable(not (work.quiet or work.json))
         self._work = work

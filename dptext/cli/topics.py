@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import GUARANTEE, MEASURES, PublicFiles
-from dptext.cli.values import Number, one_of
+from dptext.cli.options import PublicFiles
+from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.report.blocks import Column, Page, Paragraph, Section, Table
+from dptext.run.files import Reports
+from dptext.run.marks import GUARANTEE, MEASURES, Option
+from dptext.run.selection import Selection
+from dptext.run.values import Number, one_of
 from dptext.settings import digest_of_path
 
 if TYPE_CHECKING:
@@ -46,40 +51,26 @@ def build(
     files: PublicFiles,
     *,
     name: options.SavedName,
-    field: options.Field = None,
-    format: options.Format = None,
+    public: Annotated[Selection, Take("fields format", is_typed=True)],
     label: Annotated[
         str | None,
-        typer.Option(
-            "--label",
+        Option(
+            "Field with public labels for the topics to follow, as in product.",
+            MEASURES,
             metavar="NAME",
-            help="Field with public labels for the topics to follow, as in product.",
-            rich_help_panel=MEASURES,
         ),
     ] = None,
     sizes: Annotated[
         str,
-        typer.Option(
-            "--sizes", metavar="NUMBERS", help="Numbers of topics, as in 4,16,64."
-        ),
+        Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS"),
     ] = _SIZES,
     lexicon: Annotated[
         str | None,
-        typer.Option(
-            "--lexicon",
-            metavar="NAME",
-            help="Lexicon for the vectors of texts.",
-            rich_help_panel=GUARANTEE,
-        ),
+        Option("Lexicon for the vectors of texts.", GUARANTEE, metavar="NAME"),
     ] = None,
     model: Annotated[
         str | None,
-        typer.Option(
-            "--model",
-            metavar="NAME",
-            help="Sentence model for the vectors of texts.",
-            rich_help_panel=GUARANTEE,
-        ),
+        Option("Sentence model for the vectors of texts.", GUARANTEE, metavar="NAME"),
     ] = None,
     as_json: options.AsJson = False,
 ) -> None:
@@ -92,7 +83,6 @@ def build(
     from dptext.evaluation.rows import records
     from dptext.lexicons import store
     from dptext.lexicons.topics import PublicSource, encode, topic_path
-    from dptext.types import Selection
 
     if not store.is_name(name):
         raise UsageError(f"--name {name}: use letters, digits, - and _")
@@ -102,11 +92,11 @@ def build(
     texts: list[str] = []
     labels: list[str] = []
     sources = []
-    selection = Selection(fields=tuple(field or ("text",)), missing="pass")
+    selection = replace(public, fields=public.fields or ("text",), missing="pass")
     named = () if label is None else (label,)
     for file in files:
         before = len(texts)
-        for row in records(file, selection, {"--label": named}, format):
+        for row in records(file, selection, {"--label": named}, public.format):
             values = [each for each in row.values if each is not None]
             if len(values) < len(named):
                 continue  # a text without a label follows none
@@ -118,8 +108,8 @@ def build(
     view: JsonObject = {"name": "sif", "lexicon": lexicon or "builtin"}
     if model is not None:
         view = {"name": "sentence", "model": model}
-    public = topics.PublicTexts(texts, labels if named else None, tuple(sources))
-    document = topics.build(name, public, numbers, view)
+    read = topics.PublicTexts(texts, labels if named else None, tuple(sources))
+    document = topics.build(name, read, numbers, view)
     path = topic_path(name)
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -217,40 +207,32 @@ def estimate(
     *,
     by: Annotated[
         str | None,
-        typer.Option(
-            "--by",
-            metavar="NAME",
-            help="Unchanged field whose values divide the texts.",
-        ),
+        Option("Unchanged field whose values divide the texts.", metavar="NAME"),
     ] = None,
     subject: Annotated[
         str | None,
-        typer.Option(
-            "--subject",
-            metavar="NAME",
-            help="Unchanged field with the person that a record is about.",
+        Option(
+            "Unchanged field with the person that a record is about.", metavar="NAME"
         ),
     ] = None,
     target: Annotated[
         str,
-        typer.Option(
-            "--target",
-            parser=one_of("people", "file"),
-            metavar="people|file",
-            help="people: shares among those behind the texts, a random sample. file: "
+        Option(
+            "people: shares among those behind the texts, a random sample. file: "
             "shares among the texts of this file.",
+            parse=one_of("people", "file"),
+            metavar="people|file",
         ),
     ] = "people",
     confidence: Annotated[
         float,
-        typer.Option(
-            "--confidence",
-            parser=Number(kind=float, low=0.5, high=0.9999),
+        Option(
+            "Confidence of each interval.",
+            parse=Number(kind=float, low=0.5, high=0.9999),
             metavar="NUMBER",
-            help="Confidence of each interval.",
         ),
     ] = 0.95,
-    html: options.Html = None,
+    pages: Annotated[Reports, Take("html")],
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the shares of topics from a private output alone.
@@ -293,7 +275,7 @@ def estimate(
     if any(each.share < 0 for _, before, _ in tables for each in before):
         blocks.append(Paragraph(_BELOW_ZERO, "note"))
     page = Page("Shares of topics", [Section("Estimates", blocks)])
-    screen.deliver({"tables": plain}, as_json, page, html=html)
+    screen.deliver({"tables": plain}, as_json, page, html=pages.html)
 
 
 class _Part(NamedTuple):

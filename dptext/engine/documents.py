@@ -33,8 +33,9 @@ from dptext.report.sections import (
     WordCounts,
     WordSection,
 )
+from dptext.run.selection import Selection
 from dptext.settings import digest_of_data
-from dptext.types import JsonObject, Selection
+from dptext.types import JsonObject
 
 Internal = TypeVar("Internal", bound=Document)
 
@@ -156,7 +157,7 @@ def finished(
 ) -> Report:
     """Return the internal report of finished outputs; it names a single one only."""
     layout = Layout.from_selection(
-        job.selection, {each.format for each in written}, shuffled=job.shuffle
+        job.selection, {each.format for each in written}, shuffled=job.outputs.shuffle
     )
     output = None
     if len(written) == 1:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dptext import streams
-from dptext.engine.files import Reports
+from dptext.engine.files import SignedReports
 from dptext.engine.folders import is_folder
 from dptext.engine.job import Job
 from dptext.engine.manifest import MANIFEST, Manifest, State
@@ -21,7 +21,8 @@ from dptext.errors import UsageError
 from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.document import Document
-from dptext.report.layout import SIDECAR, Layout, sidecar_path
+from dptext.report.layout import Layout, sidecar_path
+from dptext.run.files import SIDECAR
 from dptext.settings import digest_of_data
 from dptext.types import JsonObject
 
@@ -42,7 +43,7 @@ class Earlier:
     """Compares the draws of a run with those of outputs that are there."""
 
     def __init__(
-        self, settings: JsonObject, lexicon: str, key: RunKey, reports: Reports
+        self, settings: JsonObject, lexicon: str, key: RunKey, reports: SignedReports
     ) -> None:
         """Take the settings of a run and the digest of its lexicon, as in reports."""
         self._key, self._reports = key, reports
@@ -130,7 +131,7 @@ class Earlier:
         target = Path(job.output or "")
         if job.output is None or not target.is_file():
             return None
-        public = self._reports.public
+        public = self._reports.public_report
         report = _read_report(sidecar_path(target), target.name)
         if report is None and public is not None:
             report = _read_report(public, target.name)

@@ -24,7 +24,8 @@ from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import Warn
 from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Format, _fields
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Record
 
 SAMPLE = 200  # records that a run looks at
 CHARACTERS = 20_000  # of a text that are looked at

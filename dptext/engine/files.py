@@ -8,47 +8,44 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import NamedTuple
 
-from dptext import streams
+from dptext import signatures, streams
 from dptext.engine import source
-from dptext.engine.folders import EVERY, Chosen, is_folder, pair_outputs
+from dptext.engine.folders import check_patterns, is_folder, pair_outputs
 from dptext.engine.job import Job
 from dptext.errors import OutputError, UsageError
-from dptext.report import document, signatures
+from dptext.report import document
 from dptext.report.document import Document
-from dptext.report.layout import SIDECAR, sidecar_path
-from dptext.report.signatures import Key
+from dptext.report.layout import sidecar_path
+from dptext.run.files import Reports
+from dptext.run.interface import noun, option
 from dptext.settings import digest_of_path
+from dptext.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release
 
 
-@dataclass(frozen=True, slots=True)
-class Reports:
-    """Files for the reports of a run."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignedReports(Reports):
+    """Files for the reports of a run, and the key that signs public ones."""
 
-    #: The internal report as JSON.
-    internal: Path | None = None
-    #: The internal report as a page.
-    page: Path | None = None
-    #: The public report; None for a sidecar beside each output.
-    public: Path | None = None
-    #: Whether outputs have public reports beside them.
-    sidecar: bool = False
-    #: Signs public reports.
-    key: Key | None = None
+    signer: Key | None = None
 
-    def public_path(self, job: Job) -> Path | None:
-        """Return the path of a job's public report; devices have none beside them."""
-        if self.public is not None:
-            return self.public
-        if job.output is None or not self.sidecar:
-            return None
-        target = Path(job.output)
-        device = target.exists() and not target.is_file()
-        return None if device else Path(job.output + SIDECAR)
+    @classmethod
+    def begin(cls, reports: Reports, key_file: Path | None = None) -> SignedReports:
+        """Read the signing key of reports. Raises UsageError for one of other use."""
+        path, key = reports.sign_key, None
+        if path is not None:
+            if key_file is not None and os.path.samefile(path, key_file):
+                raise UsageError(
+                    f"{noun('sign-key')}: give a file other than {noun('key-file')}, "
+                    "which must stay secret"
+                )
+            key = signatures.read_private(path)
+        shown = {each.name: getattr(reports, each.name) for each in fields(reports)}
+        return cls(**shown, signer=key)
 
 
 class JobOutputs(NamedTuple):
@@ -67,7 +64,7 @@ class JobOutputs(NamedTuple):
     def open(
         cls,
         job: Job,
-        reports: Reports,
+        reports: SignedReports,
         release: Release,
         *,
         held: bool = False,
@@ -77,24 +74,25 @@ class JobOutputs(NamedTuple):
         held as in OutputFile.
         """
         output = release.open(job.output, job.selection.encoding, held=held)
-        aside, beside = None, reports.public_path(job)
-        if job.on_error == "quarantine" and job.quarantine is not None:
+        aside, beside = None, reports.public_path(job.output)
+        if job.work.quarantine is not None:
             # For the user's eyes only: it holds original text.
-            aside = release.open_quarantine(job.quarantine)
+            aside = release.open_quarantine(job.work.quarantine)
         public = None if beside is None else release.open(str(beside))
         return cls(
-            release=release, output=output, aside=aside, public=public, key=reports.key
+            release=release,
+            output=output,
+            aside=aside,
+            public=public,
+            key=reports.signer,
         )
 
 
 def plan_jobs(
     job: Job,
-    reports: Reports,
+    reports: SignedReports,
     read: Sequence[str],
     *,
-    out_dir: str | None = None,
-    in_place: bool = False,
-    chosen: Chosen = EVERY,
     converts: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
@@ -102,37 +100,32 @@ def plan_jobs(
 
     Each has the format of its inputs, unless standard input is the first of them.
 
-    read: files that the command reads beside its inputs; in_place: outputs replace
-    their inputs, except private ones; chosen: selects files of folders; converts:
-    outputs have another format. Raises UsageError if formats, names or outputs do not
-    go together.
+    read: files that the command reads beside its inputs; converts: outputs have another
+    format. Raises UsageError if formats, names or outputs do not go together.
     """
-    is_several = in_place or out_dir is not None
-    if is_several and any(map(streams.is_standard, job.inputs)):
+    outputs = job.outputs
+    if outputs.is_several and any(map(streams.is_standard, job.inputs)):
         raise UsageError(
             "standard input has no name, so that its output had none; name the files"
         )
-    chosen.check(job.inputs, out_dir or "")
+    check_patterns(outputs, job.inputs)
     jobs = [job]
-    if out_dir is not None:
-        pairs = pair_outputs(
-            names=job.inputs,
-            out_dir=out_dir,
-            format=job.format,
-            warn=warn,
-            chosen=chosen,
-        )
+    if outputs.out_dir is not None:
+        pairs = pair_outputs(job.inputs, outputs, job.format, warn)
         jobs = [
             replace(
-                job, inputs=(name,), output=path, name=os.path.relpath(path, out_dir)
+                job,
+                inputs=(name,),
+                output=path,
+                name=os.path.relpath(path, outputs.out_dir),
             )
             for name, path in pairs
         ]
-    elif not in_place:
+    elif not outputs.in_place:
         for name in filter(is_folder, job.inputs):
             raise UsageError(
-                f"{name} is a directory; give --out-dir FOLDER for the copies of its "
-                "files, or name one file"
+                f"{name} is a directory; give {option('out-dir', 'FOLDER')} for the "
+                "copies of its files, or name one file"
             )
     else:
         originals = [name for name in job.inputs if not _is_private(Path(name))]
@@ -143,14 +136,14 @@ def plan_jobs(
     jobs = [_with_format(each, converts=converts) for each in jobs]
     source.check_files(jobs)
     paths = [
-        reports.internal,
-        reports.page,
-        job.quarantine,
-        *map(reports.public_path, jobs),
+        reports.report,
+        reports.html,
+        job.work.quarantine,
+        *(reports.public_path(each.output) for each in jobs),
     ]
     writes = [each.output for each in jobs]
     writes += [str(path) for path in paths if path is not None]
-    inputs = [] if in_place else [name for each in jobs for name in each.inputs]
+    inputs = [] if outputs.in_place else [name for each in jobs for name in each.inputs]
     streams.check_distinct([*inputs, *read], *writes)
     for each in jobs:
         _check_streams(each)
@@ -194,7 +187,7 @@ def _is_private(path: Path) -> bool:
         return False
 
 
-def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
+def make_folder(folder: str, jobs: Sequence[Job], reports: SignedReports) -> None:
     """Make the folder of the outputs, and check that all files can be written."""
     try:
         for parent in {Path(folder), *(Path(job.output or "").parent for job in jobs)}:
@@ -202,18 +195,20 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: Reports) -> None:
     except OSError as error:
         raise OutputError(
             f"{folder}: no folder of outputs can be made here: {error.strerror}; name "
-            "another one with --out-dir"
+            f"another one with {option('out-dir')}"
         ) from None
     for job in jobs:
         with Release() as release:
             JobOutputs.open(job, reports, release)
 
 
-def open_internal(reports: Reports, release: Release) -> Callable[[Document], None]:
+def open_internal(
+    reports: SignedReports, release: Release
+) -> Callable[[Document], None]:
     """Open the files of the internal report, and return the function that writes it."""
     opened, page = (
         None if path is None else release.open(str(path)).stream
-        for path in (reports.internal, reports.page)
+        for path in (reports.report, reports.html)
     )
 
     def write(result: Document) -> None:
@@ -222,7 +217,7 @@ def open_internal(reports: Reports, release: Release) -> Callable[[Document], No
         if page is not None:
             from dptext.report import html, views  # templates, only for pages
 
-            shown = views.report(result, signatures.describe_signer(reports.key))
+            shown = views.report(result, signatures.describe_signer(reports.signer))
             page.write(html.render(shown))
 
     return write

@@ -5,63 +5,44 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from dptext import formats, streams
 from dptext.errors import InputError, UsageError
-from dptext.report.layout import SIDECAR
+from dptext.run.files import SIDECAR, Outputs
+from dptext.run.interface import noun
+
+EVERY = Outputs()
 
 
-@dataclass(frozen=True, slots=True)
-class Chosen:
-    """Selects files of folders by patterns of their paths in the folder."""
+def check_patterns(outputs: Outputs, names: Iterable[str]) -> None:
+    """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
 
-    #: Only files that fit one of these; all files without any.
-    include: tuple[str, ...] = ()
-    #: No file that fits one of these.
-    exclude: tuple[str, ...] = ()
-
-    def check(self, names: Iterable[str], out_dir: str) -> None:
-        """Raise UsageError for a pattern that no file fits: it is most likely misspelt.
-
-        Also if no input is a folder.
-        """
-        folders = list(filter(is_folder, names))
-        paths = [
-            path.relative_to(folder)
-            for folder in folders
-            for path in _files(folder, out_dir)
-        ]
-        for option, patterns in (
-            ("--include", self.include),
-            ("--exclude", self.exclude),
-        ):
-            for each in patterns:
-                if not folders:
-                    raise UsageError(
-                        f"{option}: patterns are for the files of folders, and no "
-                        "input is a folder; leave it out"
-                    )
-                if not any(streams.matches(path, (each,)) for path in paths):
-                    shown = ", ".join(folders)
-                    raise UsageError(f"{option} {each}: no file of {shown} fits it")
-
-    def has(self, path: PurePath) -> bool:
-        """Tell whether a file is selected, by its path in its folder."""
-        is_included = streams.matches(path, self.include or ("*",))
-        return is_included and not streams.matches(path, self.exclude)
-
-
-EVERY = Chosen()
+    Also if no input is a folder.
+    """
+    folders = list(filter(is_folder, names))
+    paths = [
+        path.relative_to(folder)
+        for folder in folders
+        for path in _files(folder, outputs.out_dir or "")
+    ]
+    for name, patterns in (("include", outputs.include), ("exclude", outputs.exclude)):
+        for each in patterns:
+            if not folders:
+                raise UsageError(
+                    f"{noun(name)}: patterns are for the files of folders, and no "
+                    "input is a folder; leave it out"
+                )
+            if not any(streams.matches(path, (each,)) for path in paths):
+                shown = ", ".join(folders)
+                raise UsageError(f"{noun(name)} {each}: no file of {shown} fits it")
 
 
 def pair_outputs(
     names: Sequence[str],
-    out_dir: str,
+    outputs: Outputs,
     format: str | None,
     warn: Callable[[str], None],
-    chosen: Chosen = EVERY,
 ) -> list[tuple[str, str]]:
     """Return each input file with its output below out_dir.
 
@@ -69,12 +50,12 @@ def pair_outputs(
     their outputs have the same paths below out_dir. Raises UsageError for a folder
     without any, and for two outputs of one name.
     """
-    pairs: list[tuple[str, str]] = []
+    out_dir, pairs = outputs.out_dir or "", list[tuple[str, str]]()
     for name in names:
         if not is_folder(name):
             pairs.append((name, str(Path(out_dir, Path(name).name))))
             continue
-        known, left_out = _known(name, out_dir, format, chosen)
+        known, left_out = _known(name, out_dir, format, outputs)
         if left_out:
             warn(f"{name}: skipped files of unknown format: {left_out}")
         pairs += [
@@ -90,7 +71,7 @@ def pair_outputs(
 
 
 def find_files(
-    names: Sequence[str], format: str | None = None, chosen: Chosen = EVERY
+    names: Sequence[str], format: str | None = None, chosen: Outputs = EVERY
 ) -> list[str]:
     """Return files; a folder is replaced by its selected files of a known format.
 
@@ -109,7 +90,7 @@ def is_folder(name: str) -> bool:
 
 
 def _known(
-    name: str, out_dir: str, format: str | None, chosen: Chosen
+    name: str, out_dir: str, format: str | None, chosen: Outputs
 ) -> tuple[list[Path], int]:
     """Return the chosen files of a known format in a folder, and how many are not."""
     files = [
@@ -117,7 +98,7 @@ def _known(
     ]
     known = [path for path in files if format or formats.by_suffix(str(path))]
     if not known:
-        which = " that fits the patterns" if chosen != EVERY else ""
+        which = " that fits the patterns" if chosen.include or chosen.exclude else ""
         raise UsageError(f"{name}: this folder has no file of a known format{which}")
     return known, len(files) - len(known)
 

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from dptext import formats, lexicons, metrics
@@ -20,8 +20,12 @@ from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import RunKey
+from dptext.run.files import Outputs
+from dptext.run.marks import Needs
+from dptext.run.selection import Selection
+from dptext.run.work import Work
 from dptext.server_use import ServerUse
-from dptext.types import Fault, Lexicon, Record, Selection, Verbatim
+from dptext.types import Fault, Lexicon, Record, Verbatim
 
 # Called now and then with records and words done so far.
 Progress = Callable[[int, int], None]
@@ -41,28 +45,24 @@ class Job:
     #: Name of the output among several of a run: its path in their folder, or that of
     #: the file it replaces. None for the only output of a run.
     name: str | None = None
-    #: Name of the format of all inputs; None until it is decided, once.
-    format: str | None = None
     #: Whether the content alone told the format.
     is_guessed: bool = False
-    #: For a record that cannot be read: "fail", "skip" or "quarantine".
-    on_error: str = "fail"
-    #: Path for the bytes of faulty records.
-    quarantine: str | None = None
-    #: Most records in a batch.
-    batch_size: int = 4096
-    #: Whether each record is written immediately.
-    flush: bool = False
-    #: Number of processes.
-    jobs: int = 1
-    #: Whether an output that is finished by the manifest of its folder stays.
-    resume: bool = False
+    outputs: Outputs = field(default_factory=Outputs)
+    work: Work = field(default_factory=Work)
     #: Whether texts with many words unknown to the lexicon pass without a warning.
     any_language: bool = False
-    #: Options of the command line that the format of the input must support.
-    typed: tuple[str, ...] = ()
-    #: Whether records leave in random order; all are held in memory then.
-    shuffle: bool = False
+    #: Needs of typed options, which the format of the input must meet.
+    needs: Mapping[str, Needs] = field(default_factory=dict)
+
+    @property
+    def format(self) -> str | None:
+        """Return the format of all inputs; None until it is decided, once."""
+        return self.selection.format
+
+    @property
+    def batch_size(self) -> int:
+        """Return the most records in a batch."""
+        return 1 if self.outputs.line_buffered else self.work.batch_size
 
 
 @dataclass(frozen=True, slots=True)

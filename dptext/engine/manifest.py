@@ -136,7 +136,7 @@ class Manifest:
         if line.draws != self._draws(job):
             return State.OTHER_SETTINGS
         self.note_input(job)
-        if line.work in (self._work(job, ""), self._work(job, job.on_error)):
+        if line.work in (self._work(job, ""), self._work(job, job.work.treatment)):
             return State.DONE if self._is_whole(job, line) else State.UNKNOWN
         if any(line.work == self._work(job, each) for each in _LEAVE_OUT):
             return State.OTHER_FAULTS
@@ -150,7 +150,7 @@ class Manifest:
         name = self._name(job)
         if self._inputs[name] != _digest_of_input(job):
             return
-        work = self._work(job, job.on_error if written.has_faults else "")
+        work = self._work(job, job.work.treatment if written.has_faults else "")
         line = ManifestLine(name, written.sha256, self._draws(job), work)
         line.seal = self._seal(line)
         self._lines[line.output] = line

@@ -76,11 +76,13 @@ class Reading:
         called with a task before any work on it.
         """
         tasks = self._looked_at(tasks, before)
-        if self._job.jobs == 1 or make is None:
+        if self._job.work.jobs == 1 or make is None:
             return ((task, work(task)) for task in tasks)
         from dptext.engine import pool
 
-        workers = self._stack.enter_context(pool.started(make, self._job.jobs, work))
+        workers = self._stack.enter_context(
+            pool.started(make, self._job.work.jobs, work)
+        )
         return pool.spread(workers, tasks)
 
     def _looked_at(

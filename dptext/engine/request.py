@@ -10,26 +10,32 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from dptext import calibration, lexicons, pseudonyms, streams
+from dptext import calibration, lexicons, profile, pseudonyms, signatures, streams
 from dptext.engine import files
 from dptext.engine.earlier import Earlier, describe_orphans
 from dptext.engine.fields import SAMPLE
-from dptext.engine.files import JobOutputs, Reports
-from dptext.engine.folders import EVERY, Chosen
+from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import Job, Progress, Written
+from dptext.engine.language import is_asked_for
 from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
 from dptext.errors import InputError, UsageError
+from dptext.formats import _fields
+from dptext.guarantees.claims import SubjectLimit
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.report import signatures
 from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
+from dptext.run.choices import Choices
+from dptext.run.files import Outputs
+from dptext.run.marks import Needs
+from dptext.run.selection import Selection
+from dptext.run.work import Keys, LedgerUse, Work
 from dptext.streams.outputs import Release
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
@@ -38,7 +44,7 @@ if TYPE_CHECKING:  # runs without a ledger load nothing of it
 # Files that an error names.
 _NAMED = 3
 # Carries out the jobs of several outputs.
-ReleaseAll = Callable[[Run, Sequence[Job], Reports], list[tuple[Job, Written]]]
+ReleaseAll = Callable[[Run, Sequence[Job], SignedReports], list[tuple[Job, Written]]]
 
 
 class Notices(Protocol):
@@ -60,26 +66,6 @@ class Notices(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Terms:
-    """The ledger of a run, and its limits."""
-
-    path: Path
-    #: Field that names subjects.
-    subject: str
-    #: Most nats, and the most of a delta, that each subject may lose.
-    nats: float
-    delta: float = 0.0
-
-    @contextlib.contextmanager
-    def account(self) -> Iterator[Account]:
-        """Open the ledger for a block; it is created if it is missing."""
-        from dptext.engine.charging import open_account  # with SQLite
-
-        with open_account(self.path, self.subject, self.nats, self.delta) as account:
-            yield account
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The result of a run."""
 
@@ -98,40 +84,50 @@ class Request:
     job: Job
     profile: Profile
     key: RunKey
-    reports: Reports
-    #: Folder of the outputs of several files.
-    out_dir: str | None = None
-    #: Whether outputs replace their inputs.
-    in_place: bool = False
-    #: Selects files of folders.
-    chosen: Chosen = EVERY
+    reports: SignedReports
+    ledger: LedgerUse = field(default_factory=LedgerUse)
     #: Files that the run reads besides; no output is one of them.
     read: tuple[str, ...] = ()
-    #: Whether to measure the risk of one draw; None: where that is quick.
-    bayes_risk: bool | None = None
-    ledger: Terms | None = None
     #: Looks at each output before it leaves.
     inspect: Inspect | None = None
     #: Carries out the jobs of several outputs elsewhere than here.
     release_all: ReleaseAll | None = None
 
-    @property
-    def is_several(self) -> bool:
-        """Tell whether each input has a separate output."""
-        return self.in_place or self.out_dir is not None
+    @classmethod
+    def begin(
+        cls,
+        files: Sequence[str],
+        selection: Selection,
+        choices: Choices,
+        *,
+        outputs: Outputs,
+        ledger: LedgerUse,
+        work: Work,
+        needs: Mapping[str, Needs],
+        **others: Any,
+    ) -> Request:
+        """Take the options of a run. Raises UsageError for a field with two uses.
+
+        needs: those of typed options; others: fields of the request.
+        """
+        selection = replace(selection, subject_field=ledger.subject)
+        _fields.check_selection(selection)
+        job = Job(
+            inputs=tuple(files or ("-",)),
+            output=None if outputs.output == "-" else outputs.output,
+            selection=selection,
+            outputs=outputs,
+            work=work,
+            any_language=is_asked_for(choices.keys),
+            needs=needs,
+        )
+        return cls(job=job, profile=profile.chosen(choices), ledger=ledger, **others)
 
     def jobs(self, warn: Callable[[str], None]) -> list[Job]:
         """Return one job for each output. Raises UsageError for files that clash."""
         tokens = self.profile.tokens
-        jobs = files.plan_jobs(
-            self.job,
-            self.reports,
-            [*self.read, *tokens.keep.files, *tokens.mask.files],
-            out_dir=self.out_dir,
-            in_place=self.in_place,
-            chosen=self.chosen,
-            warn=warn,
-        )
+        read = [*self.read, *tokens.keep.files, *tokens.mask.files]
+        jobs = files.plan_jobs(self.job, self.reports, read, warn=warn)
         if self.job.selection.pseudonyms:
             pseudonyms.check(self.key)
         return jobs
@@ -152,16 +148,16 @@ class Request:
                 "each file has a report beside it and is private already: nothing to do"
             )
             return None
-        if self.out_dir is not None:
-            files.make_folder(self.out_dir, jobs, self.reports)
+        if self.job.outputs.out_dir is not None:
+            files.make_folder(self.job.outputs.out_dir, jobs, self.reports)
         with contextlib.ExitStack() as stack:
             account = None
-            if self.ledger is not None:
-                account = stack.enter_context(self.ledger.account())
+            if self.ledger.ledger is not None:
+                account = stack.enter_context(_account(self.ledger))
             release = stack.enter_context(Release())
             # All is opened before anything is read, the data first: they appear last.
             opened = None
-            if not self.is_several:
+            if not self.job.outputs.is_several:
                 opened = JobOutputs.open(
                     jobs[0],
                     self.reports,
@@ -173,7 +169,7 @@ class Request:
             run = Run(
                 self.pipeline(notices.warn),
                 self.key,
-                bayes_risk=self.bayes_risk,
+                bayes_risk=self.reports.bayes_risk,
                 account=account,
                 inspect=self.inspect,
                 warn=notices.warn,
@@ -226,18 +222,45 @@ class Request:
     ) -> list[tuple[Job, Written]]:
         """Carry out all jobs. Raises UsageError if finished outputs forbid it."""
         kept = None
-        if self.out_dir is not None:
-            manifest = Manifest(Path(self.out_dir), run.pipeline, self.key)
+        if (folder := self.job.outputs.out_dir) is not None:
+            manifest = Manifest(Path(folder), run.pipeline, self.key)
             earlier = self._earlier(run.pipeline)
-            if line := earlier.check(self.out_dir, jobs, manifest):
+            if line := earlier.check(folder, jobs, manifest):
                 notices.announce(line)
-            if line := describe_orphans(self.out_dir, jobs, self.job.inputs, manifest):
+            if line := describe_orphans(folder, jobs, self.job.inputs, manifest):
                 notices.warn(line)
             # Without --resume a manifest is not begun, but one that is there goes on.
-            kept = manifest if self.job.resume or manifest.is_there else None
+            kept = manifest if self.job.outputs.resume or manifest.is_there else None
         if self.release_all is not None:
             return self.release_all(run, jobs, self.reports)
         return run.release_all(jobs, self.reports, kept)
+
+
+@contextlib.contextmanager
+def _account(use: LedgerUse) -> Iterator[Account]:
+    """Open a ledger for a block; it is created if it is missing."""
+    from dptext.engine.charging import open_account  # with SQLite
+
+    assert use.ledger is not None
+    assert use.subject is not None
+    assert use.limit is not None
+    delta = use.limit_delta or 0.0
+    with open_account(use.ledger, use.subject, use.limit, delta) as account:
+        yield account
+
+
+def subject_limit(use: LedgerUse) -> SubjectLimit | None:
+    """Return the limits of a ledger, None without one."""
+    if use.subject is None or use.limit is None:
+        return None
+    return SubjectLimit(use.subject, use.limit, use.limit_delta or 0.0)
+
+
+def open_key(keys: Keys) -> RunKey:
+    """Return the key of a run. Raises UsageError."""
+    if keys.key_file is not None:
+        return RunKey.from_file(keys.key_file, trusted=keys.trust_key_file)
+    return RunKey.fresh() if keys.seed is None else RunKey.from_seed(keys.seed)
 
 
 def _left_out(run: Run, count: int) -> InputError | None:
@@ -261,7 +284,7 @@ def _notes_on_finished(
     finished: Sequence[Job],
     jobs: Sequence[Job],
     renewed: Sequence[Job],
-    reports: Reports,
+    reports: SignedReports,
 ) -> Iterator[str]:
     """Yield lines on the jobs that were finished before a run, of all jobs."""
     if finished:
@@ -271,20 +294,20 @@ def _notes_on_finished(
         yield unsigned
 
 
-def _unsigned(jobs: Sequence[Job], reports: Reports) -> str:
+def _unsigned(jobs: Sequence[Job], reports: SignedReports) -> str:
     """Return a line on finished outputs whose reports the run's key did not sign.
 
     "" without such a key, and if it signed all of them.
     """
-    if reports.key is None:
+    if reports.signer is None:
         return ""
     others = 0
     for job in jobs:
-        path = reports.public_path(job)
+        path = reports.public_path(job.output)
         if path is not None:
             with contextlib.suppress(OSError, UsageError):
                 data = streams.read_small(path, "report")
-                others += bool(signatures.problem(data, [reports.key]))
+                others += bool(signatures.problem(data, [reports.signer]))
     if not others:
         return ""
     which = "1 report is" if others == 1 else f"{others:,} reports are"
@@ -302,7 +325,7 @@ def _reported(
 
 
 def name_outputs(
-    jobs: Sequence[Job], reports: Reports, copied: tuple[str, ...], first: int = 0
+    jobs: Sequence[Job], reports: SignedReports, copied: tuple[str, ...], first: int = 0
 ) -> RunOutputs:
     """Return the outputs of a run; first: number of records behind copied fields."""
     paths = [job.output for job in jobs]
@@ -310,7 +333,7 @@ def name_outputs(
     folder = os.path.commonpath([str(Path(path or "").parent) for path in paths])
     public, internal, page = (
         None if path is None else str(path)
-        for path in (reports.public_path(jobs[0]), reports.internal, reports.page)
+        for path in (reports.public_path(jobs[0].output), reports.report, reports.html)
     )
     return RunOutputs(
         outputs=paths,
@@ -320,6 +343,6 @@ def name_outputs(
         page=page,
         copied=copied,
         first=first,
-        signed=signatures.describe_signer(reports.key),
+        signed=signatures.describe_signer(reports.signer),
         is_by_name=jobs[0].name is not None,
     )

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
-from dptext import formats
+from dptext import formats, signatures
 from dptext.engine import documents
 from dptext.engine.fields import Fields, HeldBack
-from dptext.engine.files import JobOutputs, Reports
+from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import (
     Job,
     Progress,
@@ -41,7 +41,7 @@ from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import document, signatures
+from dptext.report import document
 from dptext.report.notebook import Report
 from dptext.streams.outputs import OutputFile, Release
 from dptext.types import Fault, Verbatim
@@ -96,7 +96,7 @@ class Run:
             warn(pipeline.decoder.note)
 
     def release_all(
-        self, jobs: Sequence[Job], reports: Reports, kept: Manifest | None = None
+        self, jobs: Sequence[Job], reports: SignedReports, kept: Manifest | None = None
     ) -> list[tuple[Job, Written]]:
         """Carry out jobs one after the other; return those that have new outputs.
 
@@ -106,9 +106,9 @@ class Run:
         """
         released = []
         for job in jobs:
-            beside = reports.public_path(job)
+            beside = reports.public_path(job.output)
             is_complete = beside is None or beside.is_file()
-            if kept is not None and job.resume and is_complete:
+            if kept is not None and job.outputs.resume and is_complete:
                 if kept.state(job) is State.DONE:
                     continue
             counted = self.tally.counted, self.tally.records
@@ -131,7 +131,7 @@ class Run:
 
         Raises InputError if on_error is "fail".
         """
-        if job.on_error != "fail":
+        if job.work.treatment != "fail":
             self.left_out.append((job, error))
             self._warn(f"file left out: {error}")
             return
@@ -147,7 +147,7 @@ class Run:
     def release(
         self,
         job: Job,
-        reports: Reports,
+        reports: SignedReports,
         note: Callable[[Written], None] = lambda written: None,
     ) -> Written:
         """Carry out a job of several: its output appears with its sidecar.
@@ -205,7 +205,8 @@ class Run:
         before = pipeline.decoder.used
         if before is not None:
             # One process bounds the requests under way; small batches show how far.
-            job = replace(job, jobs=1, batch_size=min(job.batch_size, _ASKED))
+            size = min(job.batch_size, _ASKED)
+            job = replace(job, work=replace(job.work, jobs=1, batch_size=size))
         output, selection = opened.output, job.selection
         for name in job.inputs:
             self._public.check_file(name)
@@ -229,7 +230,7 @@ class Run:
             writer = self._writer(job, reading.format, stream)  # type: ignore[arg-type]
             draws_by = self._draw_name(job)
             # A ledger is charged by records, and these are shuffled one by one.
-            parts = job.jobs > 1 and charging is None and not job.shuffle
+            parts = job.work.jobs > 1 and charging is None and not job.outputs.shuffle
             results = reading.results(
                 source.tasks(parts=parts),
                 Worker(pipeline, self.key, tally.meters, draws_by),
@@ -249,7 +250,7 @@ class Run:
                 if shown is not None:
                     shown(tally.records, tally.counted.words)
                 del task, done  # memory for the next ones
-                if job.flush:
+                if job.outputs.line_buffered:
                     stream.flush()
             reading.close()
             writer.close()
@@ -286,13 +287,13 @@ class Run:
         """Return the writer of the records of a job."""
         token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
-        if not job.shuffle:
+        if not job.outputs.shuffle:
             return writer
         return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
 
     def _workers(self, job: Job, name: str | None) -> Callable[[], Worker] | None:
         """Return the maker of workers in other processes, None for a job of one."""
-        if job.jobs == 1:
+        if job.work.jobs == 1:
             return None
         return partial(Recipe.from_pipeline(self.pipeline, self.key).worker, name)
 

@@ -26,8 +26,9 @@ from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
+from dptext.run.selection import Selection
 from dptext.streams.outputs import Quarantine
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.types import Fault, Record, Verbatim
 
 _TEXT = "text"
 _HEAD = 64  # bytes that tell files of other kinds
@@ -52,7 +53,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
 
 def check_readable(job: Job) -> None:
     """Raise InputError for an input that cannot be opened, if it may be left out."""
-    if job.on_error == "fail":
+    if job.work.treatment == "fail":
         return
     for name in job.inputs:
         try:
@@ -128,7 +129,8 @@ def decide_format(job: Job, *read: str) -> Job:
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
     is_usual = streams.is_standard(first) and name == usual
     is_guessed = not is_usual and formats.by_suffix(first) is None
-    return replace(job, format=name, is_guessed=is_guessed)
+    selection = replace(job.selection, format=name)
+    return replace(job, selection=selection, is_guessed=is_guessed)
 
 
 def _decide_by_content(
@@ -142,7 +144,7 @@ def _decide_by_content(
     if job.format is not None or not streams.is_standard(job.inputs[0]):
         return decide_format(job), stream
     # Records that leave at once do not wait for more lines.
-    count = 1 if job.flush else formats.LINES
+    count = 1 if job.outputs.line_buffered else formats.LINES
     head, stream = streams.first_lines(stream, count)
     return decide_format(job, formats.sniff(head) or _without_magic(job, head)), stream
 
@@ -217,7 +219,7 @@ class Source:
         self._format = formats.find(None, name)
         # Files were checked before; an empty input suits any option.
         if streams.is_standard(first) and stream.peek(1):
-            formats.check_options(self._job.typed, [self._format])
+            formats.check_needs(self._job.needs, [self._format])
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
             if selection.changed:
                 raise UsageError(
@@ -364,7 +366,7 @@ class Source:
 
         A field that the first record lacks is an UnknownFieldError.
         """
-        if self._job.on_error == "fail":
+        if self._job.work.treatment == "fail":
             if fault.is_absent and not self._records:
                 raise UnknownFieldError(fault.described())
             raise InputError(

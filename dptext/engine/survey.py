@@ -18,7 +18,8 @@ from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind
 from dptext.engine.job import Job
 from dptext.errors import InputError
 from dptext.formats import Format, Input
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 RECORDS = 1000  # that `dptext init` looks at
 

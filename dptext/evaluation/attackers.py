@@ -38,7 +38,8 @@ from dptext.measures.independence import Recurring, Units
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
-from dptext.types import Lexicon, Selection
+from dptext.run.selection import Selection
+from dptext.types import Lexicon
 
 # About how many words of a public text to count pairs of, and to read.
 _COUNTED, _READ = 2_000_000, 50_000

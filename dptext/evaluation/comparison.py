@@ -44,7 +44,8 @@ from dptext.failures import describe_failure
 from dptext.measures import bayes_risk, public
 from dptext.profile import Part
 from dptext.randomness import RunKey
-from dptext.types import Lexicon, Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Lexicon, Record
 
 _EXAMPLES = 3
 # Loaded once for all processes; nothing of these starts a thread.

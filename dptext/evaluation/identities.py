@@ -27,9 +27,10 @@ from dptext import formats, streams
 from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import Pair, records
 from dptext.guarantees import binomial
+from dptext.run.selection import Selection
 from dptext.tokens import language_data
 from dptext.tokens.regex import LETTERS
-from dptext.types import Lexicon, Selection
+from dptext.types import Lexicon
 
 # The most frequent words of a lexicon, which tell nobody from others by themselves.
 COMMON = 3_000

@@ -17,8 +17,9 @@ from dptext.lexicons import topics
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import sidecar_path
+from dptext.run.selection import Selection
 from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner
-from dptext.types import Ints, Selection
+from dptext.types import Ints
 
 _LONGEST = 16 * 2**20
 

@@ -16,7 +16,8 @@ import msgspec
 from dptext import formats, streams
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import _fields
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 
 @dataclass(frozen=True, slots=True)

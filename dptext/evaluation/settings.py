@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from typing import Any
 
 from dptext import models
 from dptext.errors import UsageError
@@ -10,34 +11,25 @@ from dptext.evaluation import classify
 from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.linkage import LINKAGE
 from dptext.models import language
+from dptext.run.measures import Measures
 
-ALPHAS = (0.25, 0.5, 0.75)
 # What loads the model of the masked-word attack, for its errors.
 MASKED = "--masked-model", "the masked-word attack", language.MASKED
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationSettings:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings(Measures):
     """The figures to compute for a pair of files."""
 
-    #: Names of fields to learn, for utility.
-    labels: tuple[str, ...] = ()
-    #: Names of fields to learn, for attacks.
-    attributes: tuple[str, ...] = ()
-    classifier: str = "tfidf"
-    splits: int = 3
-    alphas: tuple[float, ...] = ALPHAS
-    encoder: str | None = None
-    masked_model: str | None = None
     bayes: bool = True
-    #: Whether the attackers attack that send nothing.
-    attackers: bool = True
-    #: Name of one more attacker, which may send released text.
-    attacker: str | None = None
     #: Public texts of the same kind; one more attacker knows their pairs of words.
     public_text: PublicText | None = None
-    #: Whether to measure linkage attacks.
-    linkage: bool = False
+
+    @classmethod
+    def begin(cls, measures: Measures, **others: Any) -> EvaluationSettings:
+        """Take the measures of a command."""
+        shown = {each.name: getattr(measures, each.name) for each in fields(measures)}
+        return cls(**{**shown, **others})
 
     def check(self) -> None:
         """Raise UsageError for absent models, MissingExtra for absent packages."""

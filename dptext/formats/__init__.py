@@ -26,14 +26,17 @@ import errno
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import registry, streams
 from dptext.errors import InputError, InternalError, UsageError
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.interface import noun
+from dptext.run.marks import Needs
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 BOM = b"\xef\xbb\xbf"
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
@@ -200,56 +203,18 @@ class Format(ABC):
         """
 
 
-class Requirement(NamedTuple):
-    """A property that an option needs of a format, and the message without it."""
-
-    is_met: Callable[[Format], bool]
-    reason: str
-    advice: str = ""
-
-
-_NO_FIELDS = (
-    "plain text has no fields: each line is a text",
-    ", or name the format of the fields, as in --format csv",
-)
-_FIELDS = Requirement(lambda format: format.HAS_FIELDS, *_NO_FIELDS)
-_CHANGES = Requirement(lambda format: format.CHANGES_FIELDS, *_NO_FIELDS)
-_TABLES = Requirement(
-    lambda format: format.IS_TABLE,
-    "this option is for CSV and TSV",
-    ", or give --format csv",
-)
-# By option, in the words of the parameters of commands.
-REQUIREMENTS = {
-    **dict.fromkeys(("field", "id", "subject", "label", "attribute"), _FIELDS),
-    **dict.fromkeys(("drop", "pseudonym"), _CHANGES),
-    **dict.fromkeys(("delimiter", "quoting", "header", "escapes"), _TABLES),
-    "skip_lines": _TABLES,
-    "encoding": Requirement(
-        lambda format: format.IS_TEXT, "this option is for text files"
-    ),
-    "missing": Requirement(
-        lambda format: format.MAY_LACK,
-        "every record has all fields; this option is for JSON and Parquet",
-    ),
-    "line_buffered": Requirement(
-        lambda format: format.IS_STREAMED,
-        "the file can be read only when it is complete",
-    ),
-}
 _SPELLED = {"quoting": "no-quoting", "header": "no-header"}
 
 
-def check_options(options: Iterable[str], inputs: Sequence[Format]) -> None:
+def check_needs(needs: Mapping[str, Needs], inputs: Sequence[Format]) -> None:
     """Refuse options that none of the formats of inputs can take. Raises UsageError."""
-    for option in options:
-        needed = REQUIREMENTS.get(option)
-        if needed is not None and not any(map(needed.is_met, inputs)):
+    for name, need in needs.items():
+        if not any(getattr(each, need.quality) for each in inputs):
             names = " and ".join(sorted({format.name for format in inputs}))
-            shown = _SPELLED.get(option, option.replace("_", "-"))
+            shown = noun(_SPELLED.get(name, name.replace("_", "-")))
             raise UsageError(
-                f"--{shown}: the input is {names}, and {needed.reason}; leave it out"
-                f"{needed.advice}"
+                f"{shown}: the input is {names}, and {need.reason}; leave it out"
+                f"{need.advice}"
             )
 
 

@@ -19,7 +19,8 @@ from typing import Any, NamedTuple
 
 from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Unreadable, _fields, too_long
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Record
 
 _VARIABLE = ("is_string", "is_large_string", "is_binary", "is_large_binary")
 

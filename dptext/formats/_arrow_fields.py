@@ -14,7 +14,7 @@ from itertools import accumulate
 from dptext.errors import InputError
 from dptext.formats import Token, _arrow, _fields
 from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
-from dptext.types import Selection
+from dptext.run.selection import Selection
 
 # Types with values that are spelled differently from format to format.
 _NO_VALUES = (

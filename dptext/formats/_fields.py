@@ -21,7 +21,8 @@ import msgspec
 
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Unreadable
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Record
 
 _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
 

@@ -32,7 +32,8 @@ from dptext.formats import (
     too_long,
 )
 from dptext.formats._fields import Columns, nearest, pseudonym_input
-from dptext.types import Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Record, Verbatim
 
 QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")

@@ -17,7 +17,8 @@ from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import Input, Item, Token, Unreadable, jsonl, no_token
 from dptext.formats.jsonl import LineRest
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 _READ = 2**16  # bytes read at once
 _OPENING = re.compile(rb"(?:\xef\xbb\xbf)?[ \t\r\n]*\[?")

@@ -33,7 +33,8 @@ from dptext.formats import (
     no_token,
 )
 from dptext.formats._scan import HALF, Change, Scan
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 # An escape of half a surrogate pair, with the backslashes before it.
 _SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")

@@ -21,7 +21,8 @@ from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Token, Unreadable, _arrow, _fields, no_token
 from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
 _GROUP_ROWS = 2**17  # or rows

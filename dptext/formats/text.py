@@ -10,7 +10,8 @@ from typing import BinaryIO, ClassVar
 
 from dptext import formats
 from dptext.formats import Input, Item, LineWriter, Regular, Token, no_token
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Record
 
 
 class Format(formats.Format):

@@ -32,7 +32,8 @@ from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
 from dptext.formats._fields import Columns, pseudonym_input
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 if TYPE_CHECKING:
     from openpyxl import Workbook

@@ -29,7 +29,8 @@ from dptext.formats._arrow_fields import FieldChanges
 from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Record
 
 # A table or column of one of the libraries, none of which need be there.
 Foreign = Any

@@ -14,9 +14,9 @@ from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.figures import count
 from dptext.report.interface import COMMAND_LINE, Interface
-from dptext.report.layout import SIDECAR
 from dptext.report.protection import Basis, fitness, is_of_topics
-from dptext.report.signatures import UNSIGNED
+from dptext.run.files import SIDECAR
+from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
 _ROWS = 20  # rows to read before an output leaves

@@ -27,7 +27,7 @@ from dptext.report.sections import (
     VectorSection,
     WordSection,
 )
-from dptext.report.signatures import Signature
+from dptext.signatures import Signature
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject
 

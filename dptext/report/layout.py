@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from msgspec import Meta
 
 from dptext import formats
-from dptext.types import Selection
+from dptext.run.files import SIDECAR
+from dptext.run.groups import needs
+from dptext.run.selection import CHANGES, FIELDS, Selection
 
-#: Ending of the public report of an output, after the name of the output.
-SIDECAR = ".dptext.json"
 # In patterns, `$` alone would let a line end follow.
 _Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
-# Attributes of a selection that a layout holds unchanged.
-_FROM_SELECTION = (
-    "id_field",
-    "missing",
-    "delimiter",
-    "quoting",
-    "header",
-    "encoding",
-    "escapes",
-    "dropped",
-    "pseudonyms",
-)
-# Options that only some formats take.
-_FORMAT_OPTIONS = ("missing", "delimiter", "quoting", "header", "encoding", "escapes")
 
 
 def sidecar_path(path: Path) -> Path:
@@ -106,36 +92,38 @@ class Layout:
         """Say how the records of outputs in these formats were read."""
         if set(names) == {"text"}:  # without fields, whatever is named of others
             selection = replace(selection, fields=(), dropped=(), pseudonyms=())
-        layout = cls(
-            format=next(iter(names)) if len(names) == 1 else None,
-            fields=selection.fields or None,
-            **{name: getattr(selection, name) for name in _FROM_SELECTION},
-            shuffled=shuffled,
-        )
-        return layout.that_applies(names)
+        shown = {name: getattr(selection, name) for name in _SHARED}
+        shown |= {
+            "format": next(iter(names)) if len(names) == 1 else None,
+            "fields": selection.fields or None,
+        }
+        return cls(**shown, shuffled=shuffled).that_applies(names)
 
     def that_applies(self, names: Collection[str]) -> Layout:
-        """Return it with the defaults of options that none of these formats takes.
+        """Reset the options of files that do not apply to any of these formats.
 
         The environment and a file of settings may name a delimiter for all inputs.
         """
         read = [formats.find(None, name) for name in names]
-        needed = {name: formats.REQUIREMENTS[name] for name in _FORMAT_OPTIONS}
-        unused = [
-            name
-            for name, each in needed.items()
-            if read and not any(map(each.is_met, read))
-        ]
         usual = Selection()
-        return replace(self, **{name: getattr(usual, name) for name in unused})
+        unused = {
+            name: getattr(usual, name)
+            for name, need in needs(Selection).items()
+            if name in _SHARED and need not in (FIELDS, CHANGES)
+            if read and not any(getattr(each, need.quality) for each in read)
+        }
+        return replace(self, **unused)
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
-        named = {name: getattr(self, name) for name in _FROM_SELECTION}
-        there = Selection(
-            self.fields or (),
-            max_record_bytes=longest,
-            strings=self.fields is None and self.format != "text",
-            **named,
-        )
+        shown = {name: getattr(self, name) for name in _SHARED}
+        shown |= {"format": None, "fields": self.fields or ()}
+        strings = self.fields is None and self.format != "text"
+        there = Selection(**shown, max_record_bytes=longest, strings=strings)
         return there.output_selection()
+
+
+# Fields that a selection has, too.
+_SHARED = {each.name for each in fields(Layout)} & {
+    each.name for each in fields(Selection)
+}

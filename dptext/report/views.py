@@ -49,9 +49,9 @@ from dptext.report.figures import (
     short,
     with_chance,
 )
-from dptext.report.layout import SIDECAR
 from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
-from dptext.report.signatures import UNSIGNED
+from dptext.run.files import SIDECAR
+from dptext.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
 OWNER = "For the owner of the text only"

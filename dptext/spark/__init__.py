@@ -48,7 +48,7 @@ from dptext.calls import (
     errors_in_words_of_python,
     listed,
 )
-from dptext.engine.files import Reports
+from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
 from dptext.engine.run import Inspect, Run
@@ -66,7 +66,8 @@ from dptext.lexicons import store, topics
 from dptext.measures.public import PublicMeasures
 from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
-from dptext.types import Lexicon, Selection
+from dptext.run.selection import Selection
+from dptext.types import Lexicon
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -312,14 +313,14 @@ def make_private(
         inspect=inspect,
         warn=warnings.append,
     )
-    written = run.release(job, Reports(sidecar=sidecar))
+    written = run.release(job, SignedReports(sidecar=sidecar))
     return FileOutcome(written, run.tally.totals, warnings)
 
 
 def release(
     run: Run,
     jobs: Sequence[Job],
-    reports: Reports,
+    reports: SignedReports,
     master: str | None,
     warn: Callable[[str], None],
 ) -> list[tuple[Job, Written]]:
@@ -336,7 +337,7 @@ def release(
         for job in jobs
     ]
     with open_session(master) as spark:
-        passed = () if jobs[0].on_error == "fail" else (InputError,)
+        passed = () if jobs[0].work.treatment == "fail" else (InputError,)
         counted = run_tasks(spark, count_texts, there, passed)
         counts = [0 if isinstance(each, InputError) else each for each in counted]
         with sent(spark.sparkContext, run.pipeline.lexicon) as archive:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from dptext import signatures
 from dptext.engine.earlier import Earlier
-from dptext.engine.files import JobOutputs, Reports, open_internal, plan_jobs
+from dptext.engine.files import JobOutputs, SignedReports, open_internal, plan_jobs
 from dptext.engine.identifying import VECTOR_ADVICE
 from dptext.engine.job import Job
 from dptext.engine.request import Finished, Notices, name_outputs
 from dptext.randomness import RunKey
-from dptext.report import document, signatures
+from dptext.report import document
 from dptext.streams.outputs import OutputFile, Release
 from dptext.vectors import documents, job, release
 from dptext.vectors.release import VectorSettings
@@ -24,7 +25,7 @@ class VectorRequest:
     job: Job
     settings: VectorSettings
     key: RunKey
-    reports: Reports
+    reports: SignedReports
     #: Files that the run reads besides; no output is one of them.
     read: tuple[str, ...] = ()
     #: Looks at the complete vectors before they leave.
@@ -83,7 +84,7 @@ class VectorRequest:
             report = notices.with_warnings(finished, counts.identifying, VECTOR_ADVICE)
             if files.public is not None:
                 encoded = document.encode(document.public(report))
-                files.public.stream.write(signatures.sign(encoded, self.reports.key))
+                files.public.stream.write(signatures.sign(encoded, self.reports.signer))
             write(report)
             opened.commit()
         return Finished(

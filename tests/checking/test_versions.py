@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from dptext.report import signatures
+from dptext import signatures
 from dptext.report.layout import sidecar_path
 from tests.cli.running import Ran, here, small
 from tests.keys import PRIVATE, PUBLIC, put

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 from pathlib import Path
 
 import pytest
 
 from dptext import formats, registry
-from dptext.cli import groups
-from dptext.cli.sanitize_options import LedgerOptions, OutputOptions
+from dptext.run import groups
+from dptext.run.files import Outputs
+from dptext.run.marks import Needs
+from dptext.run.selection import Selection
+from dptext.run.work import LedgerUse, Work
 from tests.cli.running import here, small
 
 openpyxl = pytest.importorskip("openpyxl")
@@ -54,21 +56,23 @@ EVERYWHERE = {
     "ledger",
     "limit",
     "limit_delta",
+    "jobs",
+    "batch_size",
+    "engine",
+    "master",
 }
 
 
 def test_every_option_of_inputs_is_in_a_table() -> None:
     """An option that is added is either for all formats or has a requirement."""
-    of_inputs = (
-        groups.RecordOptions,
-        groups.FieldOptions,
-        OutputOptions,
-        LedgerOptions,
-    )
-    named = {each.name for group in of_inputs for each in dataclasses.fields(group)}
+    of_inputs = (Selection, Work, Outputs, LedgerUse)
+    named = {
+        option.spelled or name
+        for group in of_inputs
+        for name, option, _ in groups.options(group)
+    }
     assert named == GIVEN.keys() | (EVERYWHERE & named)
-    measured = {"label", "attribute"}
-    assert formats.REQUIREMENTS.keys() == GIVEN.keys() | measured
+    assert {*groups.named(Needs)} == GIVEN.keys()
 
 
 def written(name: str, folder: Path) -> Path:

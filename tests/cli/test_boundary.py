@@ -6,12 +6,13 @@ The commands are found by themselves, so that one yet to be written is walked, t
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
 import pytest
 
 from dptext.cli import screen
-from dptext.cli.values import Number
+from dptext.run.marks import Option, find_mark
+from dptext.run.values import Number
 from tests.cli.commands import ALL, GOOD, write_inputs
 from tests.cli.running import Ran, here
 
@@ -42,11 +43,9 @@ BESIDE = {
 
 def number_of(command: str, option: Any) -> Number | None:
     """Return the numbers that an option admits, None where it takes none."""
-    hints = get_type_hints(ALL[command].callback, include_extras=True)
-    for each in getattr(hints.get(option.name), "__metadata__", ()):
-        if isinstance(each.parser, Number):
-            return each.parser
-    return None
+    declared = find_mark(ALL[command].marks[option.name], Option)
+    parse = None if declared is None else declared.parse
+    return parse if isinstance(parse, Number) else None
 
 
 OPTIONS = [

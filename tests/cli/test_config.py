@@ -13,6 +13,8 @@ from typer.main import get_command
 from dptext.cli import configuration, parser
 from dptext.cli.app import app
 from dptext.lexicons import topics
+from dptext.run import groups
+from dptext.run.marks import ByFile, ByVariable
 from tests import made_topics
 from tests.cli.commands import ALL
 from tests.cli.running import here, lexicon
@@ -77,7 +79,7 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
     def settings(*given: str) -> tuple[Any, ...]:
         of_run = params("--no-bayes-risk", *given)
-        keys = of_run.get("set_")
+        keys = of_run.get("set")
         return of_run["profile"], of_run.get("risk"), keys and list(keys)
 
     mask = ['tokens.number="mask"']
@@ -284,12 +286,8 @@ def test_topics_of_a_file_give_way_to_other_vocabularies(
 
 def test_every_option_that_a_file_sets_is_one() -> None:
     """The table of settings names options that the commands have."""
-    for command, names in {
-        **configuration.BY_FILE,
-        **configuration.BY_VARIABLE,
-    }.items():
-        options = {option.name for option in ALL[command].params}
-        assert names <= options, command
+    options = {option.name for option in ALL["sanitize"].params}
+    assert {*groups.named(ByFile), *groups.named(ByVariable)} <= options
     for names in configuration.OVERRIDDEN.values():
         assert names <= {option.name for option in ALL["sanitize"].params}
 

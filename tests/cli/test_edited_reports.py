@@ -10,13 +10,13 @@ from typing import Any
 
 import pytest
 
+from dptext import signatures
 from dptext.checking import exports, policy
 from dptext.checking.recompute import Recomputer
 from dptext.checking.verify import Finding
 from dptext.cli import check
 from dptext.lexicons import find
-from dptext.report import signatures
-from dptext.report.layout import SIDECAR
+from dptext.run.files import SIDECAR
 from tests.cli.running import here, lexicon
 from tests.keys import PRIVATE
 

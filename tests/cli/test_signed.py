@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext.report import signatures
+from dptext import signatures
 from tests.cli.running import MARKER, here
 from tests.keys import OTHER, PRIVATE, PUBLIC
 

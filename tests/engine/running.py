@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from dptext.engine.files import JobOutputs, Reports
+from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import Job, Written
 from dptext.engine.run import Run
 from dptext.engine.tally import Tally
@@ -20,6 +20,6 @@ def run(
     ready = Run(pipeline, key, warn=lambda line: None, **more)
     ready.tally = tally
     with Release() as release:
-        opened = JobOutputs.open(job, Reports(), release)
+        opened = JobOutputs.open(job, SignedReports(sidecar=False), release)
         with ready.releasing(job, opened) as written:
             return written

@@ -19,7 +19,9 @@ from dptext.engine.job import FilePart, Job, Task, TaskResult, Worker
 from dptext.errors import InputError
 from dptext.metrics import FIRST_TEXTS
 from dptext.randomness import RunKey
-from dptext.types import Fault, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.run.work import Work
+from dptext.types import Fault, Verbatim
 from tests.cli.running import here, lexicon
 
 QUICK = settings(
@@ -75,7 +77,7 @@ class Outcome:
         self.present: Counter[Any] = Counter()
         self.parts, self.ended = 0, ""
         module, selection = formats.find(None, name), Selection(max_record_bytes=40)
-        job = Job((str(path),), None, selection, on_error="skip")
+        job = Job((str(path),), None, selection, work=Work(on_error="skip"))
         read = source.Source(job, None)
         read.fault = self._fault  # type: ignore[method-assign]
         writer = module.writer(self.out, selection)
@@ -143,7 +145,7 @@ def test_texts_of_a_file_are_counted_up_to_the_first(more: int, tmp_path: Path) 
     path = tmp_path / "in.jsonl"
     path.write_text('{"text": "a b"}\n' * (FIRST_TEXTS + more))
     with contextlib.ExitStack() as stack:
-        reader = source.Source(Job((str(path),), None, Selection(), "jsonl"), None)
+        reader = source.Source(Job((str(path),), None, Selection(format="jsonl")), None)
         reader.open(stack)
         assert reader.count_texts() == FIRST_TEXTS + min(more, 0)
 

@@ -23,7 +23,9 @@ from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import document
-from dptext.types import Record, Selection
+from dptext.run.selection import Selection
+from dptext.run.work import Work
+from dptext.types import Record
 from tests.cli import running as command_line
 from tests.engine import running
 
@@ -93,7 +95,12 @@ def test_bytes_and_reports_are_those_of_one_process(
     for jobs, batch in ((1, 4096), (2, 7)):
         target = tmp_path / f"{jobs}" / "out.jsonl"
         target.parent.mkdir()
-        job = Job((str(source),), str(target), Selection(), batch_size=batch, jobs=jobs)
+        job = Job(
+            (str(source),),
+            str(target),
+            Selection(),
+            work=Work(batch_size=batch, jobs=jobs),
+        )
         tally = Tally.begin(sanitizer.lexicon)
         written = running.run(job, sanitizer, KEY, tally)
         assert tally.texts == tally.records == 60
@@ -113,7 +120,7 @@ def test_a_faulty_record_stops_the_run_without_output(
     sanitizer = built(lexicon)
     source, target = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     source.write_text('{"text": "one"}\n' * 9 + "{\n")
-    job = Job((str(source),), str(target), Selection(), batch_size=2, jobs=2)
+    job = Job((str(source),), str(target), Selection(), work=Work(batch_size=2, jobs=2))
     with pytest.raises(InputError, match=r"in\.jsonl:10"):
         running.run(job, sanitizer, KEY, Tally.begin(sanitizer.lexicon))
     assert not target.exists()

@@ -15,7 +15,8 @@ from dptext.engine.tally import Tally
 from dptext.errors import InputError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.types import Selection
+from dptext.run.selection import Selection
+from dptext.run.work import Work
 from tests import small
 from tests.engine import running
 
@@ -49,7 +50,9 @@ def _run(
         path.write_text(text)
         names.append(str(path))
     target = folder / "out.txt"
-    job = Job(tuple(names), str(target), Selection(), name=name, on_error=on_error)
+    job = Job(
+        tuple(names), str(target), Selection(), name=name, work=Work(on_error=on_error)
+    )
     tally = Tally.begin(ready.lexicon)
     written = running.run(job, ready, KEY, tally)
     data = target.read_bytes()
@@ -100,7 +103,7 @@ def test_progress_counts(ready: Pipeline, tmp_path: Path) -> None:
     source.write_text(f"{TEXT}\n" * 600)
     progress: list[tuple[int, int]] = []
     running.run(
-        Job((str(source),), str(tmp_path / "o"), Selection(), batch_size=64),
+        Job((str(source),), str(tmp_path / "o"), Selection(), work=Work(batch_size=64)),
         ready,
         KEY,
         Tally.begin(ready.lexicon),

@@ -17,7 +17,7 @@ from dptext.evaluation.rows import (
     pairs,
     records,
 )
-from dptext.types import Selection
+from dptext.run.selection import Selection
 
 RECORDS = [
     {"id": "one", "text": "one, two", "deep": {"list": ["a", "b"]}, "stars": 5},

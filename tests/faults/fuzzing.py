@@ -27,9 +27,10 @@ from dptext.checking.policy import ExportPolicy
 from dptext.checking.recompute import Recomputer
 from dptext.errors import DptextError
 from dptext.lexicons.sources import open_packed, read_lines, read_npz, read_word2vec
+from dptext.run.selection import Selection
 from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.types import Fault, Record, Verbatim
 from tests.cli import running
 from tests.lexicons import files
 from tests.tokens.texts import ENGLISH

@@ -20,7 +20,8 @@ from hypothesis import strategies as st
 from dptext import formats, streams
 from dptext.engine import folders
 from dptext.errors import InputError
-from dptext.types import Fault, Selection
+from dptext.run.selection import Selection
+from dptext.types import Fault
 from tests.cli.running import Ran, environment, here, lexicon, small, there
 from tests.faults.fuzzing import nearly
 

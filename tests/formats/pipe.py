@@ -7,7 +7,8 @@ import io
 from collections.abc import Callable
 
 from dptext import formats
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 
 find = functools.cache(formats.find)
 

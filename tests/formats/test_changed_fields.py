@@ -18,7 +18,8 @@ from dptext.errors import InputError, InternalError, UnknownFieldError, UsageErr
 from dptext.formats import _fields
 from dptext.pseudonyms import Pseudonyms, is_token
 from dptext.randomness import RunKey
-from dptext.types import Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Record, Verbatim
 from tests.formats.pipe import copied_names, faults, find, records, through
 
 KEY = RunKey.from_bytes(bytes(range(7, 71)))

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dptext.errors import UnknownFieldError, UsageError
-from dptext.types import Selection
+from dptext.run.selection import Selection
 from tests.formats.pipe import copied_names, faults, find, records
 from tests.formats.test_changed_fields import TOKEN, chosen, written
 

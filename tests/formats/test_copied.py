@@ -10,7 +10,7 @@ import pytest
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.types import Selection
+from dptext.run.selection import Selection
 
 
 def copied(name: str, data: bytes, *fields: str, **more: Any) -> list[str]:

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from dptext.errors import InputError, UsageError
 from dptext.formats import BOM, Input, find
-from dptext.types import Fault, Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record, Verbatim
 from tests.formats.pipe import (
     Endless,
     copied_names,

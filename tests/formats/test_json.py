@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from dptext import formats
 from dptext.errors import InputError, UsageError
 from dptext.formats import Input
-from dptext.types import Fault, Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record
 from tests.formats.pipe import (
     Endless,
     copied_names,

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from dptext.errors import UsageError
 from dptext.formats import BOM
-from dptext.types import Fault, Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record
 from tests.formats.pipe import (
     TEXT,
     copied_names,

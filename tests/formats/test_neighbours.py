@@ -19,8 +19,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import streams
+from dptext.run.selection import Selection
 from dptext.streams.outputs import open_output
-from dptext.types import Selection
 from tests.formats.pipe import through
 
 SETTINGS = settings(

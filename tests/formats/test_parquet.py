@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, _arrow, find, parquet
 from dptext.formats import parquet as _parquet_writer
-from dptext.types import Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Record, Verbatim
 from tests.formats.pipe import TEXT, faults, items, records, texts, through
 
 pa = pytest.importorskip("pyarrow")

@@ -6,7 +6,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext.formats import BOM, Input, find
-from dptext.types import Fault, Record, Selection
+from dptext.run.selection import Selection
+from dptext.types import Fault, Record
 from tests.formats.pipe import Endless, faults, items, records, texts, through
 
 # The first draw of any text builds tables of characters.

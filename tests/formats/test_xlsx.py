@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dptext.errors import InputError
-from dptext.types import Record, Selection, Verbatim
+from dptext.run.selection import Selection
+from dptext.types import Record, Verbatim
 from tests.formats.pipe import (
     TEXT,
     copied_names,

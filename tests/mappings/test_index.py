@@ -7,9 +7,9 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
-from dptext.cli.options import overrides
 from dptext.errors import UsageError
 from dptext.mappings import Index
+from dptext.run.choices import Choices, read_keys
 from tests import small
 
 # torch's name of the processor: the search of a graphics processor without one.
@@ -123,5 +123,6 @@ def test_where_words_are_sought_changes_no_nonce() -> None:
 
 def test_settings_of_the_mapping_go_with_another_mechanism() -> None:
     """--mechanism laplace --set mapping.device=cuda: the usual mapping, there."""
-    over = overrides(["mapping.device=cuda"], mechanism="laplace")
+    keys = read_keys(["mapping.device=cuda"])
+    over = Choices(overrides=keys, mechanism="laplace").keys
     assert over["mapping"] == {"name": "nearest", "device": "cuda"}

@@ -17,8 +17,9 @@ from dptext.evaluation.rows import pairs
 from dptext.evaluation.run import PairMeter
 from dptext.evaluation.settings import EvaluationSettings
 from dptext.randomness import RunKey
+from dptext.run.selection import Selection
 from dptext.tokens.policy import Policy
-from dptext.types import Record, Selection
+from dptext.types import Record
 from tests.cli.running import here
 
 KEY = bytes(range(32))

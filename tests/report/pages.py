@@ -20,7 +20,7 @@ from dptext.measures.public import PublicMeasures
 from dptext.randomness import RunKey
 from dptext.report import document, html, terminal, views
 from dptext.report.blocks import Figures
-from dptext.types import Selection
+from dptext.run.selection import Selection
 from tests import small
 from tests.engine import running
 

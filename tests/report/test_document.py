@@ -20,7 +20,7 @@ from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
 from dptext.report import document, terminal, views
-from dptext.types import Selection
+from dptext.run.selection import Selection
 from tests import small
 from tests.cli.running import here, lexicon
 from tests.report.pages import RECIPES, internal_report

@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Any
 
 from dptext import lexicons, pipeline, profile, spark
-from dptext.engine.files import Reports
+from dptext.engine.files import SignedReports
 from dptext.engine.job import Job, Recipe
 from dptext.engine.run import Run
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
+from dptext.run.selection import Selection
+from dptext.run.work import Work
 from dptext.spark import FileOutcome, count_texts, make_private
-from dptext.types import Selection
 from tests.cli.running import WORDS, lexicon
 
 KEY = RunKey.from_seed(11)
@@ -43,14 +44,20 @@ def jobs_of(folder: Path, out: str) -> list[Job]:
         rows = [json.dumps({"text": f"the {word} film"}) for word in WORDS[:7]]
         path.write_text(bad + "".join(row + "\n" for row in rows))
         target = str(folder / out / path.name)
-        job = Job((str(path),), target, Selection(), name=path.name, on_error="skip")
+        job = Job(
+            (str(path),),
+            target,
+            Selection(),
+            name=path.name,
+            work=Work(on_error="skip"),
+        )
         jobs.append(job)
     return jobs
 
 
 def test_tasks_in_any_order_write_what_one_machine_writes(tmp_path: Path) -> None:
     """Each knows how many texts come before; outputs, sidecars and counts agree."""
-    reports = Reports(None, None, None, sidecar=True)
+    reports = SignedReports(sidecar=True)
     alone = run_of(tmp_path)
     for job in jobs_of(tmp_path, "alone"):
         alone.release(job, reports)

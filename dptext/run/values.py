@@ -1,4 +1,4 @@
-"""Parsers of the values of options: each returns a value, or raises BadValue."""
+"""Read typed values of options: each parser returns a value, or raises BadValue."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import typer
 
 from dptext import registry, streams
 from dptext.errors import UsageError
@@ -20,7 +18,7 @@ _LONGEST = 40  # characters of a value that a message quotes
 _DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
-class BadValue(typer.BadParameter):
+class BadValue(UsageError):
     """An option does not admit a value; the message begins with the value."""
 
 

@@ -1,0 +1,258 @@
+"""The parts of a record that are texts, and the layout of its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Annotated
+
+from dptext.run.marks import (
+    INPUT,
+    LAYOUT,
+    RECORDS,
+    ByFile,
+    Names,
+    Needs,
+    Option,
+)
+from dptext.run.values import (
+    Number,
+    one_of,
+    parse_delimiter,
+    parse_encoding,
+    parse_format,
+)
+
+_NO_FIELDS = "plain text has no fields: each line is a text"
+_CSV = ", or name the format of the fields, as in --format csv"
+FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, _CSV)
+CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, _CSV)
+TABLES = Needs("IS_TABLE", "this option is for CSV and TSV", ", or give --format csv")
+TEXTS = Needs("IS_TEXT", "this option is for text files")
+LACKING = Needs(
+    "MAY_LACK", "every record has all fields; this option is for JSON and Parquet"
+)
+
+
+#: Fields of a selection that say how a file is laid out.
+FILE_LAYOUT = "format delimiter quoting header skip_lines escapes encoding"
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The parts of a record that are texts, and the layout of its file."""
+
+    #: Dotted paths or names of columns; () where none is selected.
+    fields: Annotated[
+        tuple[str, ...],
+        Option(
+            "Text field, by path or column; repeatable.",
+            INPUT,
+            metavar="NAME",
+            short="-f",
+            spelled="field",
+        ),
+        FIELDS,
+        ByFile(),
+        Names(),
+    ] = ("text",)
+    #: None until it is decided, once.
+    format: Annotated[
+        str | None,
+        Option(
+            "jsonl, json, csv, tsv, xlsx, parquet or text.",
+            INPUT,
+            parse=parse_format,
+            metavar="NAME",
+        ),
+        ByFile(),
+        Names(),
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        Option(
+            "Field delimiter of CSV or TSV.",
+            LAYOUT,
+            parse=parse_delimiter,
+            metavar="CHARACTER",
+            hidden=True,
+        ),
+        TABLES,
+        ByFile(),
+        Names(),
+    ] = None
+    quoting: Annotated[
+        bool,
+        Option(
+            "Quotes enclose fields in CSV and TSV, or are ordinary characters.",
+            LAYOUT,
+            hidden=True,
+        ),
+        TABLES,
+        ByFile(),
+    ] = True
+    header: Annotated[
+        bool,
+        Option(
+            "CSV and TSV begin with column names, or not: then --field 1 is the first "
+            "column.",
+            LAYOUT,
+            hidden=True,
+        ),
+        TABLES,
+        ByFile(),
+    ] = True
+    #: Lines before a table, which no output has.
+    skip_lines: Annotated[
+        int,
+        Option(
+            "Lines before the header of CSV or TSV, left out of the output.",
+            LAYOUT,
+            parse=Number(kind=int, low=0, high=1_000_000),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        TABLES,
+        ByFile(),
+    ] = 0
+    #: backslash | none: the meaning of a backslash in a table.
+    escapes: Annotated[
+        str | None,
+        Option(
+            "Backslashes in CSV or TSV: backslash (they escape, as COPY and mysqldump "
+            "write) or none.",
+            LAYOUT,
+            parse=one_of("backslash", "none"),
+            metavar="backslash|none",
+            hidden=True,
+        ),
+        TABLES,
+        ByFile(),
+    ] = None
+    #: One of dptext.streams.known_encoding; None: UTF-8.
+    encoding: Annotated[
+        str | None,
+        Option(
+            "Encoding of text files, input and output, such as cp1252 or utf-16. "
+            "Default: UTF-8.",
+            LAYOUT,
+            parse=parse_encoding,
+            metavar="NAME",
+            hidden=True,
+        ),
+        TEXTS,
+        ByFile(),
+        Names(),
+    ] = None
+    id_field: Annotated[
+        str | None,
+        Option(
+            "Field with an id per record, by which a key repeats its draws. Default: "
+            "its position.",
+            RECORDS,
+            metavar="NAME",
+            spelled="id",
+            hidden=True,
+        ),
+        FIELDS,
+        ByFile(),
+        Names(),
+    ] = None
+    #: Field with the person that a record is about.
+    subject_field: str | None = None
+    #: fail | pass: of an absent or null field.
+    missing: Annotated[
+        str,
+        Option(
+            "If a text field is absent or null: fail or pass.",
+            RECORDS,
+            parse=one_of("fail", "pass"),
+            metavar="fail|pass",
+            hidden=True,
+        ),
+        LACKING,
+        ByFile(),
+        Names(),
+    ] = "fail"
+    max_record_bytes: Annotated[
+        int,
+        Option(
+            "Longest record to read, in bytes.",
+            RECORDS,
+            parse=Number(kind=int, low=1, high=2**40),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = 16 * 2**20
+    #: Fields that the output leaves out.
+    dropped: Annotated[
+        tuple[str, ...],
+        Option(
+            "Field to leave out of the output; repeatable.",
+            INPUT,
+            metavar="NAME",
+            spelled="drop",
+        ),
+        CHANGES,
+        ByFile(),
+        Names(),
+    ] = ()
+    #: Fields with values that become keyed tokens (dptext.pseudonyms).
+    pseudonyms: Annotated[
+        tuple[str, ...],
+        Option(
+            "Field to replace by tokens of a --key-file.",
+            INPUT,
+            metavar="NAME",
+            spelled="pseudonym",
+        ),
+        CHANGES,
+        ByFile(),
+        Names(),
+    ] = ()
+    #: Every record of JSON is a string, which is its text.
+    strings: bool = False
+
+    @property
+    def quotes(self) -> bool:
+        """Tell whether quotes enclose fields; where backslashes escape, none do."""
+        return self.quoting and self.escapes != "backslash"
+
+    @property
+    def named(self) -> tuple[str | None, ...]:
+        """Return all fields that are selected: texts, id, subject and changed ones."""
+        return (*self.fields, self.id_field, self.subject_field, *self.changed)
+
+    def output_selection(self) -> Selection:
+        """Return the selection that reads the output, which lacks the dropped fields.
+
+        Without a header, columns have other numbers where one before them is left out.
+        """
+        decimal = () if self.header else filter(str.isdecimal, self.dropped)
+        gone = set(map(int, decimal))
+
+        def renamed(name: str) -> str:
+            if not (gone and name.isdecimal()):
+                return name
+            return str(int(name) - sum(each < int(name) for each in gone))
+
+        name = self.id_field
+        is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
+        return replace(
+            self,
+            fields=tuple(map(renamed, self.fields)),
+            pseudonyms=tuple(map(renamed, self.pseudonyms)),
+            dropped=(),
+            skip_lines=0,
+            id_field=None if name is None or is_gone else renamed(name),
+        )
+
+    def without_fields(self) -> Selection:
+        """Return the layout alone, without any selected field."""
+        without = replace(self, id_field=None, subject_field=None)
+        return replace(without, fields=(), dropped=(), pseudonyms=())
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields that are left out or replaced by pseudonyms."""
+        return (*self.dropped, *self.pseudonyms)

@@ -1,0 +1,225 @@
+"""Keys, ledger and machines of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from dptext.errors import UsageError
+from dptext.run.interface import noun, option, refuse_both
+from dptext.run.marks import (
+    FOLDERS,
+    GUARANTEE,
+    KEYS,
+    LEDGER,
+    OUTPUT,
+    RECORDS,
+    ByFile,
+    ByVariable,
+    Names,
+    Option,
+    Writes,
+)
+from dptext.run.selection import FIELDS
+from dptext.run.values import MOST_JOBS, Number, one_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """The source of randomness of a run."""
+
+    key_file: Annotated[
+        Path | None,
+        Option(
+            "Secret key of at least 32 random bytes. With it, a second run repeats the "
+            "draws.",
+            GUARANTEE,
+            metavar="FILE",
+        ),
+        ByVariable(),
+    ] = None
+    trust_key_file: Annotated[
+        bool,
+        Option(
+            "Use a key file although its mode lets other users read it, if none can, "
+            "as in a container.",
+            KEYS,
+            hidden=True,
+        ),
+    ] = False
+    seed: Annotated[
+        int | None,
+        Option(
+            "For tests and papers: repeatable draws, without any privacy.",
+            KEYS,
+            parse=Number(kind=int),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for two sources, and for trust in no file."""
+        refuse_both(
+            "key-file", self.key_file is not None, "seed", self.seed is not None
+        )
+        if self.trust_key_file and self.key_file is None:
+            raise UsageError(
+                f"{noun('trust-key-file')} is about {noun('key-file')}: give both"
+            )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerUse:
+    """The losses of subjects over all runs with one ledger."""
+
+    ledger: Annotated[
+        Path | None,
+        Option(
+            "File that records the losses of each subject over all runs. Created if "
+            "missing, with its key FILE.key beside it.",
+            LEDGER,
+            metavar="FILE",
+            hidden=True,
+        ),
+        ByFile(lambda value, path: True),
+    ] = None
+    subject: Annotated[
+        str | None,
+        Option(
+            "Field with the person that a record is about.",
+            LEDGER,
+            metavar="NAME",
+            hidden=True,
+        ),
+        FIELDS,
+        ByFile(),
+        Names(),
+    ] = None
+    #: Most nats that each subject may lose.
+    limit: Annotated[
+        float | None,
+        Option(
+            "Most nats that a subject may lose in all recorded runs. A run that would "
+            "exceed it writes nothing and ends with exit code 3.",
+            LEDGER,
+            parse=Number(kind=float, low=1e-9, high=100_000),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = None
+    #: The most of a delta; None: 0.
+    limit_delta: Annotated[
+        float | None,
+        Option(
+            "The same for deltas, if the settings have one.",
+            LEDGER,
+            parse=Number(kind=float, low=1e-18, high=1),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a part of a ledger."""
+        needed = (self.ledger, self.subject, self.limit)
+        is_asked = {*needed, self.limit_delta} != {None}
+        if is_asked and None in needed:
+            first, second, third = map(noun, ("ledger", "subject", "limit"))
+            raise UsageError(f"{first}, {second} and {third} go together: give all")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """How a run works, and the treatment of faulty records."""
+
+    jobs: Annotated[
+        int,
+        Option(
+            "Number of processes, or auto for one per core.",
+            OUTPUT,
+            parse=Number(kind=int, low=1, high=MOST_JOBS, auto=True),
+            metavar="NUMBER",
+            short="-j",
+        ),
+        ByFile(),
+    ] = 1
+    batch_size: Annotated[
+        int,
+        Option(
+            "Most records in a batch. The output is the same.",
+            OUTPUT,
+            parse=Number(kind=int, low=1),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = 4096
+    on_error: Annotated[
+        str,
+        Option(
+            "If a record cannot be read: fail, skip or quarantine.",
+            RECORDS,
+            parse=one_of("fail", "skip", "quarantine"),
+            metavar="ACTION",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = "fail"
+    #: Path for the bytes of faulty records.
+    quarantine: Annotated[
+        str | None,
+        Option(
+            "Write unreadable records to this file, unchanged (original text!).",
+            RECORDS,
+            metavar="FILE",
+            hidden=True,
+        ),
+        Writes(),
+    ] = None
+    engine: Annotated[
+        str,
+        Option(
+            "local, or spark to run each file of --out-dir as a task of a cluster. The "
+            "output is the same.",
+            FOLDERS,
+            parse=one_of("local", "spark"),
+            metavar="local|spark",
+            hidden=True,
+        ),
+    ] = "local"
+    master: Annotated[
+        str | None,
+        Option(
+            "URL of Spark's master, such as spark://host:7077, yarn or local[4]. "
+            "Default: that of spark-submit, else all cores of this machine.",
+            FOLDERS,
+            metavar="URL",
+            hidden=True,
+        ),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a quarantine without a file, a master without Spark."""
+        if self.on_error == "quarantine" and self.quarantine is None:
+            raise UsageError(
+                f"{option('on-error', 'quarantine')}: name the file with "
+                f"{option('quarantine', 'FILE')}"
+            )
+        if self.quarantine == "-":
+            raise UsageError(
+                "standard output carries no original text: name a file with "
+                f"{noun('quarantine')}"
+            )
+        if self.master is not None and self.engine == "local":
+            raise UsageError(
+                f"{noun('master')} needs {option('engine', 'spark')}: give both"
+            )
+
+    @property
+    def treatment(self) -> str:
+        """Return the treatment of faulty records; a file for them asks for one."""
+        return self.on_error if self.quarantine is None else "quarantine"
