@@ -21,8 +21,6 @@ from dptext.calls import (
     StrPath,
     TableChoices,
     combine,
-    errors_in_words_of_python,
-    in_words_of_python,
     listed,
     open_key,
     to_path,
@@ -45,6 +43,7 @@ from dptext.report.notebook import Report
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs
 from dptext.run.groups import given_needs
+from dptext.run.interface import PYTHON, TABLE, shown_in
 from dptext.run.selection import Selection
 from dptext.run.work import LedgerUse, Work
 from dptext.types import Record
@@ -203,7 +202,7 @@ def privatize(
         key=key,
     )
     if columns is not None:
-        with visible(progress), errors_in_words_of_python(table=True):
+        with visible(progress), shown_in(TABLE):
             frame = frames.wrap(texts)
             selection, names = frame.selected(
                 paths=listed(columns, "columns"),
@@ -212,7 +211,7 @@ def privatize(
                 drop=listed(drop, "drop"),
                 pseudonym=listed(pseudonym, "pseudonym"),
             )
-            call = Call(profile, overrides, options, counts=report, table=True)
+            call = Call(profile, overrides, options, counts=report)
             replaced = frames.PrivateColumns(
                 pipeline=call.pipeline,
                 key=call.key,
@@ -231,7 +230,7 @@ def privatize(
         raise UsageError(
             "id, missing, drop and pseudonym are for tables: name the columns, too"
         )
-    with visible(progress), errors_in_words_of_python():
+    with visible(progress), shown_in(PYTHON):
         checked = _checked(texts)
         call = Call(profile, overrides, options, counts=report)
         written = list(call.texts(checked, _length(texts)))
@@ -260,7 +259,6 @@ class _Warnings:
         self._noted: dict[str, None] = {}
 
     def warn(self, line: str) -> None:
-        line = in_words_of_python(line)
         if line not in self._noted:
             self._noted[line] = None
             warn(line)
@@ -355,7 +353,7 @@ def sanitize_files(
         raise UsageError("sanitize_files: name files, not standard input or output")
     if to_file is not None and (folder := next(filter(os.path.isdir, inputs), None)):
         raise UsageError(f"{folder} is a folder: give out_dir= instead of an output")
-    with errors_in_words_of_python(), visible(progress):
+    with shown_in(PYTHON), visible(progress):
         selection = Selection(
             fields=tuple(listed(fields, "fields")),
             format=format,
@@ -450,7 +448,7 @@ def embed(
 
     lexicon, key and progress, errors and warnings are those of `privatize`.
     """
-    with errors_in_words_of_python(), visible(progress):
+    with shown_in(PYTHON), visible(progress):
         checked, run_key = _checked(texts), open_key(key)
         chosen = CallChoices(
             epsilon=epsilon, risk=risk, mechanism=mechanism, lexicon=lexicon
@@ -462,9 +460,7 @@ def embed(
         options = {"pool": pool, "model": model}
         ready = release.prepare(release.parse(over, options, clip=clip, mu=mu))
         tokenizer = None if is_asked_for(over) else ready.tokenizer
-        language = Language(
-            tokenizer, ready.lexicon.name, lambda line: warn(in_words_of_python(line))
-        )
+        language = Language(tokenizer, ready.lexicon.name, warn)
         total = _length(texts)
         values = _vectors(ready, checked, run_key, language, total=total)
     return Vectors(

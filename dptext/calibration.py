@@ -17,6 +17,7 @@ from dptext.measures import bayes_risk, calibrate, ladders
 from dptext.mechanisms import Aim, Mechanism
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
+from dptext.run.interface import option
 from dptext.types import Floats, Lexicon, Notion, Strategy
 
 
@@ -48,7 +49,7 @@ def solve(recipe: Profile, lexicon: Lexicon) -> tuple[Profile, Mechanism | None]
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
             "the risk is that of one draw; a word that is drawn once for all its "
-            "places shows more: give --epsilon instead"
+            f"places shows more: give {option('epsilon')} instead"
         )
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior)), mechanism

@@ -5,7 +5,6 @@ Errors and warnings of a call name parameters, where those of commands name opti
 
 from __future__ import annotations
 
-import contextlib
 import inspect
 import os
 import re
@@ -19,7 +18,7 @@ from dptext import profile as profiles
 from dptext.engine import documents
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.tally import Tally
-from dptext.errors import DptextError, UsageError
+from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.lexicons.topics import PREFIX
 from dptext.measures.public import PublicMeasures
@@ -29,97 +28,13 @@ from dptext.profile import Profile
 from dptext.progress import share
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report
+from dptext.run.interface import PYTHON, shown_in
 from dptext.run.selection import Selection
 from dptext.types import JsonObject, Record
 
 StrPath = str | os.PathLike[str]
 
-# Parameters of the functions for Python, by the option that does the same.
-_PARAMETERS = {
-    "field": "fields",
-    "id": "id",
-    "missing": "missing",
-    "drop": "drop",
-    "pseudonym": "pseudonym",
-    "format": "format",
-    "encoding": "encoding",
-    "on-error": "on_error",
-    "out-dir": "out_dir",
-    "jobs": "jobs",
-    "profile": "profile",
-    "risk": "risk",
-    "epsilon": "epsilon",
-    "mechanism": "mechanism",
-    "lexicon": "lexicon",
-    "topics": "topics",
-    "decode": "decode",
-    "key-file": "key",
-    "pool": "pool",
-    "model": "model",
-    "mu": "mu",
-    "clip": "clip",
-}
-# An option that was given several names at once; a command, which stays as it is; a
-# setting; an option, perhaps with a value.
-_REPEATED = re.compile(r"--([a-z-]+) is repeated, once for each: (--.*?)(?=;|$)")
-_OPTION = re.compile(
-    r"(?P<command>`?dptext [a-z]+(?: --[a-z-]+(?: [A-Z]+)?)*)"
-    r"|(?<![\w-])--set (?P<setting>[a-z_.]+)=(?P<value>\w+)"
-    r"|(?<![\w-])--(?P<option>[a-z][a-z-]*)(?: (?P<argument>"
-    r"[A-Z]+|csv|json|jsonl|text|skip|pass|mean|word|sif|sentence|none)\b)?"
-)
 _OURS = re.compile(r"dptext(\.|$)")
-_FIELD = re.compile(r"\b(id )?field(s?)\b")
-
-
-def in_words_of_python(line: str, *, table: bool = False) -> str:
-    """Write parameters in the place of the options of a line.
-
-    Records of a table have columns, in the place of fields. An option without a
-    parameter is one of `dptext sanitize`.
-    """
-
-    def several(match: re.Match[str]) -> str:
-        names = ", ".join(f"'{name}'" for name in match[2].split()[1::2])
-        return f"a list names several: {_PARAMETERS[match[1]]}=[{names}]"
-
-    def written(match: re.Match[str]) -> str:
-        if match["command"]:
-            return match[0]
-        if match["setting"]:
-            *parents, last = match["setting"].split(".")
-            value = f"{{'{last}': '{match['value']}'}}"
-            for name in reversed(parents):
-                value = f"{{'{name}': {value}}}"
-            return f"overrides={value}"
-        name = _PARAMETERS.get(match["option"])
-        if name is None:
-            return f"`dptext sanitize {match[0]}`"
-        name = "columns" if table and name == "fields" else name
-        argument = match["argument"] or ""
-        if not match.start():  # the subject of the line
-            return match[0].replace(f"--{match['option']}", name)
-        return (
-            f"{name}='{argument}'"
-            if argument and not argument.isupper()
-            else f"{name}="
-        )
-
-    line = _OPTION.sub(written, _REPEATED.sub(several, line))
-    return _FIELD.sub(r"\1column\2", line) if table else line
-
-
-@contextlib.contextmanager
-def errors_in_words_of_python(*, table: bool = False) -> Iterator[None]:
-    """Write parameters in the place of options in the errors of a block."""
-    try:
-        yield
-    except DptextError as error:
-        line = in_words_of_python(str(error), table=table)
-        error.args = (line,)
-        if isinstance(error, ImportError):
-            error.msg = line
-        raise
 
 
 class CallChoices(TypedDict, total=False):
@@ -155,7 +70,7 @@ def load_profile(
             "profile: give a name or the path of a .yaml file, not "
             f"{type(name).__name__}"
         )
-    with errors_in_words_of_python():
+    with shown_in(PYTHON):
         return profiles.load(os.fspath(name), overrides)
 
 
@@ -168,7 +83,7 @@ def open_pipeline(
     Raises UsageError and LexiconError.
     """
     recipe = load_profile(profile, overrides)
-    with errors_in_words_of_python():
+    with shown_in(PYTHON):
         return calibration.build(recipe, lexicons.find(recipe.lexicon))
 
 
@@ -227,7 +142,6 @@ class Call:
         chosen: CallChoices | None = None,
         *,
         counts: bool = True,
-        table: bool = False,
     ) -> None:
         self.key = open_key((chosen or {}).get("key"))
         profile, over = combine(profile, overrides, chosen or {})
@@ -237,7 +151,6 @@ class Call:
         self.language = Language(
             tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
         )
-        self._table = table
         # Warnings so far.
         self.warnings: list[str] = []
         self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
@@ -245,7 +158,6 @@ class Call:
 
     def warn(self, line: str) -> None:
         """Warn the program, and note it for the report."""
-        line = in_words_of_python(line, table=self._table)
         self.warnings.append(line)
         warn(line)
 

@@ -34,6 +34,7 @@ from dptext.mechanisms import Family
 from dptext.overrides import DEFAULTS, merged, name_in
 from dptext.run.choices import DEFAULT as DEFAULT
 from dptext.run.choices import Choices
+from dptext.run.interface import option
 from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
 from dptext.tokens.policy import Policy
@@ -330,7 +331,7 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
         raise UsageError(
             f"tokens.stop_word: no function words are known for language {language!r} "
             f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
-            "--language"
+            f"{option('language')}"
         )
     return replace(recipe, tokens=replace(policy, agreement="none"))
 
@@ -355,7 +356,7 @@ def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
     if isinstance(budget_params, uniform.Params) and budget_params.epsilon is None:
         raise UsageError(
             f"{name} looks at the whole text, so that the draw of a word has no risk "
-            "of its own; give --epsilon"
+            f"of its own; give {option('epsilon')}"
         )
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(

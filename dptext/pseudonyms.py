@@ -21,6 +21,7 @@ import re
 
 from dptext.errors import UsageError
 from dptext.randomness import KEY_BYTES, RunKey
+from dptext.run.interface import option
 
 _PREFIX = "p_"
 # Bytes of a token: 16 characters of base32.
@@ -52,7 +53,7 @@ class Pseudonyms:
         return _PREFIX + base64.b32encode(digest).decode("ascii").lower()
 
 
-def check(key: RunKey, option: str = "--key-file FILE") -> None:
+def check(key: RunKey, option: str = option("key-file", "FILE")) -> None:
     """Raise UsageError for a public key, or one that other runs do not have.
 
     The message names the option of the key.

@@ -27,6 +27,7 @@ from numpy.typing import NDArray
 
 from dptext import streams
 from dptext.errors import UsageError
+from dptext.run.interface import option
 from dptext.types import Record
 
 # Part of every nonce (dptext.pipeline): changed whenever the bytes drawn for the same
@@ -83,7 +84,11 @@ class RunKey:
         data = key_bytes(
             path,
             lambda data: trusted,
-            ", or give --trust-key-file if nobody else can read it, as in a container",
+            (
+                f", or give {option('trust-key-file')} if nobody else can read it, "
+                "as in "
+                "a container"
+            ),
         )
         try:
             return cls.from_bytes(data)

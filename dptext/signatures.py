@@ -19,6 +19,7 @@ from msgspec import Meta
 
 from dptext import randomness
 from dptext.errors import UsageError
+from dptext.run.interface import option
 
 if TYPE_CHECKING:
     from cryptography.hazmat.primitives.asymmetric.ed25519 import (
@@ -166,7 +167,10 @@ def describe(report: bytes, keys: Sequence[Key]) -> str:
         return f"{named}, verified"
     if any(key.id == signature.key for key in keys):
         return f"{named}, does not hold: the report was changed"
-    return f"said to be {named}, not verified: dptext check --verify-key verifies it"
+    return (
+        f"said to be {named}, not verified: dptext check {option('verify-key')} "
+        "verifies it"
+    )
 
 
 def describe_signer(key: Key | None) -> str:

@@ -11,8 +11,17 @@ import pytest
 
 import dptext
 from dptext import calls
-from dptext.calls import in_words_of_python
-from dptext.errors import MissingExtra, UsageError
+from dptext.errors import UsageError
+from dptext.run.interface import (
+    ARGUMENTS,
+    COMMAND_LINE,
+    PYTHON,
+    TABLE,
+    noun,
+    option,
+    shown_in,
+    unit,
+)
 from tests.cli.running import lexicon
 
 pytestmark = pytest.mark.quick
@@ -20,44 +29,56 @@ KEY = bytes(range(40))
 
 
 @pytest.mark.parametrize(
-    ("line", "expected"),
+    ("name", "value", "shown"),
     [
+        ("field", "NAME", ("--field NAME", "fields=", "columns=")),
+        ("key-file", "FILE", ("--key-file FILE", "key=", "key=")),
+        ("mu", "", ("--mu", "mu=", "mu=")),
+        ("format", "csv", ("--format csv", "format='csv'", "format='csv'")),
         (
-            "name each with --field NAME; fields: 'a'",
-            "name each with fields=; fields: 'a'",
-        ),
-        ("give it with --key-file FILE", "give it with key="),
-        ("--id customer: 5 records", "id customer: 5 records"),
-        ("give --mu or an epsilon", "give mu= or an epsilon"),
-        ("as in --format csv", "as in format='csv'"),
-        ("; --on-error skip leaves it out", "; on_error='skip' leaves it out"),
-        (
-            "words: --set tokens.unknown=mask (or drop)",
-            "words: overrides={'tokens': {'unknown': 'mask'}} (or drop)",
+            "set",
+            "tokens.unknown=mask",
+            (
+                "--set tokens.unknown=mask",
+                "overrides={'tokens': {'unknown': 'mask'}}",
+                "overrides={'tokens': {'unknown': 'mask'}}",
+            ),
         ),
         (
-            "--field is repeated, once for each: --field a --field b; fields: 'c'",
-            "a list names several: fields=['a', 'b']; fields: 'c'",
+            "quarantine",
+            "FILE",
+            (
+                "--quarantine FILE",
+                "`dptext sanitize --quarantine FILE`",
+                "`dptext sanitize --quarantine FILE`",
+            ),
         ),
-        ("or --quarantine FILE)", "or `dptext sanitize --quarantine FILE`)"),
-        (
-            "use dptext calibrate --public-text FILE, or give --risk",
-            "use dptext calibrate --public-text FILE, or give risk=",
-        ),
-        ("run `dptext doctor --install nltk`", "run `dptext doctor --install nltk`"),
-        ("my--id.csv: no such file", "my--id.csv: no such file"),
     ],
 )
-def test_options_become_parameters(line: str, expected: str) -> None:
-    """With a value where the line has one; commands and names of files stay."""
-    assert in_words_of_python(line) == expected
+def test_options_become_parameters(
+    name: str, value: str, shown: tuple[str, ...]
+) -> None:
+    """With a value where there is one; an option of the command line alone stays."""
+    found = []
+    for each in (COMMAND_LINE, PYTHON, TABLE):
+        with shown_in(each):
+            found.append(option(name, value))
+    assert tuple(found) == shown
 
 
-def test_tables_have_columns() -> None:
-    """Where files have fields."""
-    line = "field 'a' and fields with id field: name them with --field a"
-    assert in_words_of_python(line, table=True) == (
-        "column 'a' and columns with id column: name them with columns= a"
+def test_the_interface_of_a_block_ends_with_it() -> None:
+    """Messages after a call of Python are those of the command line again."""
+    with shown_in(TABLE):
+        assert (noun("field"), noun("id"), unit()) == ("columns", "id", "column")
+    assert (noun("field"), unit()) == ("--field", "field")
+
+
+def test_several_values_of_an_option() -> None:
+    """A command repeats an option, Python gives a list."""
+    line = COMMAND_LINE.repeated("field", ["a", "b"])
+    assert line == "--field is repeated, once for each: --field a --field b"
+    assert PYTHON.repeated("field", ["a", "b"]) == (
+        "a list names several: fields=['a', 'b']"
     )
 
 
@@ -65,7 +86,7 @@ def test_parameters_are_those_of_functions() -> None:
     """No message names a parameter that no function has."""
     functions = (dptext.privatize, dptext.sanitize_files, dptext.embed)
     known = {name for each in functions for name in inspect.signature(each).parameters}
-    assert {*calls._PARAMETERS.values()} <= known
+    assert {*ARGUMENTS.values()} <= known
     assert calls.TableChoices.__annotations__.keys() <= known
 
 
@@ -93,13 +114,6 @@ def test_a_wrong_call_is_one_line_about_its_parameter(
     assert expected in str(raised.value)
     assert "--" not in str(raised.value)
     assert "\n" not in str(raised.value)
-
-
-def test_missing_packages_are_named_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """An ImportError keeps its message apart."""
-    with pytest.raises(MissingExtra) as raised, calls.errors_in_words_of_python():
-        raise MissingExtra("a model needs --pool word")
-    assert str(raised.value) == raised.value.msg == "a model needs pool='word'"
 
 
 def test_warnings_point_to_the_program(tmp_path: Path) -> None:

@@ -23,6 +23,7 @@ from dptext import cache, lexicons
 from dptext.errors import UsageError
 from dptext.lexicons import closed_classes, stand_ins, word_classes
 from dptext.mechanisms import Mechanism
+from dptext.run.interface import option
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.common import common_words, kinds_of_rows
 from dptext.tokens.policy import Policy
@@ -100,7 +101,8 @@ class Channel:
             msg = (
                 f"decoder: {self.mechanism.name} has no exact output distribution of a "
                 "word, by which drawn words could be decoded; use the decoder none "
-                "(--decode none), or a mechanism that has one, such as rank"
+                f"({option('decode', 'none')}), or a mechanism that has one, such as "
+                "rank"
             )
             raise UsageError(msg)
 

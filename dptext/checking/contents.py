@@ -20,13 +20,15 @@ import msgspec
 from dptext import formats, pseudonyms, streams
 from dptext.checking import exports
 from dptext.engine.identifying import (
-    VECTOR_ADVICE,
     FieldValues,
     Identifying,
     Kind,
+    advise,
+    advise_on_vectors,
 )
 from dptext.errors import StoppedError, UsageError
 from dptext.formats import Format, _fields
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.vectors import columns
 
@@ -40,9 +42,6 @@ if TYPE_CHECKING:
 _FIELDS = 1000
 _FURTHER = "further fields"
 _NAMES = "names of fields"
-_OF_WORDS = (
-    "make it private (--field) or a pseudonym (--pseudonym), leave it out (--drop)"
-)
 _FEW = 3  # names of fields that look like those of people
 
 
@@ -73,14 +72,14 @@ class Contents:
         self,
         subject: str | None = None,
         tokens: Sequence[str] = (),
-        advice: str = _OF_WORDS,
+        advice: str = "",
     ) -> None:
         """Begin; subject names people, tokens are fields of pseudonyms.
 
         advice says what to do about a field that identifies people.
         """
         self._subject, self._tokens = subject, tuple(tokens)
-        self._advice = advice
+        self._advice = advice or advise()
         self._fields: dict[str, FieldValues] = {}
         self._further, self._names = FieldValues(), FieldValues()
         # Numbers of values in further fields with names that tell a kind.
@@ -203,7 +202,7 @@ class StopAtIdentifying:
         name, field = job.output or "", job.selection.id_field
         if field is None or columns.suffix(name) == ".npy":  # vectors alone
             return
-        contents = Contents(advice=VECTOR_ADVICE)
+        contents = Contents(advice=advise_on_vectors())
         with output.content() as plain:
             for ids in columns.ids(plain, name):
                 contents.add(field, map(_plain, ids))
@@ -216,7 +215,7 @@ class StopAtIdentifying:
             more = len(findings) - 1
             rest = f"; and {more:,} more such columns" if more else ""
             raise StoppedError(
-                f"{where}not written, as --fail-on identifying asks: "
+                f"{where}not written, as {option('fail-on', 'identifying')} asks: "
                 f"{findings[0]}{rest}"
             )
 
@@ -228,7 +227,7 @@ def read_export(report: Document, export: Export) -> Contents:
     """
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
-    advice = VECTOR_ADVICE if report.words is None else _OF_WORDS
+    advice = advise_on_vectors() if report.words is None else advise()
     contents = Contents(subject, layout.selection(export.size).pseudonyms, advice)
     if layout.format == "text":
         return contents

@@ -21,6 +21,7 @@ from dptext.lexicons import topics
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
+from dptext.run.interface import noun, option
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
@@ -197,13 +198,13 @@ class Recomputer:
         if lexicon is None:
             reason = (
                 f"its lexicon (digest {digest[:12]}...) is not on this machine; import "
-                "it (dptext lexicon import) or name it with --lexicon"
+                f"it (dptext lexicon import) or name it with {option('lexicon')}"
             )
             if (named := topics.split(run.lexicon)) is not None:
                 reason = (
                     f"its topics {named[0]} (digest {digest[:12]}...) are not on this "
                     f"machine: put their file into {topics.folder()}, or name it with "
-                    f"--lexicon {topics.named('FILE', named[1])}"
+                    f"{noun('lexicon')} {topics.named('FILE', named[1])}"
                 )
             raise _EndedError("", Gap(Unverified.LEXICON, reason))
         if digest == lexicons.builtin_digest():

@@ -31,6 +31,7 @@ from dptext.report.document import Document, encode
 from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
+from dptext.run.interface import option
 from dptext.settings import digest_of_data
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
@@ -165,7 +166,11 @@ def verdict(
         if kind in policy.unverified and not forgeable:
             notes.append(line)
         else:
-            also = " and a signature that --verify-key verifies" if forgeable else ""
+            also = (
+                f" and a signature that {option('verify-key')} verifies"
+                if forgeable
+                else ""
+            )
             if kind is not None:
                 line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
@@ -478,7 +483,8 @@ def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:
         return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
     names = ", ".join([*map(str, policy.allow), *map(str, shown)])
     return (
-        f"if {these} may leave, give --set 'allow=[{names}]' or put allow: [{names}] "
+        f"if {these} may leave, give {option('set')} 'allow=[{names}]' or put allow: "
+        f"[{names}] "
         "into the section check of .dptext.yaml"
     )
 

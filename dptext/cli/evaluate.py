@@ -118,7 +118,7 @@ def command(
         original=original,
         private=private,
         selection=selection,
-        values={"--label": settings.labels, "--attribute": settings.attributes},
+        values={"label": settings.labels, "attribute": settings.attributes},
         format=selection.format,
     )
     meter = None if values is None else IdentityMeter.from_file(values, words)

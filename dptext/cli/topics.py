@@ -96,7 +96,7 @@ def build(
     named = () if label is None else (label,)
     for file in files:
         before = len(texts)
-        for row in records(file, selection, {"--label": named}, public.format):
+        for row in records(file, selection, {"label": named}, public.format):
             values = [each for each in row.values if each is not None]
             if len(values) < len(named):
                 continue  # a text without a label follows none

@@ -26,6 +26,7 @@ from dptext.attackers.pairs import FLUENCY, POWER, PairAttacker
 from dptext.errors import UsageError
 from dptext.models import language
 from dptext.noise import unit
+from dptext.run.interface import option
 from dptext.settings import digest_of_path
 from dptext.types import Floats, Ids, Released
 
@@ -62,7 +63,8 @@ class Params(decoders.Params):
         """
         if not self.model:
             msg = (
-                f"{WHAT} needs a model: --set decoder.model=PATH, a Hugging Face "
+                f"{WHAT} needs a model: {option('set', 'decoder.model=PATH')}, a "
+                "Hugging Face "
                 "folder or a GGUF file of a causal language model"
             )
             raise UsageError(msg)

@@ -21,6 +21,7 @@ from dptext.ledger import Amount, Charge, Entry, Ledger, Limit
 from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.report.sections import Recorded
+from dptext.run.interface import option
 from dptext.types import Notion, Record, Strategy, Verbatim
 
 
@@ -49,7 +50,7 @@ class Account:
         if bound.notion is Notion.NONE:
             raise RefusedError(
                 "these settings have no guarantee, so a ledger cannot count losses; "
-                "choose others, or leave --ledger out"
+                f"choose others, or leave {option('ledger')} out"
             )
         if promise.scope.strategy is Strategy.DATA_SET:
             raise UsageError(
@@ -59,7 +60,7 @@ class Account:
         if bound.delta and not self.limit.delta:
             raise UsageError(
                 f"the settings have a delta of {bound.delta:g} for each word, which "
-                "adds up, too: give --limit-delta, as in 1e-6"
+                f"adds up, too: give {option('limit-delta')}, as in 1e-6"
             )
         # Draws sent to a third party have left, even if the output is discarded.
         sent = pipeline.decoder.used is not None

@@ -23,10 +23,11 @@ from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import Layout, sidecar_path
 from dptext.run.files import SIDECAR
+from dptext.run.interface import option
 from dptext.settings import digest_of_data
 from dptext.types import JsonObject
 
-_NO_KEY = "as without --key-file every run draws other words"
+_NO_KEY = "because runs without a key use fresh randomness"
 _WITHOUT_KEY = "made without this key"
 _REASONS = {
     State.OTHER_KEY: f"made with another key (or {MANIFEST} was edited)",
@@ -35,7 +36,7 @@ _REASONS = {
 # Why an output is made again with the same draws.
 _CHANGES = {
     State.OUTDATED: "the input, the columns or the format changed",
-    State.OTHER_FAULTS: "an earlier run left records out with another --on-error",
+    State.OTHER_FAULTS: "an earlier run treated faulty records differently",
 }
 
 
@@ -85,7 +86,8 @@ class Earlier:
         kept = "records with the same id and text keep their words"
         if again[0].selection.id_field is None:
             kept = (
-                "records keep their words up to the first one added or left out (--id "
+                "records keep their words up to the first one added or left out "
+                f"({option('id')} "
                 "FIELD keeps those of all others)"
             )
         return (

@@ -24,6 +24,7 @@ from dptext.engine.identifying import FieldValues, Kind, identifying
 from dptext.engine.job import Warn
 from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Format, _fields
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -134,8 +135,9 @@ class Fields:
             if len(names) == 1:
                 left, them = f"column {shown} was left unchanged and repeats", "it"
             self._warn(
-                f"{left} words of the private text; make {them} private too (--field), "
-                f"or leave {them} out (--drop)"
+                f"{left} words of the private text; make {them} private too "
+                f"({option('field')}), "
+                f"or leave {them} out ({option('drop')})"
             )
 
 

@@ -13,6 +13,7 @@ from enum import StrEnum
 from functools import cache
 from typing import NamedTuple
 
+from dptext.run.interface import option
 from dptext.tokens import form_finder, forms, language_data, names
 from dptext.tokens.policy import Form
 
@@ -395,13 +396,17 @@ def identifying(
     return {name: how.look for name, how in looks.items() if how is not None}
 
 
-_ADVICE = (
-    "make it private (--field) or a pseudonym (--pseudonym), or leave it out (--drop)"
-)
+def advise() -> str:
+    """Say what to do about an unchanged field that looks identifying."""
+    return (
+        f"make it private ({option('field')}) or a pseudonym ({option('pseudonym')}), "
+        f"or leave it out ({option('drop')})"
+    )
 
 
-# Vectors have no other column than that of ids.
-VECTOR_ADVICE = "name records by another field (--id)"
+def advise_on_vectors() -> str:
+    """Say the same of vectors, which have no other column than that of ids."""
+    return f"name records by another field ({option('id')})"
 
 
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
@@ -409,7 +414,7 @@ def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True)
 
     written: the output is there; else it is said of one to come.
     """
-    advice = advice or _ADVICE
+    advice = advice or advise()
     if len(kinds) == 1:
         ((name, kind),) = kinds.items()
         copied = "was left unchanged" if written else "will be left unchanged"

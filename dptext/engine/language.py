@@ -15,6 +15,7 @@ import numpy as np
 from dptext.engine.fields import CHARACTERS, SAMPLE
 from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
+from dptext.run.interface import option
 from dptext.tokens import kinds
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
@@ -87,8 +88,10 @@ class Language:
                 "the first records are in a script without spaces between words "
                 f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
                 "not know their words; put spaces between words and give a lexicon "
-                "of the language (--lexicon), or choose what happens to unknown "
-                "words: --set tokens.unknown=mask (or drop, perturb, keep)"
+                f"of the language ({option('lexicon')}), or choose what happens to "
+                "unknown "
+                f"words: {option('set', 'tokens.unknown=mask')} (or drop, perturb, "
+                "keep)"
             )
         if self._records == SAMPLE:
             self._say()

@@ -34,6 +34,7 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.whole_texts import TopicFigures
+from dptext.run.interface import option
 from dptext.types import Record
 
 SENTENCES = (
@@ -44,7 +45,6 @@ SENTENCES = (
     "A clever film with a weak ending; the music alone is worth the ticket.",
     "She was treated for a broken wrist and went home on Friday.",
 )
-_MEASURED_BY = "dptext sanitize --plan --public-text FILE measures it on public texts"
 # Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
@@ -256,7 +256,11 @@ def view(result: Plan) -> Page:
         attackers=attackers,
         attackers_risk=result.attackers_risk,
         language=result.language,
-        measured_by=_MEASURED_BY,
+        measured_by=(
+            f"dptext sanitize {option('plan')} {option('public-text', 'FILE')} "
+            "measures "
+            "it on public texts"
+        ),
         common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",
@@ -289,7 +293,8 @@ def view(result: Plan) -> Page:
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
-        footer=f"dptext sanitize --plan, mechanism {result.mechanism}, lexicon "
+        footer=f"dptext sanitize {option('plan')}, mechanism {result.mechanism}, "
+        "lexicon "
         f"{result.lexicon}",
         first=(
             Verdict(Badge(result.verdict, result.tone)),

@@ -33,6 +33,7 @@ from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs
+from dptext.run.interface import option
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
 from dptext.run.work import Keys, LedgerUse, Work
@@ -313,7 +314,7 @@ def _unsigned(jobs: Sequence[Job], reports: SignedReports) -> str:
     which = "1 report is" if others == 1 else f"{others:,} reports are"
     return (
         f"{which} not signed with this key, as finished files keep their reports; a "
-        "run without --resume signs all"
+        f"run without {option('resume')} signs all"
     )
 
 

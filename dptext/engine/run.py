@@ -43,6 +43,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.notebook import Report
+from dptext.run.interface import noun, option
 from dptext.streams.outputs import OutputFile, Release
 from dptext.types import Fault, Verbatim
 
@@ -135,9 +136,11 @@ class Run:
             self.left_out.append((job, error))
             self._warn(f"file left out: {error}")
             return
-        if isinstance(error, UnknownFieldError) or "--on-error" in str(error):
+        if isinstance(error, UnknownFieldError) or noun("on-error") in str(error):
             raise error
-        raise InputError(f"{error} (--on-error skip leaves this file out and goes on)")
+        raise InputError(
+            f"{error} ({option('on-error', 'skip')} leaves this file out and goes on)"
+        )
 
     @property
     def holds(self) -> bool:

@@ -26,6 +26,7 @@ from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
+from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Verbatim
@@ -46,7 +47,7 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     if len(names) > 1:
         raise UsageError(
             f"the inputs have different formats ({', '.join(sorted(names))}); run "
-            "once for each, or write each to its own file with --out-dir"
+            f"once for each, or write each to its own file with {option('out-dir')}"
         )
     return "".join(names)
 
@@ -100,7 +101,8 @@ def check_fields(
                 if any(selection.named):
                     raise UsageError(
                         f"{location}: the records are strings, which have no fields; "
-                        "leave --id, --subject, --drop and --pseudonym out"
+                        f"leave {option('id')}, {option('subject')}, "
+                        f"{option('drop')} and {option('pseudonym')} out"
                     )
                 return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
@@ -108,7 +110,9 @@ def check_fields(
     if not (format.HAS_NAMES or all(map(_IDENTIFIER.fullmatch, names))):
         names.clear()
     shown = listed(name for name, has_text in names.items() if has_text)
-    raise UsageError(f"{location}: name each private field with --field NAME{shown}")
+    raise UsageError(
+        f"{location}: name each private field with {option('field', 'NAME')}{shown}"
+    )
 
 
 def decide_format(job: Job, *read: str) -> Job:
@@ -124,7 +128,7 @@ def decide_format(job: Job, *read: str) -> Job:
         suffixes = " or ".join(formats.find(None, name).SUFFIXES)
         raise UsageError(
             f"{job.output}: an output has the format of its input, here {name}; name "
-            f"it {suffixes}, or give --format to keep this name"
+            f"it {suffixes}, or give {option('format')} to keep this name"
         )
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
     is_usual = streams.is_standard(first) and name == usual
@@ -158,16 +162,21 @@ def _without_magic(job: Job, head: bytes) -> str:
         return formats.find(files[0]).name
     table = formats.table(head)
     if table is not None and not job.selection.fields:
+        name, delimiter = table
+        shown = option("format", name)
+        if delimiter in ";|":
+            shown += f" {option('delimiter', repr(delimiter))}"
         raise UsageError(
-            f"standard input looks like a table: give --format {table} --field NAME, "
-            "or --format text if each line is a text"
+            f"standard input looks like a table: give {shown} "
+            f"{option('field', 'NAME')}, or {option('format', 'text')} if each line is "
+            "a text"
         )
     if table is not None:
-        return table.partition(" ")[0]
+        return table[0]
     if head and job.selection.fields:
         raise UsageError(
             "standard input looks like plain text, which has no fields: name its "
-            "format with --format, or leave --field out"
+            f"format with {option('format')}, or leave {option('field')} out"
         )
     return _TEXT
 
@@ -224,11 +233,13 @@ class Source:
             if selection.changed:
                 raise UsageError(
                     f"{location(first)}: the format {name} can neither leave fields "
-                    "out (--drop) nor write pseudonyms (--pseudonym)"
+                    f"out ({option('drop')}) nor write pseudonyms "
+                    f"({option('pseudonym')})"
                 )
         if self._job.is_guessed:
             self._warn(
-                f"{location(first)}: read as {name}, judging by its content; --format "
+                f"{location(first)}: read as {name}, judging by its content; "
+                f"{option('format')} "
                 "chooses another format"
             )
         selection, stream = check_fields(
@@ -370,7 +381,10 @@ class Source:
             if fault.is_absent and not self._records:
                 raise UnknownFieldError(fault.described())
             raise InputError(
-                fault.described(" (go on with --on-error skip, or --quarantine FILE)")
+                fault.described(
+                    f" (go on with {option('on-error', 'skip')}, or "
+                    f"{option('quarantine', 'FILE')})"
+                )
             )
         self._first_fault = self._first_fault or fault
         self.faults += 1
@@ -394,7 +408,8 @@ class Source:
             )
         if self._repeats is not None and (repeats := self._repeats.repeated):
             self._warn(
-                f"--id {self._job.selection.id_field}: {repeats:,} of the records "
+                f"{noun('id')} {self._job.selection.id_field}: {repeats:,} of the "
+                "records "
                 "repeat id and text of an earlier one, so it names no single record; "
                 "each was drawn anew"
             )
@@ -474,7 +489,8 @@ def find_subject(record: Record, name: str) -> str:
     """Return the subject of a record. Raises UsageError if records have no fields."""
     if record.subject is None:
         raise UsageError(
-            f"--subject {name}: the input has no fields, so nothing says which person "
+            f"{noun('subject')} {name}: the input has no fields, so nothing says "
+            "which person "
             "a record is about; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject

@@ -38,6 +38,7 @@ from dptext.measures.independence import Recurring, Units
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.randomness import RunKey
+from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.types import Lexicon
 
@@ -122,7 +123,8 @@ class PublicText:
         named = ", ".join(self.fields)
         return InputError(
             f"{self.path}: too few different records with words to count some and read "
-            f"others; give more, or their field with --field (read as {named})"
+            f"others; give more, or their field with {option('field')} (read as "
+            f"{named})"
         )
 
 
@@ -191,7 +193,7 @@ def count_pairs(
     """
     if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
-            f"--public-text: {ready.mechanism.name} has no exact output "
+            f"{noun('public-text')}: {ready.mechanism.name} has no exact output "
             "distribution of a word, which an attacker needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
@@ -261,7 +263,8 @@ def calibrate_by_attacker(
         "adapted_sha256", ()
     ):
         raise UsageError(
-            f"--attacker {attacker}: the pairs of lexicon {lexicon.name!r} have "
+            f"{noun('attacker')} {attacker}: the pairs of lexicon {lexicon.name!r} "
+            "have "
             f"counted {public.name}; leave the option out, which "
             "divides the text into halves"
         )

@@ -20,6 +20,7 @@ from dptext.metrics.similarity import Weighted
 from dptext.models import need, package
 from dptext.noise import unit
 from dptext.report.figures import accuracy
+from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Floats, Ints, Lexicon
@@ -150,7 +151,7 @@ class FineTuned:
             self._tokenizer, self._model = split, load(self._folder, **here, **head)
         except (OSError, ValueError):
             raise UsageError(
-                f"--classifier {self._folder}: no model that can be loaded"
+                f"{noun('classifier')} {self._folder}: no model that can be loaded"
             ) from None
 
     def _logits(self, texts: Sequence[str]) -> Any:
@@ -171,7 +172,8 @@ def check_classifier(name: str) -> None:
     """Raise UsageError for the name of an unknown classifier."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
         raise UsageError(
-            f"--classifier {name}: give {', '.join(_NAMES)} or the folder of a model"
+            f"{noun('classifier')} {name}: give {', '.join(_NAMES)} or the folder of "
+            "a model"
         )
 
 

@@ -44,6 +44,7 @@ from dptext.failures import describe_failure
 from dptext.measures import bayes_risk, public
 from dptext.profile import Part
 from dptext.randomness import RunKey
+from dptext.run.interface import noun
 from dptext.run.selection import Selection
 from dptext.types import Lexicon, Record
 
@@ -190,7 +191,7 @@ def key_of(cell: Cell, sample: Sample, settings: EvaluationSettings) -> str:
 
 def _read_finished(path: Path) -> dict[str, CellRow]:
     """Read the rows of an earlier run by their keys; make the file if it is missing."""
-    streams.check_file(path, "--resume")
+    streams.check_file(path, noun("resume"))
     with path.open("ab"):
         pass
     known = {}
@@ -354,7 +355,10 @@ def read_sample(
     Records without a text or without one of these are passed over. Raises InputError,
     with the names of the fields, where none is left.
     """
-    values = {"--label": settings.labels, "--attribute": settings.attributes}
+    values = {
+        "label": settings.labels,
+        "attribute": settings.attributes,
+    }
     joined = (
         (rows.one_text(row.texts), row.values)
         for path in paths

@@ -34,6 +34,7 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.figures import accuracy, count, share, short
+from dptext.run.interface import option
 from dptext.types import Notion
 
 KEPT = ("N_w", "S_w", "PP", "CS", "LOW")
@@ -295,7 +296,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     return Page(
         "Mechanisms compared",
         [section for section in sections if section.blocks],
-        lead=(f"{OWNER}; a page (--html) shows texts", _DRAWS),
+        lead=(f"{OWNER}; a page ({option('html')}) shows texts", _DRAWS),
         footer="dptext compare",
     )
 

@@ -27,6 +27,7 @@ from dptext import formats, streams
 from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import Pair, records
 from dptext.guarantees import binomial
+from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.tokens import language_data
 from dptext.tokens.regex import LETTERS
@@ -87,11 +88,12 @@ class IdentityFile:
     def __post_init__(self) -> None:
         """Raise OSError or UsageError for a file that cannot be read."""
         if streams.is_standard(self.path):
-            raise UsageError("--identities: give a file, not standard input")
-        streams.check_file(self.path, "--identities")
+            raise UsageError(f"{noun('identities')}: give a file, not standard input")
+        streams.check_file(self.path, noun("identities"))
         if self.field is not None and self._format == "text":
             raise UsageError(
-                f"--identities-field {self.field}: {self.path} is plain text, a value "
+                f"{noun('identities-field')} {self.field}: {self.path} is plain "
+                "text, a value "
                 "in each line; leave the option out"
             )
 
@@ -116,14 +118,14 @@ class IdentityFile:
             return
         spans = self.field is None and kind == "jsonl"
         names = (self.field or SPAN, *([RECORD] if spans else []))
-        values = {"--identities-field": names}
+        values = {"identities-field": names}
         try:
             for row in records(self.path, Selection(fields=(), missing="pass"), values):
                 value, *record = row.values
                 if value is not None:
                     yield value, record[0] if record else None
         except InputError as error:  # which names --field and --label
-            raise InputError(f"--identities: {error}") from None
+            raise InputError(f"{noun('identities')}: {error}") from None
 
     def values(self, common: Collection[str]) -> Identities:
         """Return the values, ready to be searched for. Raises InputError for none."""
@@ -132,8 +134,9 @@ class IdentityFile:
             lines = self._format == "text"
             where = "" if lines else f" in field {self.field or SPAN!r}"
             raise InputError(
-                f"--identities {self.path}: no value to search for{where}; "
-                "give a value in each line, or name their field with --identities-field"
+                f"{noun('identities')} {self.path}: no value to search for{where}; "
+                "give a value in each line, or name their field with "
+                f"{option('identities-field')}"
             )
         return identities
 

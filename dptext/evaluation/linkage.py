@@ -39,7 +39,7 @@ from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
 
 MOST = 2000  # records that are held
 # What needs a package, and the extra that brings it.
-LINKAGE = "--linkage", "evaluate"
+LINKAGE = "linkage", "evaluate"
 TEN, RAREST = 10, 3  # words of a text that are known
 _CONFIDENCE = 0.95
 _BLOCK = 32  # inputs; their output distributions are held at once

@@ -17,6 +17,7 @@ from dptext.lexicons import topics
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import sidecar_path
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner
 from dptext.types import Ints
@@ -98,7 +99,7 @@ def _texts(
     drawn: list[list[int]] = []
     records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
-    values = {"--by": fields}
+    values = {"by": fields}
     text_rows = rows.records(str(path), selection, values, report.run.layout.format)
     for number, row in enumerate(text_rows, 1):
         for text in row.texts:
@@ -122,7 +123,8 @@ def _law(report: Document, path: Path) -> Law:
     named = topics.split(report.run.lexicon)
     if report.words is None or named is None:
         raise UsageError(
-            f"{path}: not a release of topics (dptext sanitize --topics NAME)"
+            f"{path}: not a release of topics (dptext sanitize "
+            f"{option('topics', 'NAME')})"
         )
     if mechanism.get("name") == "subset":
         k = int(mechanism["k"])

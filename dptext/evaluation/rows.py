@@ -16,6 +16,7 @@ import msgspec
 from dptext import formats, streams
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import _fields
+from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -65,7 +66,7 @@ def records(
     """
     if streams.is_standard(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
-    options = [(option, name) for option, names in values.items() for name in names]
+    options = [(each, name) for each, names in values.items() for name in names]
     labels = [name for _, name in options]
     for name in labels:
         if name in selection.fields:
@@ -77,16 +78,16 @@ def records(
             stream = stack.enter_context(streams.open_input(path, chosen.encoding))
             return iter(module.read(formats.Input(stream, chosen, path)))
 
-        def read_value(option: str, name: str) -> Iterator[Record | Verbatim | Fault]:
+        def read_value(named_by: str, name: str) -> Iterator[Record | Verbatim | Fault]:
             try:
                 yield from read_with(replace(selection, id_field=name))
             except UnknownFieldError:  # which names another option
                 known = _copied_fields(path, selection, format)
-                raise UnknownFieldError(_absent(path, name, option, known)) from None
+                raise UnknownFieldError(_absent(path, name, named_by, known)) from None
 
         passes = [
             read_with(selection),
-            *(read_value(option, name) for option, name in options),
+            *(read_value(each, name) for each, name in options),
         ]
         for first, *others in zip(*passes, strict=True):
             if isinstance(first, Fault):
@@ -104,11 +105,11 @@ def _copied_fields(path: str, selection: Selection, format: str | None) -> list[
         return list(formats.find(path, format).copied(stream, every))
 
 
-def _absent(file: str, name: str, option: str, known: Sequence[str]) -> str:
-    near = _fields.nearest(name, known, option)
+def _absent(file: str, name: str, named_by: str, known: Sequence[str]) -> str:
+    near = _fields.nearest(name, known, named_by)
     # Those of a table without header are data.
     shown = _fields.listed(known, "fields") if _fields.is_header(known) else ""
-    return f"{file}: no record has the field {name!r} of {option}{near}{shown}"
+    return f"{file}: no record has the field {name!r} of {noun(named_by)}{near}{shown}"
 
 
 def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
@@ -135,10 +136,10 @@ def nothing_to_read(
     """
     file = ", ".join(paths[:3])
     known = _copied_fields(paths[0], selection, format)
-    for option, names in {"--field": selection.fields, **values}.items():
+    for name_of, names in {"field": selection.fields, **values}.items():
         for name in names if known else ():
             if not any(each == name or each.startswith(f"{name}.") for each in known):
-                return InputError(_absent(file, name, option, known))
+                return InputError(_absent(file, name, name_of, known))
     needed = [repr(name) for names in values.values() for name in names]
     return InputError(f"{file}: no record has {' and '.join(['text', *needed])}")
 
@@ -180,7 +181,8 @@ def pairs(
             more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
                 f"{more}: record {number} has no partner in {fewer}; give files of one "
-                "run, with --id where records are left out of the private file"
+                f"run, with {option('id')} where records are left out of the private "
+                "file"
             )
         if len(first.texts) != len(second.texts):
             texts = f"{len(second.texts)} texts, its original {len(first.texts)}"

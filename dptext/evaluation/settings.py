@@ -11,10 +11,11 @@ from dptext.evaluation import classify
 from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.linkage import LINKAGE
 from dptext.models import language
+from dptext.run.interface import noun, option
 from dptext.run.measures import Measures
 
 # What loads the model of the masked-word attack, for its errors.
-MASKED = "--masked-model", "the masked-word attack", language.MASKED
+MASKED = "masked-model", "the masked-word attack", language.MASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,7 +38,10 @@ class EvaluationSettings(Measures):
         if self.labels or self.attributes:
             classify.need_packages(self.classifier)
         elif self.classifier != "tfidf":
-            msg = "--classifier: name the field to learn with --label or --attribute"
+            msg = (
+                f"{noun('classifier')}: name the field to learn with "
+                f"{option('label')} or {option('attribute')}"
+            )
             raise UsageError(msg)
         if self.linkage:
             models.need("sklearn", *LINKAGE)

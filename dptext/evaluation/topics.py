@@ -19,6 +19,7 @@ from dptext.errors import UsageError
 from dptext.lexicons import public_rows, topics
 from dptext.lexicons.topics import Classes, Kept, PublicSource, TopicFile, TopicsOfSize
 from dptext.models import package
+from dptext.run.interface import noun
 from dptext.settings import digest_of_data
 from dptext.tokens import kinds, numbers
 from dptext.tokens.language_data import stop_words
@@ -102,15 +103,17 @@ def build(
 def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
     count = len(public.texts)
     if not sizes or min(sizes) < 2:
-        raise UsageError("--sizes: give numbers of at least 2, as in 4,16,64")
+        raise UsageError(f"{noun('sizes')}: give numbers of at least 2, as in 4,16,64")
     if count < _LEAST * max(sizes):
         raise UsageError(
-            f"--sizes: {max(sizes)} topics need {_LEAST * max(sizes):,} public texts, "
+            f"{noun('sizes')}: {max(sizes)} topics need {_LEAST * max(sizes):,} "
+            "public texts, "
             f"and there are {count:,}; give more texts or smaller sizes"
         )
     if public.labels is not None and min(sizes) < len(set(public.labels)):
         raise UsageError(
-            f"--label: topics that follow {len(set(public.labels))} labels need sizes "
+            f"{noun('label')}: topics that follow {len(set(public.labels))} labels "
+            "need sizes "
             "of at least as many"
         )
 
@@ -181,7 +184,7 @@ def _classes(
     if public.labels is None:
         return None, 0.0
     labels = np.array(public.labels, object)
-    linear = package("sklearn.linear_model", "--label", "evaluate")
+    linear = package("sklearn.linear_model", noun("label"), "evaluate")
     model = linear.LogisticRegression(max_iter=1000, C=10.0)
     model.fit(vectors[train], labels[train].astype(str))
     names = [str(name) for name in model.classes_]

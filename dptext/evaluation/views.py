@@ -30,6 +30,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.figures import between, count, score, share, short
 from dptext.report.views import deniability, metrics
+from dptext.run.interface import noun
 
 ENDPOINT = EndpointAttacker.name
 _ATTACKS = {
@@ -273,5 +274,5 @@ def adapted(result: AdaptationFigures) -> Page:
             ),
         ],
         lead=(*lead, "Measured on one half of the text, with the other half."),
-        footer=f"use it: --lexicon {result.name}",
+        footer=f"use it: {noun('lexicon')} {result.name}",
     )

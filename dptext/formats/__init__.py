@@ -33,7 +33,7 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import registry, streams
 from dptext.errors import InputError, InternalError, UsageError
-from dptext.run.interface import noun
+from dptext.run.interface import noun, option
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
@@ -44,23 +44,24 @@ _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 _OFFICE = re.compile(
     rb"PK\x03\x04.{26}(?:\[Content_Types\]|xl/|_rels/|docProps/)", re.DOTALL
 )
-# Bytes that begin no text: the kind of file, and the next step.
+# Bytes that begin no text: the kind of file, the format that reads it, the next step.
 _OTHER_KINDS = (
-    (_OFFICE, "an Excel workbook", "name it .xlsx, or give --format xlsx"),
-    (re.compile(rb"PK\x03\x04"), "a zip archive", "unpack it first"),
+    (_OFFICE, "an Excel workbook", "xlsx", "name it .xlsx, or "),
+    (re.compile(rb"PK\x03\x04"), "a zip archive", "", "unpack it first"),
     (
         re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
         "an old Office document",
+        "",
         "save it as .xlsx or CSV",
     ),
-    (re.compile(rb"%PDF-\d"), "a PDF", "export its text first"),
-    (re.compile(rb"PAR1.{0,60}\0", re.DOTALL), "Parquet", "give --format parquet"),
+    (re.compile(rb"%PDF-\d"), "a PDF", "", "export its text first"),
+    (re.compile(rb"PAR1.{0,60}\0", re.DOTALL), "Parquet", "parquet", ""),
 )
 _DELIMITERS = {
     ",": "csv",
-    ";": "csv --delimiter ';'",
+    ";": "csv",
     "\t": "tsv",
-    "|": "csv --delimiter '|'",
+    "|": "csv",
 }
 _LONGEST = 40  # characters of the name of a column
 LINES = 3  # that are looked at
@@ -239,7 +240,8 @@ def find(path: str | None, name: str | None = None) -> Format:
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
-        f"no format goes with {ending}; choose one with --format ({known}), or save a "
+        f"no format goes with {ending}; choose one with {option('format')} "
+        f"({known}), or save a "
         "spreadsheet as .xlsx or CSV"
     )
 
@@ -273,8 +275,8 @@ def _by_content(path: str) -> Format | None:
     return None if name is None else _load(name)
 
 
-def table(head: bytes) -> str | None:
-    """Return options that read lines which look like rows, None where they are texts.
+def table(head: bytes) -> tuple[str, str] | None:
+    """Return format and delimiter of lines which look like rows, None for texts.
 
     The first line is divided into short fields, as no sentence is by its commas, or all
     have equally many delimiters with no space behind.
@@ -284,10 +286,10 @@ def table(head: bytes) -> str | None:
         fields = lines[0].rstrip("\r").split(delimiter)
         short = all(len(f) <= _LONGEST and f == f.strip() for f in fields)
         if len(fields) > 1 and short and fields[-1]:
-            return name
+            return name, delimiter
         counts = {len(re.findall(rf"{re.escape(delimiter)}(?! )", s)) for s in lines}
         if len(lines) == LINES and len(counts) == 1 and 0 not in counts:
-            return name
+            return name, delimiter
     return None
 
 
@@ -299,7 +301,7 @@ def _load(name: str) -> Format:
     try:
         module = registry.find("formats", name)
     except UsageError as error:
-        raise UsageError(f"--format: {error}") from None
+        raise UsageError(f"{noun('format')}: {error}") from None
     format: Format = module.Format(name)
     return format
 
@@ -333,8 +335,9 @@ def check_content(head: bytes, format: Format, location: str) -> None:
     """Raise InputError if the first bytes of a text file are those of another kind."""
     if not format.IS_TEXT:
         return
-    for pattern, kind, advice in _OTHER_KINDS:
+    for pattern, kind, reader, advice in _OTHER_KINDS:
         if pattern.match(head):
+            advice += f"give {option('format', reader)}" if reader else ""
             raise InputError(
                 f"{location}: its content is that of {kind}, not {format.name}; "
                 f"{advice}"
@@ -377,7 +380,7 @@ class Unreadable(Exception):
 def too_long(limit: int) -> str:
     """Say that a record is longer than the limit in bytes."""
     size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit} bytes"
-    return f"longer than {size} (--max-record-bytes); its bytes are not kept"
+    return f"longer than {size} ({option('max-record-bytes')}); its bytes are not kept"
 
 
 def decode(raw: bytes) -> str:
@@ -385,14 +388,19 @@ def decode(raw: bytes) -> str:
     if b"\0" in raw:
         raise Unreadable(
             "NUL byte, as in binary files and UTF-16",
-            "give --encoding utf-16 if it is a text file, or convert it to UTF-8",
+            (
+                f"give {option('encoding', 'utf-16')} if it is a text file, or "
+                "convert it "
+                "to UTF-8"
+            ),
         )
     try:
         return raw.decode()
     except UnicodeDecodeError as error:
         raise Unreadable(
             f"not valid UTF-8 (byte {error.start})",
-            "give --encoding (cp1252 for most files of Windows and Excel, utf-16 for "
+            f"give {option('encoding')} (cp1252 for most files of Windows and Excel, "
+            "utf-16 for "
             "some), or convert the file to UTF-8",
         ) from None
 

@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Unreadable, _fields, too_long
+from dptext.run.interface import unit
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -61,25 +62,25 @@ def column(
             return names.index(name)
         if name in names:
             raise InputError(
-                f"{location}: the name {name!r} of field {path!r} occurs twice"
+                f"{location}: the name {name!r} of {unit()} {path!r} occurs twice"
             )
         texts = [leaf.path for leaf, kind in leaves(schema) if holds_text(kind)]
         meant = _fields.nearest(path, texts) + _fields.listed(texts)
-        raise UnknownFieldError(f"{location}: no field {path!r}{meant}")
+        raise UnknownFieldError(f"{location}: no {unit()} {path!r}{meant}")
 
     at = number(list(schema.names), first)
     kind, steps = inside(schema.field(at).type), []
     for name in names:
         if not is_kind(kind, "is_struct"):
             raise InputError(
-                f"{location}: field {path!r} leads into {_shown(kind)}, not a struct"
+                f"{location}: {unit()} {path!r} leads into {_shown(kind)}, not a struct"
             )
         fields = subfields(kind)
         steps.append(number([field.name for field in fields], name))
         kind = inside(fields[steps[-1]].type)
     if is_text and not holds_text(kind):
         raise InputError(
-            f"{location}: field {path!r} is of type {_shown(kind)}, not text"
+            f"{location}: {unit()} {path!r} is of type {_shown(kind)}, not text"
         )
     return ArrowColumn(path, at, tuple(steps))
 
@@ -321,7 +322,7 @@ class RowPage:
                 if text is not None:
                     every.append(text)
                 elif selection.missing != "pass":
-                    raise Unreadable(f"field {column.path!r} is null")
+                    raise Unreadable(f"{unit()} {column.path!r} is null")
         if sum(map(len, every)) > selection.max_record_bytes:
             raise Unreadable(too_long(selection.max_record_bytes))
         identity = subject = None
@@ -329,7 +330,7 @@ class RowPage:
             name = self.identities[row]
             if name is None or isinstance(name, (dict, list)):
                 how = "is null" if name is None else "is nested; it must be one value"
-                raise Unreadable(f"id field {selection.id_field!r} {how}")
+                raise Unreadable(f"id {unit()} {selection.id_field!r} {how}")
             identity = json.dumps(name, ensure_ascii=False, default=str)
         if self.subjects is not None:
             path = selection.subject_field or ""

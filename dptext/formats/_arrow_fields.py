@@ -14,6 +14,7 @@ from itertools import accumulate
 from dptext.errors import InputError
 from dptext.formats import Token, _arrow, _fields
 from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
+from dptext.run.interface import option, unit
 from dptext.run.selection import Selection
 
 # Types with values that are spelled differently from format to format.
@@ -71,8 +72,9 @@ class FieldChanges:
             kind = kinds.get(_fields.joined(_fields.parse(column.path)))
             if kind is None or kind.num_fields or _arrow.is_kind(kind, *_NO_VALUES):
                 raise InputError(
-                    f"{location}: field {column.path!r} holds no text, numbers or "
-                    "dates, so it cannot become a pseudonym; leave it out (--drop)"
+                    f"{location}: {unit()} {column.path!r} holds no text, numbers or "
+                    "dates, so it cannot become a pseudonym; leave it out "
+                    f"({option('drop')})"
                 )
         # Refuses fields within each other, by their paths.
         _fields.tree(selection)

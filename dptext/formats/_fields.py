@@ -21,6 +21,7 @@ import msgspec
 
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Unreadable
+from dptext.run import interface
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -72,7 +73,7 @@ def parse(path: str) -> tuple[str, ...]:
     parts = _PART.findall(path)
     if not parts or ".".join(parts) != path:
         raise UsageError(
-            f"field {path!r} has an empty part; write a literal dot as \\."
+            f"{interface.unit()} {path!r} has an empty part; write a literal dot as \\."
         )
     return tuple(re.sub(r"\\(.)", r"\1", part, flags=re.DOTALL) for part in parts)
 
@@ -116,11 +117,14 @@ def _leaf(root: PathNode, path: str) -> PathNode:
 def _check(node: PathNode) -> None:
     if node.below and (other := _conflict(node)) is not None:
         raise UsageError(
-            f"field {node.path!r} contains the field {other!r}; select one of them"
+            f"{interface.unit()} {node.path!r} contains the {interface.unit()} "
+            f"{other!r}; select one of them"
         )
     if node.is_text and node.is_name:
         other = "id" if node.is_identity else "subject"
-        raise UsageError(f"field {node.path!r} cannot be both a text and the {other}")
+        raise UsageError(
+            f"{interface.unit()} {node.path!r} cannot be both a text and the {other}"
+        )
     check_uses(node.path, node.is_text, node.is_dropped, node.is_pseudonym)
     for child in node.below.values():
         _check(child)
@@ -154,12 +158,14 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
     """Refuse a field for which two things are asked. Raises UsageError."""
     if is_dropped and is_pseudonym:
         raise UsageError(
-            f"field {path!r} cannot be both left out and a pseudonym; choose one"
+            f"{interface.unit()} {path!r} cannot be both left out and a pseudonym; "
+            "choose one"
         )
     if is_text and (is_dropped or is_pseudonym):
         other = "left out" if is_dropped else "a pseudonym"
         raise UsageError(
-            f"field {path!r} cannot be both a private text and {other}; choose one"
+            f"{interface.unit()} {path!r} cannot be both a private text and "
+            f"{other}; choose one"
         )
 
 
@@ -177,13 +183,13 @@ def check_selection(selection: Selection) -> None:
 def find_option(path: str, selection: Selection) -> str:
     """Return the option that names a field."""
     uses = {
-        "--field": path in selection.fields,
-        "--id": path == selection.id_field,
-        "--subject": path == selection.subject_field,
-        "--drop": path in selection.dropped,
-        "--pseudonym": path in selection.pseudonyms,
+        "field": path in selection.fields,
+        "id": path == selection.id_field,
+        "subject": path == selection.subject_field,
+        "drop": path in selection.dropped,
+        "pseudonym": path in selection.pseudonyms,
     }
-    return next((option for option, is_used in uses.items() if is_used), "--field")
+    return next((option for option, is_used in uses.items() if is_used), "field")
 
 
 def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
@@ -192,10 +198,12 @@ def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
     names are those that are there.
     """
     known = list(filter(is_plain, dict.fromkeys(names)))
-    name = option.removeprefix("--")  # the interface of Python has no options
     return UnknownFieldError(
-        f"{name} {path!r}: the input has no such field{nearest(path, known, option)}"
-        + listed(known, "fields")
+        (
+            f"{option} {path!r}: the input has no such "
+            f"{interface.unit()}{nearest(path, known, option)}"
+        )
+        + listed(known, f"{interface.unit()}s")
     )
 
 
@@ -251,8 +259,9 @@ def is_plain(name: str) -> bool:
     return _PLAIN.fullmatch(name) is not None
 
 
-def listed(names: Iterable[str], kind: str = "fields with strings") -> str:
+def listed(names: Iterable[str], kind: str = "") -> str:
     """Name the fields that may be chosen, as the end of a message."""
+    kind = kind or f"{interface.unit()}s with strings"
     plain = list(filter(is_plain, dict.fromkeys(names)))
     shown = ", ".join(f"'{name}'" for name in plain[:_LISTED])
     more = f" and {len(plain) - _LISTED} more" if len(plain) > _LISTED else ""
@@ -267,7 +276,7 @@ def is_header(names: Iterable[str]) -> bool:
     return all(map(_IDENTIFIER.fullmatch, filter(None, names)))
 
 
-def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
+def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
     """Say which name was meant, as the end of a message; nothing where none is near.
 
     A near name was typed, all but some characters, so that it is no private text.
@@ -276,8 +285,7 @@ def nearest(name: str, names: Iterable[str], option: str = "--field") -> str:
     parts = [part.strip() for part in name.split(",")]
     are_names = all(_IDENTIFIER.fullmatch(part) for part in parts)
     if len(parts) > 1 and (are_names or set(parts) & set(every)):
-        each = " ".join(f"{option} {part}" for part in parts)
-        return f"; {option} is repeated, once for each: {each}"
+        return f"; {interface.current().repeated(option, parts)}"
     by_case = {each.lower(): each for each in reversed(every)}
     matches = difflib.get_close_matches(name.lower(), by_case, 1)
     return f"; did you mean {by_case[matches[0]]!r}?" if matches else ""
@@ -336,7 +344,8 @@ class Columns(NamedTuple):
         named = (selection.id_field, selection.subject_field)
         for both in (each for each in named if each in selection.fields):
             raise UsageError(
-                f"field {both!r} cannot be both a text and the id or the subject"
+                f"{interface.unit()} {both!r} cannot be both a text and the id or "
+                "the subject"
             )
         texts = sorted({at[name] for name in selection.fields})
         identity, subject = (None if name is None else at[name] for name in named)
@@ -398,7 +407,7 @@ def subject_from_json(spelled: str, path: str) -> str:
             return normalize_subject(msgspec.json.decode(spelled, type=str), path)
         except msgspec.DecodeError:
             raise Unreadable(
-                f"subject field {path!r} holds half of a surrogate pair"
+                f"subject {interface.unit()} {path!r} holds half of a surrogate pair"
             ) from None
     return normalize_subject(_number(spelled), path)
 
@@ -420,9 +429,9 @@ def value_of_json(spelled: str) -> object:
 def subject_from_value(value: object, path: str) -> str:
     """Return the subject of a value of a column. Raises Unreadable."""
     if value is None:
-        raise Unreadable(f"field {path!r} is null")
+        raise Unreadable(f"{interface.unit()} {path!r} is null")
     if isinstance(value, dict | list | bytes):
-        raise Unreadable(f"subject field {path!r} is not text or a number")
+        raise Unreadable(f"subject {interface.unit()} {path!r} is not text or a number")
     if isinstance(value, bool):
         return str(value).lower()
     text = value if isinstance(value, str) else _number(str(value))
@@ -439,7 +448,8 @@ def pseudonym_input(value: object, path: str) -> str | None:
         return None
     if isinstance(value, dict | list | bytes):
         raise Unreadable(
-            f"field {path!r} is not text or a number, so it has no pseudonym"
+            f"{interface.unit()} {path!r} is not text or a number, so it has no "
+            "pseudonym"
         )
     if isinstance(value, bool):
         return str(value).lower()
@@ -450,7 +460,7 @@ def pseudonym_input(value: object, path: str) -> str | None:
 def normalize_subject(text: str, path: str) -> str:
     """Return a subject. Raises Unreadable where the text names nobody."""
     if not text.strip():
-        raise Unreadable(f"subject field {path!r} is empty")
+        raise Unreadable(f"subject {interface.unit()} {path!r} is empty")
     return normalize(text)
 
 

@@ -25,6 +25,7 @@ from dptext.formats._fields import (
     nearest,
     value_of_json,
 )
+from dptext.run.interface import noun, option
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
@@ -35,7 +36,6 @@ _OTHERS = "fields with strings"
 _NULL = "is null"
 _BRACKET = re.compile(r'["{}\[\]]')
 _SCALAR = re.compile(r"[^,\]} \t\r\n]+")
-_ARRAY = "--format json reads an array of objects"
 _KINDS = {"{": "object", "[": "array", "t": "boolean", "f": "boolean", "n": "null"}
 
 
@@ -84,9 +84,10 @@ class Scan:
         self._found: set[str] = set()
         at = _after_space(line, 0)
         if line[at] != "{":
+            advice = f"{option('format', 'json')} reads an array of objects"
             raise Unreadable(
                 f"the record is a JSON {kind(line[at])}, not an object",
-                _ARRAY if line[at] == "[" else "",
+                advice if line[at] == "[" else "",
             )
         self._object(at, root)
         for path, (reason, paths) in self._lacking.items():
@@ -157,9 +158,11 @@ class Scan:
         if node.below and first == "{":
             return self._object(at, node)
         if not node.is_text:
-            advice = f"leave all of it out with --drop {node.path}"
+            advice = f"leave all of it out with {noun('drop')} {node.path}"
             if node.holds_text:
-                advice = f"name it with --field {node.path}, too, if it is private"
+                advice = (
+                    f"name it with {noun('field')} {node.path}, too, if it is private"
+                )
             raise Unreadable(
                 f"{self._where(node)} is a {kind(first)}, not an object",
                 advice if first == '"' else "",
@@ -174,7 +177,9 @@ class Scan:
             inner = first == "{" and node.path
             raise Unreadable(
                 f"{self._where(node)} is a JSON {kind(first)}, not text",
-                f"name the fields in it, as in --field {inner}.NAME" if inner else "",
+                f"name the fields in it, as in {noun('field')} {inner}.NAME"
+                if inner
+                else "",
             )
         if node.below:  # of texts: one of them is enough
             self._present += node.texts
@@ -247,7 +252,7 @@ class Scan:
         """
         reason = f"{self._where(node)} {problem}"
         if node.holds_name:
-            advice = _advice(self._line, "--id or --subject", node.path)
+            advice = _advice(self._line, node.path, "id", "subject")
             raise _absent(reason, advice)
         if self._pass_missing or not node.holds_text:
             return
@@ -285,20 +290,25 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 
 def _absent_advice(line: str, path: str, reason: str) -> str:
     """Return the remedy for a missing text; one that is null has no wrong name."""
-    passes = "--missing pass lets it be absent, --on-error skip leaves it out"
-    another = _advice(line, "--field", path)
+    passes = (
+        f"{option('missing', 'pass')} lets it be absent, "
+        f"{option('on-error', 'skip')} leaves it out"
+    )
+    another = _advice(line, path, "field")
     parts = (passes, another) if reason.endswith(_NULL) else (another, passes)
     return "; ".join(parts)
 
 
-def _advice(line: str, option: str, path: str) -> str:
+def _advice(line: str, path: str, *options: str) -> str:
     """Say with which option another field is named, and which fields a record has."""
-    advice = f"choose another with {option}"
+    advice = f"choose another with {' or '.join(map(noun, options))}"
     if len(line) > _LONGEST:
         return advice
     names = [joined(path) for path, value in leaves(line) if isinstance(value, str)]
     return (
-        advice + nearest(path, filter(is_plain, names), option) + listed(names, _OTHERS)
+        advice
+        + nearest(path, filter(is_plain, names), options[0])
+        + listed(names, _OTHERS)
     )
 
 

@@ -32,6 +32,7 @@ from dptext.formats import (
     too_long,
 )
 from dptext.formats._fields import Columns, nearest, pseudonym_input
+from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.types import Record, Verbatim
 
@@ -41,7 +42,6 @@ _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 # In the spelling of a shell.
 _DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
-_NO_QUOTING = "read quotes as ordinary characters with --no-quoting"
 _NO_HEADER = "; without header, fields are the numbers of columns, from 1"
 _PREAMBLE = 50  # lines that are looked at for a header
 _LONGEST_HEADER = 2**16  # bytes of such a line
@@ -132,7 +132,7 @@ class _Rows:
                     trouble = (
                         "text after the closing quote of the field that begins on line "
                         f"{opened}; double the quotes inside quoted fields, or "
-                        + _NO_QUOTING
+                        + _without_quoting()
                     )
             else:
                 end = row.find(self._delimiter, begin)
@@ -162,7 +162,7 @@ class _Rows:
                 if len(row) == at:
                     raise InputError(
                         f"{self._location}:{opened}: a quoted field begins here and is "
-                        f"never closed; close it, or {_NO_QUOTING}"
+                        f"never closed; close it, or {_without_quoting()}"
                     )
                 if len(row) > self._limit + 2:
                     raise self._too_long(opened)
@@ -178,7 +178,7 @@ class _Rows:
         limit, _, _ = too_long(self._limit).partition(";")
         return InputError(
             f"{self._location}:{line}: a row {limit}; give a larger limit, close its "
-            f"quotes, or {_NO_QUOTING}"
+            f"quotes, or {_without_quoting()}"
         )
 
 
@@ -259,6 +259,10 @@ _SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\
 _NULL = b"\\N"
 # Found in a text of a tab-separated file if backslashes escape, hardly otherwise.
 _LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
+
+
+def _without_quoting() -> str:
+    return f"read quotes as ordinary characters with {option('no-quoting')}"
 
 
 def decode_field(field: bytes, selection: Selection) -> str:
@@ -375,7 +379,10 @@ class Format(formats.Format):
             line += 1
         elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
-            note = f"{source.location}: read with --delimiter {shown}, by its header"
+            note = (
+                f"{source.location}: read with {noun('delimiter')} {shown}, by "
+                "its header"
+            )
         return TableBegin(
             line=line,
             first=first,
@@ -386,13 +393,13 @@ class Format(formats.Format):
         )
 
     def _absent(
-        self, source: Input, names: tuple[str, ...], line: int, option: str
+        self, source: Input, names: tuple[str, ...], line: int, named_by: str
     ) -> str:
         """Return the remedy for a field that the header lacks."""
         return (
-            f" in the header; give {option} one of its columns, or --delimiter another "
-            "delimiter (a file without header needs --no-header)"
-            + self._header_below(source, names, line)
+            f" in the header; give {noun(named_by)} one of its columns, or "
+            f"{option('delimiter')} another delimiter (a file without header needs "
+            f"{option('no-header')})" + self._header_below(source, names, line)
         )
 
     def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
@@ -405,14 +412,19 @@ class Format(formats.Format):
                 meant = [nearest(each, parts) for each in sorted(named)]
                 if len(parts) > 1 and any(meant):
                     shown = _DELIMITERS[delimiter]
-                    return f"; with --delimiter {shown}{next(filter(None, meant))}"
+                    return (
+                        f"; with {noun('delimiter')} {shown}{next(filter(None, meant))}"
+                    )
         for number in range(_PREAMBLE):
             below = stream.readline(_LONGEST_HEADER).decode("utf-8", "replace")
             for delimiter in (selection.delimiter or "", *_DELIMITERS):
                 parts = below.strip().split(delimiter or None)
                 if len(parts) > 1 and named <= {part.strip('"') for part in parts}:
                     lines = line + number - source.line + 1
-                    return f"; line {line + number + 1} has it: --skip-lines {lines}"
+                    return (
+                        f"; line {line + number + 1} has it: {noun('skip-lines')} "
+                        f"{lines}"
+                    )
         return ""
 
     def _delimiter(self, selection: Selection, head: bytes) -> str:
@@ -467,8 +479,9 @@ def _check_escapes(
     if any(map(_LIKE_ESCAPES.search, fields)):
         raise Unreadable(
             "a private field has backslashes as in files that COPY or mysqldump write",
-            "give --escapes backslash if they stand for line ends, tabs and nulls, "
-            "else --escapes none",
+            f"give {option('escapes', 'backslash')} if they stand for line ends, "
+            "tabs and nulls, "
+            f"else {option('escapes', 'none')}",
         )
 
 

@@ -17,6 +17,7 @@ from dptext import formats
 from dptext.errors import InputError
 from dptext.formats import Input, Item, Token, Unreadable, jsonl, no_token
 from dptext.formats.jsonl import LineRest
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -213,7 +214,7 @@ class Writer(formats.Writer):
         elif not (raw.endswith(b"[") and self._opening.endswith(b"[")):
             raise InputError(
                 "inputs that are not arrays cannot be merged into one JSON file; "
-                "write each input to its own output with --out-dir"
+                f"write each input to its own output with {option('out-dir')}"
             )
 
     def write(self, record: Record, texts: Sequence[str]) -> None:

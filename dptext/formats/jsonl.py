@@ -33,6 +33,7 @@ from dptext.formats import (
     no_token,
 )
 from dptext.formats._scan import HALF, Change, Scan
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -170,7 +171,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
             if selection.strings:
                 raise Unreadable(
                     "the record is no string, as the first ones are",
-                    "name the private fields of objects with --field",
+                    f"name the private fields of objects with {option('field')}",
                 )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:

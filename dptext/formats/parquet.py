@@ -21,6 +21,7 @@ from dptext.errors import InputError, MissingExtra
 from dptext.formats import Input, Item, Token, Unreadable, _arrow, _fields, no_token
 from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -246,7 +247,7 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError(
             f"{location}: not a Parquet file, cut off, or encrypted; choose with "
-            "--format"
+            f"{option('format')}"
         ) from None
 
 

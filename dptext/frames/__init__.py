@@ -29,6 +29,7 @@ from dptext.formats._arrow_fields import FieldChanges
 from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.run.interface import unit
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -165,7 +166,7 @@ class PrivateColumns:
                     record = replace(record, repeat=self._repeats.count(record))
                 yield record
             except Unreadable as error:
-                is_id = str(error).startswith("id field")
+                is_id = str(error).startswith(f"id {unit()}")
                 advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
                 raise InputError(
                     f"row {start + row}, counted from 0: {error}{advice}"
@@ -252,9 +253,9 @@ class Frame(ABC):
         fields = tuple(_field(path, every, "columns") for path in paths)
         id_field = None if id is None else _field(id, every, "id")
         selection = Selection(
-            fields,
-            id_field,
-            missing,
+            fields=fields,
+            id_field=id_field,
+            missing=missing,
             max_record_bytes=sys.maxsize,
             dropped=tuple(dict.fromkeys(_field(path, every, "drop") for path in drop)),
             pseudonyms=tuple(

@@ -10,9 +10,10 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from dptext.calls import Call, CallChoices, errors_in_words_of_python
+from dptext.calls import Call, CallChoices
 from dptext.errors import MissingExtra
 from dptext.profile import DEFAULT
+from dptext.run.interface import PYTHON, shown_in
 from dptext.types import Record
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class Run:
             decode=decode,
             key=key,
         )
-        with errors_in_words_of_python():
+        with shown_in(PYTHON):
             self._call = Call(profile, overrides, chosen)
             self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()

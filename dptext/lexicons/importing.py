@@ -35,6 +35,7 @@ from dptext.lexicons.orders import (
 )
 from dptext.lexicons.sources import RawVectors
 from dptext.lexicons.store import cached_folder, packaged_folder
+from dptext.run.interface import option
 from dptext.tokens import kinds, names, numbers
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import is_elision, key_of, kind_of, split, to_keys
@@ -456,7 +457,7 @@ class AsBuiltIn(Scheme):
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
             msg = "too few words are outputs of the built-in lexicon"
-            raise LexiconError(f"{msg}; import the file without --english")
+            raise LexiconError(f"{msg}; import the file without {option('english')}")
         orders = orders_by_cosine(
             vectors, counts, outputs=outputs, listed=listed, barred=barred
         )

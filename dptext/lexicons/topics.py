@@ -25,6 +25,7 @@ from numpy.typing import NDArray
 from dptext import streams
 from dptext.errors import LexiconError
 from dptext.lexicons.store import is_name, stored_in, user_folder
+from dptext.run.interface import option
 from dptext.settings import digest_of_data
 from dptext.types import Ids, JsonObject, Lexicon
 
@@ -249,7 +250,8 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
     """
     if not name:
         raise LexiconError(
-            "topics: name a file of topics with --topics NAME (`dptext topics build` "
+            f"topics: name a file of topics with {option('topics', 'NAME')} (`dptext "
+            "topics build` "
             "makes one from public text)"
         )
     document = read(name)

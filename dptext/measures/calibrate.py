@@ -28,6 +28,7 @@ from dptext.errors import UsageError
 from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
+from dptext.run.interface import option
 from dptext.types import Floats, Ints
 
 Success = Callable[[float], float]
@@ -245,7 +246,7 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
             f"{mechanism.name} has no exact output distribution of a word here and no "
-            "upper limit of the risk; give --epsilon instead of a risk"
+            f"upper limit of the risk; give {option('epsilon')} instead of a risk"
         )
     baseline = float(prior.max())
     if not baseline < target < 1.0:

@@ -39,6 +39,7 @@ from dptext.measures import ladders
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
+from dptext.run.interface import option
 from dptext.tokens.language_data import stop_words
 from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words
 
@@ -326,7 +327,7 @@ def named(pipeline: Pipeline, name: str) -> Attacker:
     known = f"known: {names}" if names else "their output distribution is not known"
     raise UsageError(
         f"no attacker named {name!r} for these settings; {known} (the attacker of a "
-        "decoder: --decode NAME with its settings)"
+        f"decoder: {option('decode', 'NAME')} with its settings)"
     )
 
 

@@ -18,6 +18,7 @@ from dptext import cache
 from dptext.attackers import ngrams
 from dptext.errors import LexiconError, UsageError
 from dptext.lexicons import store
+from dptext.run.interface import option
 from dptext.types import Lexicon
 
 # Figures of attackers on public corpora lie in JSON: `attackers` and `written` by all
@@ -103,7 +104,8 @@ def risk_for(settings: Mapping[str, object], lexicon: Lexicon, target: float) ->
     if not measured:
         raise UsageError(
             "attacker-risk: no attacker was measured with these settings and lexicon "
-            f"{lexicon.name!r}; use dptext calibrate --public-text, or give a risk"
+            f"{lexicon.name!r}; use dptext calibrate {option('public-text')}, or "
+            "give a risk"
         )
     met = [risk for risk, high in measured.items() if high <= target]
     if not met:

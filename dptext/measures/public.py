@@ -136,10 +136,10 @@ class NoRisk(StrEnum):
 
 _RISK_NOTES = {
     None: bayes_risk.LIMITS,
-    NoRisk.SWITCHED_OFF: "not measured (--no-bayes-risk)",
+    NoRisk.SWITCHED_OFF: "not measured, as the run asked",
     NoRisk.SLOW: (
-        "not measured, which takes minutes with {mechanism} and this lexicon: "
-        "--bayes-risk measures it"
+        "not measured, which takes minutes with {mechanism} and this lexicon, unless "
+        "the run asks for the Bayes risk"
     ),
     NoRisk.SEEDED: (
         "not measured: anyone who knows the seed of this run can repeat every draw"

@@ -52,6 +52,7 @@ from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Family, TextMechanism
 from dptext.models import language
 from dptext.randomness import RandomBits
+from dptext.run.interface import option
 from dptext.settings import digest_of_path
 from dptext.spaces import Space
 from dptext.tokens import kinds, numbers
@@ -315,7 +316,8 @@ class Params(mechanisms.Params):
         feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
-                f"{feature} needs a model: --set mechanism.model=DIR (dptext compare: "
+                f"{feature} needs a model: {option('set', 'mechanism.model=DIR')} "
+                "(dptext compare: "
                 "-m mlm:model=DIR), a Hugging Face folder"
             )
         return language.need(self.model, SETTING, feature, language.MASKED)

@@ -347,7 +347,7 @@ class Server:
                     raise DptextError(
                         f"{self._setting}: {self.host} {error}{hint}: nothing more is "
                         "sent. Draws that were sent have left; sanitize with the same "
-                        "--key-file sends them again"
+                        "key sends them again"
                     ) from None
                 return None
             self._failures = 0

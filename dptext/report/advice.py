@@ -16,6 +16,7 @@ from dptext.report.figures import count
 from dptext.report.interface import COMMAND_LINE, Interface
 from dptext.report.protection import Basis, fitness, is_of_topics
 from dptext.run.files import SIDECAR
+from dptext.run.interface import option
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -205,7 +206,13 @@ def report(
         names = ("standard output" if each == "-" else each for each in private)
         parts.append(f"private: {' and '.join(names)}")
     if not parts:
-        parts = ["not written: --report FILE writes it, --verbose prints it"]
+        parts = [
+            (
+                f"not written: {option('report', 'FILE')} writes it, "
+                f"{option('verbose')} "
+                "prints it"
+            )
+        ]
     return AnswerLine("report", "; ".join(parts), figures)
 
 

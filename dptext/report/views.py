@@ -51,6 +51,7 @@ from dptext.report.figures import (
 )
 from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.run.files import SIDECAR
+from dptext.run.interface import option
 from dptext.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
@@ -541,7 +542,10 @@ def _check(document: Document, signed: str) -> Section:
     wrote = (
         "Anyone may have written the public report."
         if signed == UNSIGNED
-        else "dptext check --verify-key finds every edit of the public report."
+        else (
+            f"dptext check {option('verify-key')} finds every edit of the public "
+            "report."
+        )
     )
     rows.append(("Signature", f"{signed}. {wrote}"))
     return Section("How to check the file", (Figures(rows), *more))

@@ -18,6 +18,7 @@ from dptext.measures.bayes_risk import Share
 from dptext.report.attackers import SEEDED
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.report.figures import count, whole
+from dptext.run.interface import option
 from dptext.types import JsonObject
 
 if TYPE_CHECKING:
@@ -149,7 +150,8 @@ def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
     note = (
         "Originals agree in all unchanged fields, are equally likely, and their order "
         "is not known; unchanged fields, and the order of records unless it is random "
-        "(--shuffle), may find a row at once. The nearest topic is written in "
+        f"({option('shuffle')}), may find a row at once. The nearest topic is "
+        "written in "
         f"{nearest_percent(topics.nearest)} of texts."
     )
     return (table, Paragraph(note, "note"))

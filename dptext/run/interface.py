@@ -6,19 +6,39 @@ command line. A message is worded where it is made, so an error carries plain te
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from dptext.errors import UsageError
 
-# The argument of Python for an option that has another name there; None: there is no
-# such argument, and `dptext sanitize` has the option.
+#: Arguments of the functions of Python, by the option that does the same. Other options
+#: are those of `dptext sanitize` alone.
 ARGUMENTS = {
     "field": "fields",
+    "id": "id",
+    "missing": "missing",
+    "drop": "drop",
+    "pseudonym": "pseudonym",
+    "format": "format",
+    "encoding": "encoding",
+    "on-error": "on_error",
+    "out-dir": "out_dir",
+    "jobs": "jobs",
+    "profile": "profile",
+    "risk": "risk",
+    "epsilon": "epsilon",
+    "mechanism": "mechanism",
+    "lexicon": "lexicon",
+    "topics": "topics",
+    "decode": "decode",
     "key-file": "key",
     "set": "overrides",
+    "pool": "pool",
+    "model": "model",
+    "mu": "mu",
+    "clip": "clip",
 }
 
 
@@ -33,14 +53,31 @@ class Interface:
         """Write an option as the subject of a sentence."""
         if not self.is_python:
             return f"--{name}"
-        argument = ARGUMENTS.get(name, name).replace("-", "_")
+        if name not in ARGUMENTS:
+            return f"`dptext sanitize --{name}`"
+        argument = ARGUMENTS[name]
         return "columns" if self.is_table and argument == "fields" else argument
+
+    def repeated(self, name: str, values: Sequence[str]) -> str:
+        """Say how one option names several values."""
+        if self.is_python:
+            return f"a list names several: {self.noun(name)}={list(values)!r}"
+        each = " ".join(f"--{name} {value}" for value in values)
+        return f"--{name} is repeated, once for each: {each}"
 
     def option(self, name: str, value: str = "") -> str:
         """Write an option with a value; one in capitals stands for any."""
         if not self.is_python:
             return f"--{name} {value}".rstrip()
-        shown = f"'{value}'" if value and not value.isupper() else ""
+        if name not in ARGUMENTS:
+            return f"`dptext sanitize --{name} {value}".rstrip() + "`"
+        key, equals, setting = value.partition("=")
+        if equals:  # of a profile
+            shown = repr(setting)
+            for part in reversed(key.split(".")):
+                shown = f"{{{part!r}: {shown}}}"
+        else:
+            shown = repr(value) if value and not value.isupper() else ""
         return f"{self.noun(name)}={shown}"
 
 
@@ -79,3 +116,8 @@ def refuse_both(first: str, is_first: object, second: str, is_second: object) ->
     """Raise UsageError for two options of which only one may be given."""
     if is_first and is_second:
         raise UsageError(f"give {noun(first)} or {noun(second)}, not both")
+
+
+def unit() -> str:
+    """Name a part of a record: tables have columns, files fields."""
+    return "column" if _shown.get().is_table else "field"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated
 
 from dptext.run.marks import (
@@ -55,6 +55,7 @@ class Selection:
         ByFile(),
         Names(),
     ] = ("text",)
+    _: KW_ONLY
     #: None until it is decided, once.
     format: Annotated[
         str | None,

@@ -45,7 +45,6 @@ from dptext.calls import (
     CallChoices,
     StrPath,
     TableChoices,
-    errors_in_words_of_python,
     listed,
 )
 from dptext.engine.files import SignedReports
@@ -66,6 +65,7 @@ from dptext.lexicons import store, topics
 from dptext.measures.public import PublicMeasures
 from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
+from dptext.run.interface import TABLE, noun, shown_in
 from dptext.run.selection import Selection
 from dptext.types import Lexicon
 
@@ -200,7 +200,8 @@ def open_session(master: str | None = None) -> Iterator[SparkSession]:
     except Exception as error:
         lines = "its own lines above" if progress.enabled() else "a run without -q"
         raise UsageError(
-            f"--master {master}: Spark could not be started ({_reason(error)}); "
+            f"{noun('master')} {master}: Spark could not be started "
+            f"({_reason(error)}); "
             f"{lines} may tell more"
         ) from None
     try:
@@ -533,7 +534,7 @@ def privatize(
             f"columns: rename column {NUMBER!r}, because dptext uses this name"
         )
     schema = to_arrow_schema(df.schema)
-    with errors_in_words_of_python(table=True):
+    with shown_in(TABLE):
         empty = ArrowTable(pa.Table.from_batches([], schema))
         selection, names = empty.selected(
             paths=listed(columns, "columns"),
@@ -551,7 +552,7 @@ def privatize(
             decode=decode,
             key=key,
         )
-        call = Call(profile, overrides, chosen, table=True)
+        call = Call(profile, overrides, chosen)
         private_columns = PrivateColumns(call.pipeline, call.key, selection)
         private_columns.selected(schema)
     new_schema = df.schema

@@ -26,6 +26,7 @@ from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import InputError, MissingExtra, UsageError
+from dptext.run.interface import noun, option
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -423,7 +424,9 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
         if encoding in _BIG_ENDIAN and not past:
             if block.startswith(_BIG_ENDIAN[encoding]):
                 other = encoding.replace("-le", "-be")
-                raise InputError(f"{name}: give --encoding {other}, as it begins")
+                raise InputError(
+                    f"{name}: give {noun('encoding')} {other}, as it begins"
+                )
         waiting = decoder.getstate()[0]
         try:
             text = decoder.decode(block, not block)
@@ -434,7 +437,8 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
             at = past - len(waiting) + getattr(error, "start", 0)
             raise InputError(
                 f"{name}: not valid {encoding}, or not written back unchanged (near "
-                f"byte {at}); give another --encoding, or convert the file to UTF-8"
+                f"byte {at}); give another {option('encoding')}, or convert the file "
+                "to UTF-8"
             ) from None
         past += len(block)
         yield text.encode()

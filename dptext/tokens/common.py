@@ -39,6 +39,7 @@ from functools import lru_cache
 import numpy as np
 
 from dptext.errors import UsageError
+from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
@@ -179,7 +180,8 @@ def common_words(lexicon: Lexicon, count: int) -> CommonWords:
     if len(lexicon.counts) > 1 and lexicon.counts.max() <= lexicon.counts.min():
         raise UsageError(
             f"tokens.common: lexicon {lexicon.name} has no word frequencies, so that "
-            "no word is known to be common; import it with --counts, or set it to 0"
+            f"no word is known to be common; import it with {option('counts')}, or "
+            "set it to 0"
         )
     return CommonWords(lexicon, count)
 

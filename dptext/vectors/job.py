@@ -16,6 +16,7 @@ from dptext.engine.reading import Reading
 from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
 from dptext.randomness import RunKey
+from dptext.run.interface import option
 from dptext.streams.outputs import OutputFile, Quarantine
 from dptext.types import Record, Verbatim
 from dptext.vectors import columns, release
@@ -121,7 +122,7 @@ def _count(
     if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
         raise RefusedError(
             f'a value of "{options.subject}" has more than {options.most} vectors, '
-            "among which epsilon is shared; give a larger --most"
+            f"among which epsilon is shared; give a larger {option('most')}"
         )
 
 

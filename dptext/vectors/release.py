@@ -31,6 +31,7 @@ from dptext.noise import gaussian_epsilon, largest_mu
 from dptext.overrides import merged
 from dptext.profile import Part, Profile
 from dptext.randomness import Randomness, RunKey
+from dptext.run.interface import noun, option
 from dptext.settings import convert, digest_of_data, digest_of_path
 from dptext.spaces.identity import Params as Identity
 from dptext.tokens.tokenizer import Tokenizer
@@ -129,12 +130,16 @@ def parse(
         normal = recipe.mechanism.params
         if not isinstance(normal, gaussian.Params):
             name = recipe.mechanism.name
-            raise UsageError(f"--mu is for normal noise, and {name} adds other noise")
+            raise UsageError(
+                f"{noun('mu')} is for normal noise, and {name} adds other noise"
+            )
         if "budget" in overrides:
-            raise UsageError("give --mu or an epsilon or risk, not both")
+            raise UsageError(f"give {option('mu')} or an epsilon or risk, not both")
         epsilon = gaussian_epsilon(mu, normal.delta) * _ROUND_DOWN
         if not epsilon:
-            raise UsageError(f"--mu {mu:g}: epsilon is 0 then; give a smaller delta")
+            raise UsageError(
+                f"{noun('mu')} {mu:g}: epsilon is 0 then; give a smaller delta"
+            )
         recipe = recipe.with_epsilon(epsilon)
     return _settings(recipe, options)
 
@@ -191,16 +196,18 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         "mechanisms` shows those of the family noise": (
             recipe.mechanism.params.family != "noise"
         ),
-        "a risk is about one word: give it with --pool word, or give an epsilon": (
-            options.pool is not Pool.WORD and budget.risk is not None
-        ),
+        (
+            f"a risk is about one word: give it with {option('pool', 'word')}, or give "
+            "an epsilon"
+        ): (options.pool is not Pool.WORD and budget.risk is not None),
         "budget.attacker_risk: attackers read words; give an epsilon or a risk": (
             budget.attacker_risk is not None
         ),
-        "--pool sentence and --model go together: give both": (
+        f"{option('pool', 'sentence')} and {option('model')} go together: give both": (
             sentence != (options.model is not None)
         ),
-        "--public: public texts are for --pool sentence and for the mechanism "
+        f"{noun('public')}: public texts are for {option('pool', 'sentence')} and "
+        "for the mechanism "
         "privunit of texts; leave it out": (
             options.public is not None
             and not sentence
@@ -209,9 +216,10 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
             sentence and recipe.space.name != "identity"
         ),
-        "--most is the number of vectors of one subject: name its --subject": (
-            options.most > 1 and options.subject is None
-        ),
+        (
+            f"{noun('most')} is the number of vectors of one subject: name its "
+            f"{option('subject')}"
+        ): (options.most > 1 and options.subject is None),
         "tokens: nothing is copied into a vector; leave lists and forms out": (
             tokens.has_lists
         ),
@@ -242,11 +250,11 @@ def _public_texts(path: str) -> tuple[str, ...]:
         lines: Sequence[str] = Path(path).read_text("utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8 text"
-        raise UsageError(f"--public {path}: {reason}") from None
+        raise UsageError(f"{noun('public')} {path}: {reason}") from None
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
         raise UsageError(
-            f"--public {path}: needs at least two different texts, one a line"
+            f"{noun('public')} {path}: needs at least two different texts, one a line"
         )
     return texts
 
@@ -412,7 +420,7 @@ def prepare(
     folder = digest = base = ""
     if options.pool is Pool.SENTENCE:
         assert options.model is not None
-        folder = models.need_sentence_model(options.model, "--pool sentence")
+        folder = models.need_sentence_model(options.model, option("pool", "sentence"))
         digest = digest_of_path(folder)
         lexicon = _table_of_texts(folder, digest, options.longest, options.public)
         lexicon = replace(lexicon, name=Path(options.model).name)
@@ -496,7 +504,10 @@ def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
         * _ROUND_DOWN
     )
     if not shared:
-        msg = f"--most {most}: too many vectors for this epsilon and delta; give fewer"
+        msg = (
+            f"{noun('most')} {most}: too many vectors for this epsilon and delta; "
+            "give fewer"
+        )
         raise UsageError(msg)
     return shared
 

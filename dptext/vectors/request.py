@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from dptext import signatures
 from dptext.engine.earlier import Earlier
 from dptext.engine.files import JobOutputs, SignedReports, open_internal, plan_jobs
-from dptext.engine.identifying import VECTOR_ADVICE
+from dptext.engine.identifying import advise_on_vectors
 from dptext.engine.job import Job
 from dptext.engine.request import Finished, Notices, name_outputs
 from dptext.randomness import RunKey
@@ -81,7 +81,9 @@ class VectorRequest:
                 writer=writer,
                 file=files.output,
             )
-            report = notices.with_warnings(finished, counts.identifying, VECTOR_ADVICE)
+            report = notices.with_warnings(
+                finished, counts.identifying, advise_on_vectors()
+            )
             if files.public is not None:
                 encoded = document.encode(document.public(report))
                 files.public.stream.write(signatures.sign(encoded, self.reports.signer))

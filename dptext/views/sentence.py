@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from dptext import models, views
 from dptext.noise import unit
+from dptext.run.interface import noun
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Params(views.Params):
 
     def prepare(self) -> Sentence:
         """Find the model, which is loaded with the first text."""
-        folder = models.need_sentence_model(self.model, "--model")
+        folder = models.need_sentence_model(self.model, noun("model"))
         return Sentence(folder, models.weights_digest(folder))
 
 
