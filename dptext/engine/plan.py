@@ -102,7 +102,7 @@ class Plan:
     written: tuple[InContext, ...]
     attackers_risk: Share | None
     #: Expected share of replaced words drawn as others, by public word frequencies;
-    #: null if epsilon differs from word to word.
+    #: null if words are not drawn one by one at one epsilon.
     changed: float | None
     examples: tuple[Example, ...]
     #: Speed of one process here, in characters a second, without reading and writing.
