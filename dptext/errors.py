@@ -21,13 +21,16 @@ from __future__ import annotations
 
 import sys
 
+from dptext._built import Source, source
+
 
 def install_command(extra: str) -> str:
-    """Return how to install an extra: from a checkout, as there is no release yet.
-
-    The name of a package that nobody has registered could become that of another one.
-    """
-    return f'pip install ".[{extra}]" (in the folder of dptext)'
+    """Return the command that adds an extra to this installation."""
+    known = source()
+    if known is Source.PACKAGE:
+        return f'pip install "dptext[{extra}]"'
+    editable = "-e " if known is Source.EDITABLE else ""
+    return f'pip install {editable}".[{extra}]" (in the folder of dptext)'
 
 
 class DptextError(Exception):
