@@ -33,6 +33,7 @@ from dptext.report.blocks import (
     Tone,
     Verdict,
 )
+from dptext.report.language_models import NOT_MEASURED
 from dptext.report.whole_texts import TopicFigures
 from dptext.types import Record
 
@@ -260,6 +261,7 @@ def view(result: Plan) -> Page:
         common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",
+        profile=result.profile,
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
@@ -280,7 +282,10 @@ def view(result: Plan) -> Page:
         Paragraph(result.risk_note, "note"),
     ]
     if result.topics is not None:
-        measured = [*whole_texts.blocks(result.topics, seeded=False)]
+        measured = [
+            *whole_texts.blocks(result.topics, seeded=False),
+            Paragraph(NOT_MEASURED, "note"),
+        ]
     return Page(
         f"Plan: {result.profile}",
         [

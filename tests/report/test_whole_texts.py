@@ -73,6 +73,7 @@ def test_the_report_has_the_same_figures(tmp_path: Path) -> None:
     beside.write_text(json.dumps(document))
     assert here("check", str(tmp_path / "out.jsonl")).code != 0
     shown = here("report", str(beside)).out.decode()
+    assert "A large language model as attacker: not measured." in shown
     assert "any two texts" in shown
     assert "any two words" not in shown
 
