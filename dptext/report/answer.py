@@ -413,7 +413,9 @@ def attackers_on(
 def attacks(known: Attackers) -> list[AnswerLine]:
     """Say what attackers find, and how many written words are the original."""
     attacker, written = attacker_line(known), written_sentence(known)
-    if written[0] in attacker.sentence:  # the line above has the reason, and command
+    unknown = known.other_language or not (known.written or known.attackers)
+    if known.seeded or (unknown and not known.rewritten):
+        # The line above has the reason, and the command.
         written = f"{written[0].partition(':')[0].rstrip('.')}.", written[1]
     return [
         attacker,
