@@ -229,9 +229,9 @@ def attackers(known: Attackers) -> Iterator[Block]:
     rows: list[tuple[object, ...]] = [*map(_attacker, shown)]
     profile, trial = known.trial or ("", None)
     for each in () if trial is None else trial.rows:
-        named = f"large language model, `{profile}`: {each.texts}"
+        attacker = f"large language model, `{profile}`: {each.texts}"
         limits = between(each.low, each.high)
-        rows.append((named, each.share, limits, None, each.rare))
+        rows.append((attacker, each.share, limits, None, each.rare))
     risk = None if known.other_language else known.risk
     rows += _guesses(risk)
     columns = [

@@ -33,7 +33,7 @@ def line(of: Document, name: str = "attacker") -> AnswerLine:
     return found
 
 
-def percents(row: language_models.Finding) -> tuple[str, str, str]:
+def percents(row: language_models.Finding) -> tuple[str, ...]:
     """Write the figures of a row as the page writes them."""
     return tuple(f"{100 * each:g}" for each in (row.share, row.low, row.high))
 
@@ -120,9 +120,9 @@ def test_a_seed_and_another_language_have_no_trial() -> None:
 def test_an_answer_prints_the_share_of_words_that_stay() -> None:
     """Of the texts of a run, for their owner; the public report has no such figure."""
     said = line(document("readable"), "output")
-    share = said.figures["share_of_common_words"]
-    common = said.figures["by_class"]["common"]
-    every = said.figures["words_replaced"] + sum(said.figures["other_words"].values())
+    figures: dict[str, Any] = said.figures
+    share, common = figures["share_of_common_words"], figures["by_class"]["common"]
+    every = figures["words_replaced"] + sum(figures["other_words"].values())
     assert share == pytest.approx(common / every)
     assert f"{common} common words unchanged ({share:.0%} of words" in said.sentence
     public = report.public(document("readable"))
@@ -135,10 +135,11 @@ def test_an_answer_prints_the_share_of_words_that_stay() -> None:
 
 def test_no_page_prints_the_share_of_a_counting_attacker_as_the_most() -> None:
     """A share that an attacker recovers is a lower limit, and says so."""
-    pages = ["README.md", "THREATS.md", *(ROOT / "profiles").glob("*.yaml")]
-    pages += [f"docs/{name}.md" for name in ("protection", "three-ways", "tutorial")]
+    docs = (f"docs/{name}.md" for name in ("protection", "three-ways", "tutorial"))
+    pages = [ROOT / name for name in ("README.md", "THREATS.md", *docs)]
+    pages += (ROOT / "profiles").glob("*.yaml")
     for page in pages:
-        text = " ".join((ROOT / page).read_text("utf-8").split())
+        text = " ".join(page.read_text("utf-8").split())
         for found in re.finditer(r"(recovers|finds) (\S+ \S+ )?\d+ to \d+%", text):
             assert "at least" in found[0], (page, found[0])
     about = profile.load("readable").about
