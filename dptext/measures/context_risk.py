@@ -376,10 +376,23 @@ def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
 
 def measured_ladder(pipeline: Pipeline) -> Mapping[float, ladders.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
+    key = ladders.ladder_key(_settings_before_aim(pipeline), pipeline.lexicon)
+    return ladders.rungs(pipeline.lexicon, key)
+
+
+def risk_for(pipeline: Pipeline, target: float) -> float:
+    """Return the risk that a limit on attackers of whole texts gives.
+
+    Raises UsageError as `ladders.risk_for` does.
+    """
+    return ladders.risk_for(_settings_before_aim(pipeline), pipeline.lexicon, target)
+
+
+def _settings_before_aim(pipeline: Pipeline) -> dict[str, Any]:
+    """Return the settings of a pipeline, the mechanism's as before a risk was met."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
-    key = ladders.ladder_key(settings, pipeline.lexicon)
-    return ladders.rungs(pipeline.lexicon, key)
+    return settings
 
 
 def measured_below(
