@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 _SHOWN = 10  # names of a line
 _MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
 TRUST = (
-    "reports are trusted without a signature: to refuse forged ones, sign reports "
-    "with --sign-key and check them with --verify-key"
+    "settings and keys in reports are trusted without a signature: to refuse forged "
+    "reports, sign them with --sign-key and check them with --verify-key"
 )
 
 
@@ -112,9 +112,9 @@ def command(
     """Check that exports have valid reports that meet the policy.
 
     A report is valid if it belongs to this very file and agrees with its own settings:
-    guarantee, risk and gaps are recomputed. Prints one line per finding, without any
-    content, and ends with exit code 1 if there is any. --set overrides a
-    key of the policy.
+    guarantee, risk and gaps are recomputed. Whether the run had these settings and this
+    key, only a signature tells. Prints one line per finding, without any content, and
+    ends with exit code 1 if there is any. --set overrides a key of the policy.
     """
     from dptext import lexicons
     from dptext.checking import verify
