@@ -245,8 +245,18 @@ _SHORT = rf"{_any('short')}?"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
+# Layouts with a plural after a single digit.
+_SEVERAL = re.compile(rf"1 ?{_any('plurals')}", re.IGNORECASE)
+
+
 def _is_amount(text: str) -> bool:
     return len(only_digits(text)) <= 15
+
+
+def _write_amount(layout: str, draws: Integers) -> str:
+    if _SEVERAL.fullmatch(layout):
+        return draws.characters(DIGITS[2:]) + layout[1:]
+    return draw_numbers(layout, draws)
 
 
 # Versions.
@@ -454,7 +464,7 @@ RULES: Mapping[Form, FormRule] = {
             "them"
         ),
         find_layout=numeric_shape,
-        write=draw_numbers,
+        write=_write_amount,
         accepts=_is_amount,
         patterns=(
             rf"{_SIGNED}{_NUMBER}{_SHORT}",
