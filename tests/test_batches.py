@@ -60,7 +60,7 @@ def run(
 ) -> dict[str, tuple[str, ...]]:
     """Return the output of each record by its id."""
     randomness = ready.randomness(KEY)
-    out = {}
+    out: dict[str, tuple[str, ...]] = {}
     for begin in range(0, len(records), size):
         some = records[begin : begin + size]
         texts = ready.privatize(some, randomness).texts

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an"})
 
@@ -20,41 +21,42 @@ _VOWEL = re.compile(
 _NUMBER = re.compile(r"8|1[18](?:[0-9]{2,3})?(?![0-9])")
 _FIRST = re.compile(r"[^\W_]+")
 _LETTERS = re.compile(r"[^\W\d_]*")
+_VOWELS = frozenset("aeiouy")
 # Letters with names that begin with a vowel.
 _SPELLED = frozenset("aefhilmnorsx")
 _OPENING = frozenset("\"'`“”‘’„‚«»‹›([{¿¡*_~")
 
 
+@lru_cache(maxsize=1024)
 def takes_an(text: str) -> bool:
     """Tell whether "an" stands before a text: before a vowel as it is read aloud.
 
     Numbers are read by their first group of digits, years in two pairs, words without
     a vowel letter by letter, and # as number.
     """
-    plain = unicodedata.normalize("NFKD", text.lstrip())[:64]
+    plain = unicodedata.normalize("NFKD", text.lstrip()[:64])
     first = _FIRST.search(plain)
     if first is None or plain[0] == "#":
         return False
-    if number := _NUMBER.match(plain, first.start()):
-        return bool(number)
-    letters = _LETTERS.match(first[0])
-    word = letters[0] if letters else ""
-    is_spelled = (word.isupper() or word.islower()) and not set("aeiouy") & {
-        *word.lower()
-    }
-    if is_spelled:
-        return word[0].lower() in _SPELLED
-    return _VOWEL.match(word.lower()) is not None
+    if _NUMBER.match(plain, first.start()):
+        return True
+    word = _LETTERS.findall(first[0])[0]
+    key = word.lower()
+    is_title = word != key and not word.isupper()
+    if key and not is_title and _VOWELS.isdisjoint(key):
+        return key[0] in _SPELLED
+    return _VOWEL.match(key) is not None
 
 
 def fit(article: str, text: str) -> str:
     """Return an article as the text after it asks, with its own capitals."""
     word = "an" if takes_an(text) else "a"
-    letters = [each for each in text if each.isalpha()]
-    in_capitals = len(letters) > 1 and text.isupper()
+    if article.islower():
+        return word
+    in_capitals = text.isupper() and sum(map(str.isalpha, text)) > 1
     if article.isupper() and (len(article) > 1 or in_capitals):
         return word.upper()
-    return word.capitalize() if article[:1].isupper() else word
+    return word.capitalize()
 
 
 def may_stand_between(mark: str) -> bool:

@@ -13,6 +13,7 @@ from enum import Enum
 import numpy as np
 
 from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.articles import ARTICLES
 from dptext.tokens.regex import key_of
 from dptext.types import Lexicon, Words
 
@@ -34,7 +35,6 @@ _BEFORE_NOUNS = frozenset({grammar.NOUN, grammar.ADJECTIVE})
 _WORDS_BEFORE_NOUNS = frozenset({"more", "other", "such", "own"})
 # Most words from a number to its noun.
 _REACH = 3
-_ARTICLES = frozenset({"a", "an"})
 
 
 class Counting:
@@ -54,10 +54,11 @@ class Counting:
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
         text = int(np.searchsorted(words.ends, position, side="right"))
-        begin, end = ((0, *words.ends)[text + each] for each in (0, 1))
-        if self._is_one(words, position, int(begin), int(end)):
+        begin = int(words.ends[text - 1]) if text else 0
+        end = int(words.ends[text])
+        if self._is_one(words, position, begin, end):
             return Count.ONE
-        for at in range(position + 1, min(int(end), position + 1 + _REACH)):
+        for at in range(position + 1, min(end, position + 1 + _REACH)):
             word, form = self._shown(words, at)
             if form == grammar.PLURAL or (at == position + 1 and word in _PLURAL_VERBS):
                 return Count.SEVERAL
@@ -68,7 +69,7 @@ class Counting:
     def _is_one(self, words: Words, position: int, begin: int, end: int) -> bool:
         """Tell whether a count unit in the singular is next, and no noun after it."""
         before = position - 1
-        if before >= begin and self._shown(words, before)[0] in _ARTICLES:
+        if before >= begin and self._shown(words, before)[0] in ARTICLES:
             return False  # "a 5 minute walk"
         unit, after = position + 1, position + 2
         if unit >= end or self._shown(words, unit)[0] not in self._units:
