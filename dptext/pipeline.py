@@ -74,7 +74,7 @@ from dptext.types import (
 # this one does. Raise it to the coming version, once between two releases, when the
 # same key, input and settings would write other bytes: otherwise two outputs of a text
 # would share random bits under different laws, and tell more than either alone.
-OUTPUT_LAWS = "0.1.0"
+OUTPUT_LAWS = "2.0.0"
 # A batch is full at this many characters, whatever the number of records.
 _CHARACTERS = 2**17
 # Noisy vectors in memory at once, which bounds it, and vectors drawn at once: few

@@ -2,9 +2,11 @@
 
 The layout is the only public part of a piece: the writer gets a layout and random bits,
 never the piece. The statement describes the layouts of each form
-(dptext.guarantees.sentences). Written pieces belong to nobody: names of hosts are those
-of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849), telephone
-numbers those for fiction or of no country, card numbers and IBANs those of no country.
+(dptext.guarantees.sentences). Some written pieces belong to nobody: names of hosts are
+those of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849),
+telephone numbers those for fiction in North America or of no country, card numbers and
+IBANs those of no country. Codes and handles may be somebody's by chance, and so may
+telephone numbers that are written as codes.
 
 The form of a piece depends on its spelling alone, not on the words of a lexicon. The
 earliest piece of a text has priority, then the longest, then the first form of RULES.
@@ -243,8 +245,18 @@ _SHORT = rf"{_any('short')}?"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
+# Layouts with a plural after a single digit.
+_SEVERAL = re.compile(rf"1 ?{_any('plurals')}", re.IGNORECASE)
+
+
 def _is_amount(text: str) -> bool:
     return len(only_digits(text)) <= 15
+
+
+def _write_amount(layout: str, draws: Integers) -> str:
+    if _SEVERAL.fullmatch(layout):
+        return draws.characters(DIGITS[2:]) + layout[1:]
+    return draw_numbers(layout, draws)
 
 
 # Versions.
@@ -301,7 +313,13 @@ def _code_layout(text: str) -> str:
     return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
 
 
+# Social security numbers of the USA, none of which begins with 666.
+_SOCIAL_SECURITY, _NO_AREA = "111-11-1111", "666"
+
+
 def _write_code(layout: str, draws: Integers) -> str:
+    if layout == _SOCIAL_SECURITY:
+        return put(layout, _NO_AREA + draws.characters(DIGITS, 6))
     if not re.search("[Aa#]", layout):
         # With a first zero some would become telephone numbers.
         return draw_numbers(layout, draws)
@@ -446,7 +464,7 @@ RULES: Mapping[Form, FormRule] = {
             "them"
         ),
         find_layout=numeric_shape,
-        write=draw_numbers,
+        write=_write_amount,
         accepts=_is_amount,
         patterns=(
             rf"{_SIGNED}{_NUMBER}{_SHORT}",

@@ -216,8 +216,8 @@ def test_what_is_written_has_the_form_again(known: tuple[str, Form], seed: int) 
         assert out.endswith(".example")
 
 
-def test_nobody_owns_what_is_written() -> None:
-    """Hosts are reserved; numbers of cards, accounts and phones are of no country."""
+def test_some_new_values_are_of_ranges_that_nobody_is_given() -> None:
+    """Hosts are reserved, cards, accounts and phones of no country."""
     for seed in range(40):
         bits = integers(seed)
         assert anew("4111111111111111", iter(bits)).startswith("9999")
@@ -225,6 +225,7 @@ def test_nobody_owns_what_is_written() -> None:
         assert anew("+49 171 1234567", iter(bits))[1:3] in ("28", "83", "89")
         assert anew("0171 1234567", iter(bits))[:4] in ("0028", "0083", "0089")
         assert anew("(212) 736-5000", iter(bits))[6:12] == "555-01"
+        assert anew("123-45-6789", iter(bits))[:4] == "666-"
         assert ipaddress.ip_address(anew("8.8.8.8", iter(bits))).is_private
         host = urlsplit(anew("https://acme.com/x", iter(bits))).hostname
         assert host in ("example.com", "example.org", "example.net")
