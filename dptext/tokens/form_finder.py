@@ -283,7 +283,9 @@ _BETWEEN = frozenset((",", "-", " and", " of", " day", " the", " And", " Of", " 
 # Most words between the number and the street of an address.
 _NEAR = 3
 # With the mark first, this takes no time in texts without it.
-_HYPHENED = re.compile(f"-(?:{'|'.join(sorted(WORDS))})(?![a-z])", re.IGNORECASE)
+_HYPHENED = re.compile(
+    f"-(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z])", re.IGNORECASE
+)
 
 
 def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:

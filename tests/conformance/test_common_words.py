@@ -50,6 +50,7 @@ CONTEXTS = (
     "It was a {}, an {}! Sarah said so",
     "well-{} and ({}) of {}'s",
     "So Dr. {} met {} {}, and {} {} {}.",
+    "hi {} young, talk to {} and mr. {}! Name: {} hill",
     "on May 5, 2021 the {} came to Berlin for $5",
     "No {}\nGreat. The",
 )

@@ -101,6 +101,7 @@ KNOWN = [
     ("ninety-seven years old", Form.AGE),
     ("a hundred and four years old", Form.AGE),
     ("aged ninety five", Form.AGE),
+    ("ninety-year-old", Form.AGE),
     ("third of may nineteen eighty", Form.NUMBER_WORDS),
     ("second of march eighty five", Form.NUMBER_WORDS),
     ("May third, two thousand and four", Form.NUMBER_WORDS),
