@@ -56,6 +56,7 @@ CONTEXTS = (
     "well-{} and ({}) of {}'s",
     "So Dr. {} met {} {}, and {} {} {}.",
     "An {} days (an {}) of a {} day, {} day.",
+    "hi {} young, talk to {} and mr. {}! Name: {} hill",
     "on May 5, 2021 the {} came to Berlin for $5",
     "No {}\nGreat. The",
 )
