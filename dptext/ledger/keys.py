@@ -20,6 +20,7 @@ import os
 import stat
 from pathlib import Path
 
+from dptext import streams
 from dptext.errors import UsageError
 from dptext.ledger.chain import VALUE_BYTES, Chain, Position
 from dptext.ledger.locks import locked
@@ -75,12 +76,13 @@ def key_path(ledger: Path) -> Path:
 def read_key(path: Path) -> LedgerKey:
     """Read a key file.
 
-    Raises UsageError if it is missing, not the key of a ledger, or open to other users.
+    Raises UsageError if it is missing, not the key of a ledger, open to other users, or
+    of another user.
     """
     try:
         with path.open("rb") as file:
             data = file.read(_FILE_BYTES + 1)
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
     except FileNotFoundError:
         raise UsageError(
             f"{path}: the key of the ledger is missing, and subjects cannot be "
@@ -88,7 +90,12 @@ def read_key(path: Path) -> LedgerKey:
         ) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    if os.name != "nt" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if not streams.is_own(status):
+        raise UsageError(
+            f"{path}: the key of the ledger belongs to another user; use a ledger of "
+            "your own, or take this one over: chown it and its key"
+        )
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _FILE_BYTES:
         raise UsageError(f"{path}: not the key of a ledger; put the right one back")
@@ -125,8 +132,12 @@ def create_key(path: Path, ledger: str) -> LedgerKey:
     """
     secret = os.urandom(_SECRET_BYTES)
     key = LedgerKey(secret)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with open(os.open(_temporary(path), flags, 0o600), "wb") as file:
+    # Made anew: a file or a link that lies there may be of another user. One that a
+    # killed run has left goes.
+    temporary = _temporary(path)
+    temporary.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(os.open(temporary, flags, 0o600), "wb") as file:
         file.write(secret + _pack(key.chain(ledger).start))
         file.flush()
         os.fsync(file.fileno())

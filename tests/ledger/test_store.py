@@ -114,6 +114,23 @@ def test_a_ledger_without_its_key_or_its_file_is_refused(path: Path) -> None:
             pass
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_key_of_another_user_is_refused(path: Path) -> None:
+    """Its owner could test names with it, and edit the ledger."""
+    os.chown(key_path(path), 65534, -1)
+    refused(path, "belongs to another user")
+
+
+def test_a_new_key_is_not_written_into_a_file_that_lies_there(tmp_path: Path) -> None:
+    """Another user may have put it there, or a link, before the ledger began."""
+    path, other = tmp_path / "spent.db", tmp_path / "other"
+    other.write_bytes(b"other")
+    key_path(path).with_suffix(".key.new").symlink_to(other)
+    make(path)
+    assert other.read_bytes() == b"other"
+    assert not key_path(path).is_symlink()
+
+
 def test_another_format_is_refused_in_one_line(path: Path) -> None:
     """A ledger of another version is not read."""
     edit(path, "PRAGMA user_version = 2")
