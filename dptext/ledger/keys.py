@@ -19,17 +19,23 @@ import hmac
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.ledger.chain import VALUE_BYTES, Chain, Position
 from dptext.ledger.locks import locked
 
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
 _SECRET_BYTES, _COUNT_BYTES = 32, 8
 _FILE_BYTES = _SECRET_BYTES + _COUNT_BYTES + VALUE_BYTES
 HASH_BYTES = 16  # of subjects and draws
 _LABEL = b"dptext ledger: "
-_PURPOSES = ("check", "subject", "draws", "chain", "head")
+_PURPOSES = ("check", "subject", "draws", "chain", "head", "paths")
+_NONCE_BYTES = 12  # of AES-256-GCM, random
+_STEP = 256  # bytes; paths are padded to multiples of it
 
 
 class LedgerKey:
@@ -59,6 +65,28 @@ class LedgerKey:
         subject is the hash of the subject, of a fixed length.
         """
         return self._hash("draws", subject + nonce)
+
+    def encrypt_path(self, path: Path) -> str:
+        """Return an absolute path, encrypted, in hexadecimal digits.
+
+        Names of folders may be names of people. The length tells that of the path to
+        256 bytes.
+        """
+        data, nonce = os.fsencode(path.absolute()), os.urandom(_NONCE_BYTES)
+        padded = data + bytes(-len(data) % _STEP)
+        return (nonce + self._cipher().encrypt(nonce, padded, None)).hex()
+
+    def decrypt_path(self, encrypted: str) -> Path:
+        """Return the path that `encrypt_path` encrypted."""
+        data = bytes.fromhex(encrypted)
+        nonce, content = data[:_NONCE_BYTES], data[_NONCE_BYTES:]
+        padded = self._cipher().decrypt(nonce, content, None)
+        return Path(os.fsdecode(padded.rstrip(b"\0")))  # no path holds NUL
+
+    def _cipher(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._keys["paths"])
 
     def chain(self, ledger: str) -> Chain:
         """Return the chain of a ledger by its id."""
