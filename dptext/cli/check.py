@@ -252,13 +252,13 @@ def _configured(
         return configured
     before = context.find_root().params
     if index is None or before.get("config") or before.get("no_config"):
-        found = parser.find_configuration(context)
+        nearest = parser.find_configuration(context)
     else:
-        found = _staged(index)
+        nearest = _staged(index)
     # Also in a quiet run: a file above may be from other people.
-    if (above := parser.label_above(context, found)) and found.policy:
-        faults.print_line(f"from {above}: {', '.join(sorted(found.policy))}")
-    return found
+    if (above := parser.label_above(context, nearest)) and nearest.policy:
+        faults.print_line(f"from {above}: {', '.join(sorted(nearest.policy))}")
+    return nearest
 
 
 def _staged(index: GitIndex) -> Configuration:
