@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress
-from dptext.cli import configuration, options, parser, screen
+from dptext.cli import configuration, faults, options, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.options import GUARANTEE
 from dptext.cli.values import one_of
@@ -252,7 +252,17 @@ def _configured(
         return configured
     before = context.find_root().params
     if index is None or before.get("config") or before.get("no_config"):
-        return parser.find_configuration(context)
+        nearest = parser.find_configuration(context)
+    else:
+        nearest = _staged(index)
+    # Also in a quiet run: a file above may be from other people.
+    if (above := parser.label_above(context, nearest)) and nearest.policy:
+        faults.print_line(f"from {above}: {', '.join(sorted(nearest.policy))}")
+    return nearest
+
+
+def _staged(index: GitIndex) -> Configuration:
+    """Return the nearest configuration that is staged in git."""
     for name, content in index.in_parents(configuration.NAMES):
         file = Path(name)
         staged = None if content is None else configuration.decode(content, file)

@@ -14,6 +14,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
+from dptext import streams
 from dptext._built import VARIABLE, Source, source
 from dptext._version import __version__
 from dptext.cli import configuration, faults, options, parser, screen
@@ -229,7 +230,11 @@ def _folder() -> Inspection:
         return Inspection("cache", _ABSENT, seen, "results are recomputed each time")
     if there != folder:
         return Inspection("cache", _OK, f"{folder} will be created when needed")
-    if folder.stat().st_mode & 0o022:
+    status = folder.stat()
+    if not streams.is_own(status):
+        seen = f"{folder} belongs to another user"
+        return Inspection("cache", _WRONG, seen, "set XDG_CACHE_HOME to one of yours")
+    if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
     return Inspection("cache", _OK, str(folder))

@@ -30,6 +30,8 @@ from dptext.errors import UsageError
 Parsed = Any
 # Keys of a context: the settings that hold for the command, by parameter, and the file.
 SETTINGS, FILE = "dptext.settings", "dptext.file"
+# The label of a file above the working folder, whose settings no option hides.
+_ABOVE = "dptext.above"
 # The settings of lists that were typed instead.
 _REPLACED = "dptext.replaced"
 _HELP_ALL = "help_all"
@@ -141,10 +143,15 @@ class Command(_Plain, TyperCommand):
         applying.check(ctx.params, differing)
         ctx.meta[applying.TYPED] = differing
         ctx.meta[outputs.READ] = outputs.check_named(ctx.params, ctx.meta.get(FILE))
+        settings, above = settings_of(ctx), ctx.meta.get(_ABOVE)
+        hidden = {name: each for name, each in settings.items() if each.source == above}
         # With --json a run writes nothing else on standard error.
-        silent = ctx.params.get("json") and "verbose" in ctx.params
-        if not (silent or ctx.params.get("quiet")):
-            _name_sources(settings_of(ctx))
+        if ctx.params.get("json") and "verbose" in ctx.params:
+            ctx.meta[screen.NOTICE] = _describe_sources(hidden)
+        elif ctx.params.get("quiet"):
+            _print_sources(hidden)
+        else:
+            _print_sources(settings)
             _name_kept(ctx.params, ctx.meta[_REPLACED])
         return super().invoke(ctx)
 
@@ -195,6 +202,15 @@ def find_configuration(context: typer.Context) -> Configuration:
     )
 
 
+def label_above(context: typer.Context, file: Configuration) -> str:
+    """Return the label of a configuration that was found above the working folder.
+
+    Empty for a file of the working folder, and for one that the user names.
+    """
+    is_named = context.find_root().params.get("config")
+    return "" if is_named or not file.is_above else file.label
+
+
 def set_defaults(root: typer.Context, command: str) -> None:
     """Have the parser use settings as the defaults of a command. Raises UsageError."""
     if command not in configuration.COMMANDS:
@@ -204,6 +220,7 @@ def set_defaults(root: typer.Context, command: str) -> None:
     file = find_configuration(root)
     settings = configuration.layered_settings(command, parameters, file)
     root.meta[SETTINGS], root.meta[FILE] = settings, file.path
+    root.meta[_ABOVE] = label_above(root, file)
     root.default_map = {command: {name: each.value for name, each in settings.items()}}
 
 
@@ -255,14 +272,17 @@ def _name_folder(values: dict[str, Parsed]) -> None:
     values["out_dir"], values["output"] = output, None
 
 
-def _name_sources(settings: dict[str, Setting]) -> None:
-    """Print the options that settings decide, by variable and file."""
+def _describe_sources(settings: dict[str, Setting]) -> str:
+    """Return the options that settings decide, by variable and file, in one line."""
     names: dict[str, list[str]] = {}
     for name, each in sorted(settings.items()):
         names.setdefault(each.source, []).append(name.rstrip("_"))
-    if names:
-        parts = (f"from {key}: {', '.join(names[key])}" for key in names)
-        faults.print_line("; ".join(parts))
+    return "; ".join(f"from {key}: {', '.join(names[key])}" for key in names)
+
+
+def _print_sources(settings: dict[str, Setting]) -> None:
+    if line := _describe_sources(settings):
+        faults.print_line(line)
 
 
 def _name_kept(values: dict[str, Parsed], replaced: dict[str, Setting]) -> None:

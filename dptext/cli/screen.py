@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from dptext.report.notebook import Report
     from dptext.types import Record
 
+# The key, in a context, of a line that is shown to machines, too: as a warning.
+NOTICE = "dptext.notice"
 # Controls (C0 except tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
 _UNSAFE = re.compile(
@@ -279,6 +281,8 @@ class Answer:
         # Each line once, in order: those not yet shown, and all.
         self._waiting: dict[str, None] = {}
         self._said: dict[str, None] = {}
+        if line := context.meta.get(NOTICE):
+            self.warn(line)
         context.call_on_close(self._leave)
 
     @functools.cached_property

@@ -94,12 +94,25 @@ def read_small(path: str | Path, kind: str) -> bytes:
     Raises UsageError, which names the kind of file, for a device and for a file of more
     than 64 MiB, and OSError.
     """
+    return read_with_status(path, kind)[0]
+
+
+def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
+    """Read a small file; return its content, and the status of the file that was read.
+
+    Another file may have taken its name since. Raises errors as `read_small`.
+    """
     check_file(path, kind)
     with open(path, "rb") as file:
-        data = file.read(_MOST + 1)
+        data, status = file.read(_MOST + 1), os.fstat(file.fileno())
     if len(data) > _MOST:
         raise UsageError(f"{kind} {path}: longer than 64 MiB; give another file")
-    return data
+    return data, status
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Tell whether a file belongs to the user of this process, or to root."""
+    return status.st_uid in (os.geteuid(), 0)
 
 
 def identity(name: str | None, *, written: bool) -> object:
