@@ -92,6 +92,8 @@ class Writer(formats.Writer):
             )
         elif head.schema.equals(self._head.schema):
             self._rebuild(1)  # the old texts of two inputs may be of different types
+            if head.table.is_narrow:
+                self._write_group()  # each has room for the values of one input
         else:
             raise InputError(formats.DIFFERENT)
 
@@ -190,7 +192,8 @@ class Format(formats.Format):
             changes = FieldChanges.from_selection(head.schema, selection, location)
         leaves = _arrow.copied_leaves(file.schema_arrow, selection)
         copied = tuple(leaf.path for leaf, _ in leaves)
-        yield Verbatim(FileHead(head, changes), header=True, copied=copied)
+        note = _index_note(file.schema_arrow, head, location)
+        yield Verbatim(FileHead(head, changes), True, note, copied)
         number = 0
         for batch in chain(first, batches):
             page = RowPage.from_batch(
@@ -277,8 +280,39 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = TableHead.from_schema(file.schema_arrow, selection, location)
+    short = {name for name in private if _values(file, name) <= _arrow.FEW}
+    head = TableHead.from_schema(file.schema_arrow, selection, location, short)
     return replace(head, codec=codec, int96=int96)
+
+
+def _values(file: _arrow.File, name: str) -> int:
+    """Return a number of values that a column does not exceed."""
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    leaves = [file.schema.column(i).path for i in range(file.metadata.num_columns)]
+    return sum(
+        group.column(index).num_values
+        for group in groups
+        for index, path in enumerate(leaves)
+        if f"{path}.".startswith(f"{name}.")
+    )
+
+
+def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
+    """Name the texts with a dictionary of another index than in the input."""
+    changed = []
+    for each in head.columns:
+        before, after = (
+            _arrow.leaf_type(part.field(each.index).type, each.steps)
+            for part in (schema, head.schema)
+        )
+        if before != after:
+            changed.append(f"{each.path!r} ({before.index_type})")
+    if not changed:
+        return ""
+    return (
+        f"{location}: the dictionary of {', '.join(changed)} has an index of int32 in "
+        "the copy, with room for new texts"
+    )
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
