@@ -348,7 +348,7 @@ def _write(
         elif isinstance(record.rest, InputError):
             raise record.rest
         else:
-            fields.add(record)
+            fields.add(record, texts)
             writer.write(record, texts)
     for fault in done.faults:
         source.fault(fault)
