@@ -4,8 +4,8 @@ A selected field that is in no record was mistyped: its texts would leave unchan
 Output that cannot be taken back waits until that is ruled out (`HeldBack`). Unchanged
 fields are named in warnings: where their words stand in the private text of the same
 record far more often than in that of the record before, and where they look as if they
-identify people, by their names and first values. Texts that stand for nothing (NULL) and
-became words are counted.
+identify people, by their names and first values. Texts that stand for nothing (NULL)
+and became words are counted.
 
 All of it is a function of the private text, for the terminal of its owner alone.
 Warnings name fields and kinds, never a value.
@@ -141,8 +141,8 @@ class Fields:
                 count = f"1 text{where} is a null mark"
             self._warn(
                 f"{count} such as NULL, NA or \\N, and became other words; --set "
-                "'tokens.keep.patterns=[\"^(NULL|NA)$\"]' keeps such texts (not #N/A or "
-                "<NA>) and shows where they stand"
+                "'tokens.keep.patterns=[\"^(NULL|NA)$\"]' keeps such texts (not #N/A "
+                "or <NA>) and shows where they stand"
             )
 
     def _warn_of_copies(self) -> None:

@@ -289,7 +289,14 @@ class Source:
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
-            for item in module.read(Input(stream, selection, where, self._next)):
+            source = Input(
+                stream,
+                selection,
+                where,
+                start=self._next,
+                is_alone=len(self._job.inputs) == 1,
+            )
+            for item in module.read(source):
                 yield from self._number(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()

@@ -289,13 +289,6 @@ class TableHead:
         texts = columns(schema, selection.fields, location)
         return cls(released(schema, texts, short), texts, identity, subject)
 
-    @property
-    def is_narrow(self) -> bool:
-        """Tell whether a dictionary of texts may have no room for another FEW."""
-        kinds = (self.schema.field(each.index).type for each in self.columns)
-        leaves = map(leaf_type, kinds, (each.steps for each in self.columns))
-        return any(index_width(kind) < _WIDE for kind in leaves)
-
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RowPage:
@@ -436,11 +429,6 @@ def leaf_type(kind: Kind, steps: tuple[int, ...]) -> Kind:
     return inside(kind)
 
 
-def index_width(kind: Kind) -> int:
-    """Return the bits of a dictionary's index, as many as needed of other types."""
-    return kind.index_type.bit_width if is_kind(kind, "is_dictionary") else _WIDE
-
-
 def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
     """Return a column's type with room for new words.
 
@@ -461,7 +449,8 @@ def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
         inner = retyped(child.type, steps[1:], is_short)
         fields[steps[0]] = bare(child).with_type(inner)
         return pa.struct(fields)
-    if index_width(kind) < _WIDE and not is_short:
+    is_coded = is_kind(kind, "is_dictionary")
+    if is_coded and kind.index_type.bit_width < _WIDE and not is_short:
         return pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
     return kind
 

@@ -92,8 +92,6 @@ class Writer(formats.Writer):
             )
         elif head.schema.equals(self._head.schema):
             self._rebuild(1)  # the old texts of two inputs may be of different types
-            if head.table.is_narrow:
-                self._write_group()  # each has room for the values of one input
         else:
             raise InputError(formats.DIFFERENT)
 
@@ -180,13 +178,13 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row."""
-        stream, selection, location, start, _ = source
+        stream, selection, location, start = source[:4]
         file = _open(stream, location)
         batches = _batches(file, location)
         # Before the metadata of columns, at which pyarrow ends the process where its
         # reader refuses them.
         first = list(islice(batches, 1))
-        head = _head(file, selection, location)
+        head = _head(file, source)
         changes = None
         if selection.changed:
             changes = FieldChanges.from_selection(head.schema, selection, location)
@@ -269,7 +267,8 @@ def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
     return io.BytesIO(data)
 
 
-def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
+def _head(file: _arrow.File, source: Input) -> TableHead:
+    selection = source.selection
     private = {_fields.parse(path)[0] for path in selection.fields}
     leaves = [file.schema.column(i) for i in range(file.metadata.num_columns)]
     codec = "SNAPPY"
@@ -280,8 +279,10 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    short = {name for name in private if _values(file, name) <= _arrow.FEW}
-    head = TableHead.from_schema(file.schema_arrow, selection, location, short)
+    # Of several inputs the first one does not tell how many values come.
+    names = private if source.is_alone else ()
+    short = {name for name in names if _values(file, name) <= _arrow.FEW}
+    head = TableHead.from_schema(file.schema_arrow, selection, source.location, short)
     return replace(head, codec=codec, int96=int96)
 
 

@@ -80,7 +80,7 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
-        stream, selection, location, start, _ = source
+        stream, selection, location, start = source[:4]
         workbook = _opened(stream, location)
         sheet = next(each for each in workbook.worksheets if _is_visible(each))
         hidden: set[int] = set()

@@ -144,13 +144,12 @@ def test_the_index_of_a_dictionary(index: str, count: int) -> None:
     assert bool(head.note) != stays
 
 
-def test_a_narrow_index_has_room_for_each_of_two_inputs() -> None:
-    """And for lists of as many values as rows of others."""
-    kind = pa.dictionary(pa.int8(), pa.string())
+def test_a_narrow_index_has_room_for_two_inputs_and_for_lists() -> None:
+    """Values count, not rows; of several inputs nobody knows how many come."""
     coded = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int8()), ["a"])
     data, number = spelled(pa.table({"text": coded})), iter(range(500))
     out = back(through("parquet", [data, data], lambda _: str(next(number))))
-    assert out["text"].type == kind
+    assert out["text"].type.index_type == pa.int32()
     assert out["text"].to_pylist() == [str(n) for n in range(200)]
     lists = pa.ListArray.from_arrays(pa.array([0, 50, 100], pa.int32()), coded)
     for rows, index in ((1, pa.int8()), (2, pa.int32())):
