@@ -29,7 +29,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import compression, is_standard, zstandard
+from dptext.streams import (
+    compression,
+    descriptor,
+    is_standard,
+    is_stream,
+    zstandard,
+)
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -100,13 +106,15 @@ class OutputFile:
             self.stream = cast(BinaryIO, self._encoded)
 
     def _open(self, path: str) -> BinaryIO:
+        if (number := descriptor(path)) is not None:
+            return open(os.dup(number), "wb", buffering=0)
+        if is_stream(path):
+            return open(path, "wb", buffering=0)
         # A link stays a link, and its target is replaced.
         target = Path(os.path.realpath(path))
         if target.is_dir():
             raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}; give a file name")
         if target.exists():
-            if not target.is_file():  # a device or a named pipe
-                return open(target, "wb", buffering=0)
             if not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             self._mode = stat.S_IMODE(target.stat().st_mode)
