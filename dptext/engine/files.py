@@ -143,7 +143,7 @@ def plan_jobs(
                 "files, or name one file"
             )
     else:
-        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        originals = [name for name in job.inputs if not is_private(Path(name))]
         jobs = [
             replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
             for name in originals
@@ -190,7 +190,7 @@ def _check_streams(job: Job) -> None:
         ) from None
 
 
-def _is_private(path: Path) -> bool:
+def is_private(path: Path) -> bool:
     """Tell whether the public report beside a file belongs to this file."""
     try:
         beside = streams.read_small(sidecar_path(path), "report")
