@@ -274,9 +274,11 @@ def find(path: str | None, name: str | None = None) -> Format:
     if os.path.isdir(path):
         raise UsageError(f"{path} is a directory; name the files in it")
     suffix = _suffix(path)
-    if not suffix and path and not os.path.exists(path):
-        missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise UsageError(streams.unopened(path, missing))
+    if not suffix and path:
+        try:
+            os.stat(path)
+        except OSError as error:
+            raise UsageError(streams.unopened(path, error)) from None
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(

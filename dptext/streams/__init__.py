@@ -99,6 +99,8 @@ def unopened(path: str | Path, error: OSError) -> str:
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
+    if os.path.islink(path):
+        return f"{line}: it is a link to a file that is not there"
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"{line}; there is no folder {folder}"
