@@ -33,6 +33,12 @@ def install_command(extra: str) -> str:
     return f'pip install {editable}".[{extra}]" (in the folder of dptext)'
 
 
+class Urgent(str):
+    """A warning that a quiet run shows as well: about data that moved unasked."""
+
+    __slots__ = ()
+
+
 class DptextError(Exception):
     """Root of every error that dptext raises on purpose."""
 

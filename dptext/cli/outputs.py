@@ -17,7 +17,7 @@ from dptext.errors import OutputError, UsageError
 # Key of the result of `check_named` in a context.
 READ = "dptext.read"
 # Options of any command that name files to write.
-_OUTPUTS = (
+OUTPUTS = (
     "output",
     "report",
     "html",
@@ -30,7 +30,7 @@ _OUTPUTS = (
 )
 # Options with other values than files to read.
 _NO_FILES = (
-    *_OUTPUTS,
+    *OUTPUTS,
     "files",
     "out_dir",
     "field",
@@ -66,7 +66,7 @@ def check_named(
     if params.get("ledger"):
         reads += [str(params["ledger"]), f"{params['ledger']}.key"]
     files = params.get("files") or ()
-    writes = {name: params[name] for name in _OUTPUTS if params.get(name) is not None}
+    writes = {name: params[name] for name in OUTPUTS if params.get(name) is not None}
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
         raise UsageError("the name of a file is empty (a variable that is not set?)")

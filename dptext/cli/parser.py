@@ -21,6 +21,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from dptext import streams
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.cli.values import BadValue
@@ -136,6 +137,7 @@ class Command(_Plain, TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Check options and outputs together, and run the command."""
+        _name_standard_output(ctx.params)
         _name_folder(ctx.params)
         defaults = {each.name: each.default for each in self.params}
         typed = [name for name in ctx.params if is_typed(ctx, name)]
@@ -254,6 +256,14 @@ def describe_error(error: Parsed) -> str:
     if context is not None and message:
         message = f"{message} (see {context.command_path} --help)"
     return message
+
+
+def _name_standard_output(values: dict[str, Parsed]) -> None:
+    """Turn other names of standard output, as /dev/stdout, into "-"."""
+    for name in outputs.OUTPUTS:
+        value = values.get(name)
+        if isinstance(value, str | Path) and streams.descriptor(value) == 1:
+            values[name] = type(value)("-")
 
 
 def _name_folder(values: dict[str, Parsed]) -> None:

@@ -61,7 +61,7 @@ def measure_size(
     names: Sequence[str], format: str | None, chosen: Chosen
 ) -> Size | None:
     """Return the size of files and folders together; None with standard input."""
-    if not names or any(map(streams.is_standard, names)):
+    if not names or any(map(streams.is_stream, names)):
         return None
     total = packed = 0
     for name in find_files(names, format, chosen):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from dptext import progress
+from dptext.errors import Urgent
 from dptext.streams.outputs import open_output
 
 if TYPE_CHECKING:
@@ -321,7 +322,7 @@ class Answer:
         if identifying:
             line = warning(identifying, advice)
             self._waiting[line] = self._said[line] = None
-        return documents.with_warnings(document, [*self._said])
+        return documents.with_warnings(document, list(map(str, self._said)))
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:
@@ -362,7 +363,7 @@ class Answer:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        if not self._work.quiet:
+        if not self._work.quiet or isinstance(line, Urgent):
             self.console.print(f"dptext: {line}", soft_wrap=True)
 
 

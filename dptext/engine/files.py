@@ -46,9 +46,10 @@ class Reports:
             return self.public
         if job.output is None or not self.sidecar:
             return None
-        target = Path(job.output)
-        device = target.exists() and not target.is_file()
-        return None if device else Path(job.output + SIDECAR)
+        is_open = streams.descriptor(job.output) is not None
+        if is_open or streams.is_stream(job.output):
+            return None
+        return Path(job.output + SIDECAR)
 
 
 class JobOutputs(NamedTuple):
@@ -108,9 +109,16 @@ def plan_jobs(
     go together.
     """
     is_several = in_place or out_dir is not None
-    if is_several and any(map(streams.is_standard, job.inputs)):
+    once = list(filter(streams.is_stream, job.inputs))
+    if is_several and once:
         raise UsageError(
-            "standard input has no name, so that its output had none; name the files"
+            "standard input, pipes and devices give no name to an output; name the "
+            "files, or give -o FILE"
+        )
+    if len(set(once)) < len(once):
+        raise UsageError(
+            f"{source.location(once[0])} is named twice and can be read once; leave "
+            "one out"
         )
     chosen.check(job.inputs, out_dir or "")
     jobs = [job]
@@ -135,7 +143,7 @@ def plan_jobs(
                 "files, or name one file"
             )
     else:
-        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        originals = [name for name in job.inputs if not is_private(Path(name))]
         jobs = [
             replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
             for name in originals
@@ -159,7 +167,7 @@ def plan_jobs(
 
 def _with_format(job: Job, *, converts: bool) -> Job:
     """Return a job with the format of its inputs, as far as files tell it."""
-    if streams.is_standard(job.inputs[0]):
+    if source.is_nameless(job.inputs[0]):
         source.one_format(job.inputs if job.format is None else ())
         return job
     output = None if converts else job.output
@@ -182,7 +190,7 @@ def _check_streams(job: Job) -> None:
         ) from None
 
 
-def _is_private(path: Path) -> bool:
+def is_private(path: Path) -> bool:
     """Tell whether the public report beside a file belongs to this file."""
     try:
         beside = streams.read_small(sidecar_path(path), "report")

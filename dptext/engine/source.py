@@ -35,12 +35,17 @@ _LOOKED_AT = 10  # records; their fields are listed
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
+def is_nameless(path: str) -> bool:
+    """Tell whether only the content of an input tells its format, when it is read."""
+    return streams.is_stream(path) and formats.by_suffix(path) is None
+
+
 def one_format(paths: Iterable[str], *others: str) -> str:
     """Return the format that paths have by their suffixes; standard input has none.
 
     Raises UsageError when they, or others, are of different formats.
     """
-    names = {formats.find(path).name for path in paths if not streams.is_standard(path)}
+    names = {formats.find(path).name for path in paths if not is_nameless(path)}
     names.update(others)
     if len(names) > 1:
         raise UsageError(
@@ -54,7 +59,7 @@ def check_readable(job: Job) -> None:
     """Raise InputError for an input that cannot be opened, if it may be left out."""
     if job.on_error == "fail":
         return
-    for name in job.inputs:
+    for name in (each for each in job.inputs if not streams.is_stream(each)):
         try:
             with open(name, "rb"):
                 pass
@@ -65,7 +70,7 @@ def check_readable(job: Job) -> None:
 def check_files(jobs: Iterable[Job]) -> None:
     """Raise UsageError for a job without a field if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):
-        for name in (each for each in job.inputs if not streams.is_standard(each)):
+        for name in (each for each in job.inputs if not streams.is_stream(each)):
             format = formats.find(name, job.format)
             if format.name != _TEXT:
                 with streams.open_input(name, job.selection.encoding) as stream:
@@ -126,7 +131,7 @@ def decide_format(job: Job, *read: str) -> Job:
             f"it {suffixes}, or give --format to keep this name"
         )
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
-    is_usual = streams.is_standard(first) and name == usual
+    is_usual = is_nameless(first) and name == usual
     is_guessed = not is_usual and formats.by_suffix(first) is None
     return replace(job, format=name, is_guessed=is_guessed)
 
@@ -139,7 +144,7 @@ def _decide_by_content(
     For standard input, its first bytes decide, then the suffix of the output, then its
     lines. Raises UsageError for lines that look like a table if no field is selected.
     """
-    if job.format is not None or not streams.is_standard(job.inputs[0]):
+    if job.format is not None or not is_nameless(job.inputs[0]):
         return decide_format(job), stream
     # Records that leave at once do not wait for more lines.
     count = 1 if job.flush else formats.LINES
@@ -151,21 +156,21 @@ def _without_magic(job: Job, head: bytes) -> str:
     named = formats.by_suffix(job.output or "")
     if named is not None and named.name != _TEXT:
         return named.name
-    files = [name for name in job.inputs if not streams.is_standard(name)]
+    files = [name for name in job.inputs if not is_nameless(name)]
     if files:
         return formats.find(files[0]).name
-    table = formats.table(head)
+    table, first = formats.table(head), location(job.inputs[0])
     if table is not None and not job.selection.fields:
         raise UsageError(
-            f"standard input looks like a table: give --format {table} --field NAME, "
-            "or --format text if each line is a text"
+            f"{first} looks like a table: give --format {table} --field NAME, or "
+            "--format text if each line is a text"
         )
     if table is not None:
         return table.partition(" ")[0]
     if head and job.selection.fields:
         raise UsageError(
-            "standard input looks like plain text, which has no fields: name its "
-            "format with --format, or leave --field out"
+            f"{first} looks like plain text, which has no fields: name its format with "
+            "--format, or leave --field out"
         )
     return _TEXT
 
@@ -216,7 +221,7 @@ class Source:
         name = self._job.format
         self._format = formats.find(None, name)
         # Files were checked before; an empty input suits any option.
-        if streams.is_standard(first) and stream.peek(1):
+        if streams.is_stream(first) and stream.peek(1):
             formats.check_options(self._job.typed, [self._format])
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
             if selection.changed:
@@ -289,7 +294,14 @@ class Source:
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
-            for item in module.read(Input(stream, selection, where, self._next)):
+            source = Input(
+                stream,
+                selection,
+                where,
+                start=self._next,
+                is_alone=len(self._job.inputs) == 1,
+            )
+            for item in module.read(source):
                 yield from self._number(item)
             return
         counted, before = _Counted(stream), list[Verbatim]()

@@ -71,8 +71,8 @@ class PublicText:
 
         Raises OSError, and UsageError for standard input.
         """
-        if streams.is_standard(path):
-            msg = "public text is read more than once: give a file, not standard input"
+        if streams.is_stream(path):
+            msg = "public text is read more than once: give a file, no pipe"
             raise UsageError(msg)
         streams.check_file(path, "public text")
         with Path(path).open("rb") as file:

@@ -85,8 +85,8 @@ class IdentityFile:
 
     def __post_init__(self) -> None:
         """Raise OSError or UsageError for a file that cannot be read."""
-        if streams.is_standard(self.path):
-            raise UsageError("--identities: give a file, not standard input")
+        if streams.is_stream(self.path):
+            raise UsageError("--identities: it is read more than once: give a file")
         streams.check_file(self.path, "--identities")
         if self.field is not None and self._format == "text":
             raise UsageError(

@@ -36,6 +36,11 @@ from dptext.errors import InputError, InternalError, UsageError
 from dptext.types import Fault, Record, Selection, Verbatim
 
 BOM = b"\xef\xbb\xbf"
+#: The reason for which a record cannot be read.
+BOM_WITHIN = (
+    "a byte order mark stands within the file, as where files are joined; give these "
+    "one by one, or remove the mark"
+)
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 # An archive that begins with a part of an Office document.
 _OFFICE = re.compile(
@@ -103,7 +108,7 @@ class Input(NamedTuple):
     """An opened stream, the selected fields, and its name in messages.
 
     start is the first ordinal, line the number of the first line, for formats that are
-    read in parts.
+    read in parts; is_alone: no other input has the same output.
     """
 
     stream: BinaryIO
@@ -111,6 +116,7 @@ class Input(NamedTuple):
     location: str
     start: int = 0
     line: int = 1
+    is_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +274,11 @@ def find(path: str | None, name: str | None = None) -> Format:
     if os.path.isdir(path):
         raise UsageError(f"{path} is a directory; name the files in it")
     suffix = _suffix(path)
-    if not suffix and path and not os.path.exists(path):
-        missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise UsageError(streams.unopened(path, missing))
+    if not suffix and path:
+        try:
+            os.stat(path)
+        except OSError as error:
+            raise UsageError(streams.unopened(path, error)) from None
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
@@ -459,7 +467,7 @@ def read_lines(
 
     blank holds the bytes that a blank line may consist of; by default all white space.
     """
-    stream, selection, location, ordinal, line = source
+    stream, selection, location, ordinal, line = source[:5]
     limit = selection.max_record_bytes
     while raw := stream.readline(limit + 2):
         where = f"{location}:{line}"

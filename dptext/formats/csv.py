@@ -304,6 +304,8 @@ class Format(formats.Format):
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
                 continue
+            if row.raw.startswith(BOM):  # quotes behind it would mean nothing
+                row = row._replace(trouble=formats.BOM_WITHIN)
             if columns is None and selection.header:
                 names = _names(row, selection, where)
                 advice = partial(self._absent, source, names, row.line)

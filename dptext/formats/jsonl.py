@@ -37,6 +37,7 @@ from dptext.types import Fault, Record, Selection, Verbatim
 
 # An escape of half a surrogate pair, with the backslashes before it.
 _SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LOOKED_AT = 1000  # values of a record
 
 
@@ -173,13 +174,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
                 )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
-            if "\r" in line.strip():
-                raise Unreadable(
-                    "not valid JSON, and a carriage return stands in it",
-                    "convert the line ends to line feeds",
-                ) from None
-            # The library's messages hold offsets, never text.
-            raise Unreadable(f"not valid JSON: {error}") from None
+            raise _invalid(line, error) from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
         return Record(
@@ -192,6 +187,19 @@ def parser(selection: Selection) -> Callable[..., Record]:
         )
 
     return parse
+
+
+def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
+    """Say why a line is not valid JSON."""
+    if "\r" in line.strip():
+        return Unreadable(
+            "not valid JSON, and a carriage return stands in it",
+            "convert the line ends to line feeds",
+        )
+    if "\ufeff" in _STRING.sub("", line):
+        return Unreadable(formats.BOM_WITHIN)
+    # The library's messages hold offsets, never text.
+    return Unreadable(f"not valid JSON: {error}")
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:

@@ -35,8 +35,12 @@ _BUFFER = 2**18
 _MOST = 2**26
 # Least similarity of a name to the one that was meant (difflib).
 _NEAR = 0.75
-# Names of open files of this process.
-_OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
+# Names of open files.
+_OPEN = re.compile(
+    r"/dev/(?P<name>std(?:in|out|err))|(?:/dev|/proc/(?P<process>self|[0-9]+))/fd/"
+    r"(?P<number>[0-9]+)"
+)
+_STANDARD = ("stdin", "stdout", "stderr")
 
 
 def home_folder() -> Path:
@@ -49,6 +53,25 @@ def home_folder() -> Path:
 def is_standard(path: str | None) -> bool:
     """Tell whether a path stands for standard input or output."""
     return path is None or path == "-"
+
+
+def descriptor(path: str | Path | None) -> int | None:
+    """Return the number of this process's file that a path names: 1 of /dev/stdout."""
+    match = _OPEN.fullmatch(os.path.abspath(path or ""))
+    if match is None or match["process"] not in (None, "self", str(os.getpid())):
+        return None
+    return int(match["number"] or _STANDARD.index(match["name"]))
+
+
+def is_stream(path: str | None) -> bool:
+    """Tell whether data can be read or written once: a pipe, a device, "-" or None."""
+    if path is None or is_standard(path):
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def check_file(path: str | Path, kind: str) -> None:
@@ -76,6 +99,8 @@ def unopened(path: str | Path, error: OSError) -> str:
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
+    if os.path.islink(path):
+        return f"{line}: it is a link to a file that is not there"
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"{line}; there is no folder {folder}"
@@ -175,8 +200,10 @@ def open_input(
             plain = _standard(stack)
         else:
             name = path
+            # An open socket has no other way than its number.
+            number = descriptor(path) if is_stream(path) else None
             try:
-                file = _File(path, name)
+                file = _File(path if number is None else number, name)
             except OSError as error:
                 raise UsageError(unopened(path, error)) from None
             plain = stack.enter_context(io.BufferedReader(file, _BUFFER))

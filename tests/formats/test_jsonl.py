@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dptext.errors import UsageError
+from dptext.errors import InputError, UsageError
 from dptext.formats import BOM
 from dptext.types import Fault, Record, Selection
 from tests.formats.pipe import (
@@ -419,3 +419,18 @@ def test_which_fields_are_present(line: str, present: tuple[str, ...]) -> None:
     selection = Selection(fields=("a.b", "c"), missing="pass")
     (record,) = records("jsonl", line.encode(), selection)
     assert record.present == present
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json"])
+@pytest.mark.parametrize("between", ["\n", ""])
+def test_a_byte_order_mark_within_a_file_is_named(name: str, between: str) -> None:
+    """As where files are joined; in a string it is a character like others."""
+    data = f'{{"text":"a"}}{between}\ufeff{{"text":"\ufeffb"}}\n'.encode()
+    (fault, *_) = faults(name, data)
+    assert "a byte order mark stands within the file" in fault.reason
+    assert texts(name, '{"text":"\ufeffb"}'.encode()) == [("\ufeffb",)]
+    (fault,) = faults(name, '{"text":"\ufeff" ?}'.encode())
+    assert "byte order" not in fault.reason
+    if name == "json":
+        with pytest.raises(InputError, match=r"in:2: .* a byte order mark"):
+            items(name, b'[{"text":"a"}]\n\xef\xbb\xbf[{"text":"b"}]')
