@@ -150,6 +150,8 @@ class Record:
     subject: str | None = None
     #: Counts earlier records of the same output with the same identity and texts.
     repeat: int = 0
+    #: Characters or bytes of rest, about, where it may be long.
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -29,6 +29,11 @@ from dptext.formats._fields import (
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
 _KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
+# Key and value of most members: no escapes, and no value that holds others.
+_MEMBER = re.compile(
+    r'[ \t\r\n]*+"([^"\\]*+)"[ \t\r\n]*+:[ \t\r\n]*+'
+    r'("[^"\\]*+"|[^"{\[,}\] \t\r\n]++)'
+)
 _LONGEST = 2**16  # characters of a record, to list its fields
 HALF = re.compile("[\ud800-\udfff]")
 _OTHERS = "fields with strings"
@@ -109,16 +114,23 @@ class Scan:
         at = _after_space(line, at + 1)
         while line[at] != "}":
             begin = _after_space(line, at) if partly else at
-            key, at = _key(line, at)
+            member = _MEMBER.match(line, at)
+            if member is None:
+                key, at = _key(line, at)
+            else:
+                key, at = member[1], member.start(2)
             child = below.get(key)
             if child is None:
-                at = skip(line, at)
+                at = skip(line, at) if member is None else member.end()
             elif key in keys:
                 # Which of the two a reader takes is not defined: one would leak.
                 raise Unreadable(f"field {child.path!r} occurs twice in one object")
             else:
                 keys.add(key)
-                at = self._value(at, child)
+                if member and child.is_only_text and line[at] == '"':
+                    at = self._plain_text(at, member.end(), child)
+                else:
+                    at = self._value(at, child)
             if partly:
                 members.append((begin, at, child is not None and child.is_dropped))
             if line[at] not in ",}":
@@ -189,6 +201,15 @@ class Scan:
         self.spans.append((at, end))
         self.texts.append(text)
         return int(end)
+
+    def _plain_text(self, at: int, end: int, node: PathNode) -> int:
+        """Take a text without escapes; return where it ends, which is known."""
+        self._present.append(node.path)
+        if self._elements:
+            self._found.add(node.path)
+        self.spans.append((at, end))
+        self.texts.append(self._line[at + 1 : end - 1])
+        return end
 
     def _pseudonym(self, at: int, node: PathNode) -> int:
         """Take a value that becomes a pseudonym; return where it ends."""

@@ -189,6 +189,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
             identity=scan.identity,
             present=scan.present,
             subject=scan.subject,
+            size=len(line),
         )
 
     return parse
@@ -200,7 +201,8 @@ def _string(line: str, ordinal: int, before: str) -> Record:
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
         raise Unreadable("the text holds half of a surrogate pair, no character")
-    return Record(ordinal, (text,), LineRest(line, [(begin, end)], before))
+    rest = LineRest(line, [(begin, end)], before)
+    return Record(ordinal, (text,), rest, size=len(line))
 
 
 class Writer(LineWriter):
@@ -219,6 +221,9 @@ class Writer(LineWriter):
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
     """Return the JSON of a record with new texts, without dropped fields."""
     line, parts, at = rest.line, list[str](), 0
+    if len(texts) == 1 and not rest.changes:  # of most records
+        ((begin, end),) = rest.spans
+        return line[:begin] + encode_basestring(texts[0]) + line[end:]
     new = [
         (begin, end, encode_basestring(text))
         for (begin, end), text in zip(rest.spans, texts, strict=True)
