@@ -32,7 +32,7 @@ from dptext.formats import (
     _fields,
     no_token,
 )
-from dptext.formats._scan import HALF, Change, Scan
+from dptext.formats._scan import HALF, Change, Scan, flat_line
 from dptext.types import Fault, Record, Selection, Verbatim
 
 # An escape of half a surrogate pair, with the backslashes before it.
@@ -148,6 +148,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     has_fields = any(selection.named)
+    flat, present = flat_line(root), tuple(each.path for each in root.below.values())
     # Raw checks the grammar and builds nothing.
     decode = msgspec.json.Decoder(msgspec.Raw).decode
 
@@ -164,6 +165,11 @@ def parser(selection: Selection) -> Callable[..., Record]:
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
             validate(line)
+            if flat is not None and (match := flat.fullmatch(line)):
+                begin, end = match.span(1)
+                rest = LineRest(line, [(begin - 1, end + 1)], before)
+                size = len(line)
+                return Record(ordinal, (match[1],), rest, present=present, size=size)
             if not has_fields and line.lstrip().startswith('"'):
                 return _string(line, ordinal, before)
             if selection.strings:
@@ -220,16 +226,17 @@ class Writer(LineWriter):
 
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
     """Return the JSON of a record with new texts, without dropped fields."""
-    line, parts, at = rest.line, list[str](), 0
-    if len(texts) == 1 and not rest.changes:  # of most records
-        ((begin, end),) = rest.spans
+    line, spans, _, changes = rest
+    if len(texts) == 1 and not changes:  # of most records
+        ((begin, end),) = spans
         return line[:begin] + encode_basestring(texts[0]) + line[end:]
+    parts, at = list[str](), 0
     new = [
         (begin, end, encode_basestring(text))
-        for (begin, end), text in zip(rest.spans, texts, strict=True)
+        for (begin, end), text in zip(spans, texts, strict=True)
     ]
-    if rest.changes:
-        for begin, end, value in rest.changes:
+    if changes:
+        for begin, end, value in changes:
             new.append((begin, end, "" if value is None else f'"{token(value)}"'))
         new.sort()
     for begin, end, text in new:
