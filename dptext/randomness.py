@@ -211,9 +211,7 @@ class Randomness:
         self._computed: dict[str, Any] = {}
         self._nonce_key = derive(b"/nonce/")
         # Copied for each record: the key is hashed once.
-        self._nonce = hashlib.blake2b(
-            self._output, key=self._nonce_key, digest_size=16
-        )
+        self._nonce = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher: _BlockCipher = Cipher(
             algorithms.AES(derive(b"/noise/")),

@@ -28,7 +28,6 @@ from dptext.formats._fields import (
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _COLON = re.compile(r"[ \t\r\n]*:[ \t\r\n]*")
-_KEY = re.compile(r'[ \t\r\n]*"([^"\\]*)"[ \t\r\n]*:[ \t\r\n]*')
 # Key and value of most members: no escapes, and no value that holds others.
 _MEMBER = re.compile(
     r'[ \t\r\n]*+"([^"\\]*+)"[ \t\r\n]*+:[ \t\r\n]*+'
@@ -131,23 +130,16 @@ class Scan:
         at = _after_space(line, at + 1)
         while line[at] != "}":
             begin = _after_space(line, at) if partly else at
-            member = _MEMBER.match(line, at)
-            if member is None:
-                key, at = _key(line, at)
-            else:
-                key, at = member[1], member.start(2)
+            key, at, end = _key(line, at)
             child = below.get(key)
             if child is None:
-                at = skip(line, at) if member is None else member.end()
+                at = end or skip(line, at)
             elif key in keys:
                 # Which of the two a reader takes is not defined: one would leak.
                 raise Unreadable(f"field {child.path!r} occurs twice in one object")
             else:
                 keys.add(key)
-                if member and child.is_only_text and line[at] == '"':
-                    at = self._plain_text(at, member.end(), child)
-                else:
-                    at = self._value(at, child)
+                at = self._value(at, child)
             if partly:
                 members.append((begin, at, child is not None and child.is_dropped))
             if line[at] not in ",}":
@@ -218,15 +210,6 @@ class Scan:
         self.spans.append((at, end))
         self.texts.append(text)
         return int(end)
-
-    def _plain_text(self, at: int, end: int, node: PathNode) -> int:
-        """Take a text without escapes; return where it ends, which is known."""
-        self._present.append(node.path)
-        if self._elements:
-            self._found.add(node.path)
-        self.spans.append((at, end))
-        self.texts.append(self._line[at + 1 : end - 1])
-        return end
 
     def _pseudonym(self, at: int, node: PathNode) -> int:
         """Take a value that becomes a pseudonym; return where it ends."""
@@ -366,13 +349,16 @@ def skip(line: str, at: int) -> int:
                 return at
 
 
-def _key(line: str, at: int) -> tuple[str, int]:
-    """Return the key at `at` and where its value begins."""
-    plain = _KEY.match(line, at)
+def _key(line: str, at: int) -> tuple[str, int, int]:
+    """Return the key at `at`, where its value begins, and where it ends if known.
+
+    It is known of plain values, and 0 for others.
+    """
+    plain = _MEMBER.match(line, at)
     if plain is not None:
-        return plain[1], plain.end()
+        return plain[1], plain.start(2), plain.end(2)
     key, at = scanstring(line, _after_space(line, at) + 1)
-    return key, _end(_COLON.match(line, at))
+    return key, _end(_COLON.match(line, at)), 0
 
 
 def _after_space(line: str, at: int) -> int:

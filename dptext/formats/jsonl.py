@@ -38,6 +38,8 @@ from dptext.types import Fault, Record, Selection, Verbatim
 # An escape of half a surrogate pair, with the backslashes before it.
 _SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
 _LOOKED_AT = 1000  # values of a record
+# Raw checks the grammar and builds nothing.
+_decode = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 class LineRest(NamedTuple):
@@ -149,22 +151,10 @@ def parser(selection: Selection) -> Callable[..., Record]:
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     has_fields = any(selection.named)
     flat, present = flat_line(root), tuple(each.path for each in root.below.values())
-    # Raw checks the grammar and builds nothing.
-    decode = msgspec.json.Decoder(msgspec.Raw).decode
-
-    def validate(line: str) -> None:
-        try:
-            decode(line)
-        except msgspec.DecodeError:
-            # Half of a surrogate pair is copied where it is in no private field.
-            whole = _SURROGATE.sub(r"\1fffd", line)
-            if whole == line:
-                raise
-            decode(whole)
 
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
-            validate(line)
+            _validate(line)
             if flat is not None and (match := flat.fullmatch(line)):
                 begin, end = match.span(1)
                 rest = LineRest(line, [(begin - 1, end + 1)], before)
@@ -199,6 +189,18 @@ def parser(selection: Selection) -> Callable[..., Record]:
         )
 
     return parse
+
+
+def _validate(line: str) -> None:
+    """Raise msgspec.DecodeError for what is not JSON."""
+    try:
+        _decode(line)
+    except msgspec.DecodeError:
+        # Half of a surrogate pair is copied where it is in no private field.
+        whole = _SURROGATE.sub(r"\1fffd", line)
+        if whole == line:
+            raise
+        _decode(whole)
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:

@@ -385,7 +385,9 @@ def _record(
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
     row = Row(cells, columns)
-    size = sum(len(cell.value) for cell in cells if cell and isinstance(cell.value, str))
+    size = sum(
+        len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
+    )
     record = columns.record(
         lambda index: _text(cells[index]), selection, row, ordinal, size
     )
