@@ -65,13 +65,14 @@ class Chains:
         return int(np.diff(begins).max(initial=0))
 
     def parts(self, words: int) -> Iterator[slice]:
-        """Yield parts of so many words at most, if none is longer: whole chains."""
+        """Yield parts of so many words at most, or of one chain that is longer."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
-        begin = 0
-        while begin < len(self.before):
-            end = begins[np.searchsorted(begins, begin + words, side="right") - 1]
-            yield slice(begin, int(end))
-            begin = int(end)
+        first = 0
+        while first < len(begins) - 1:
+            begin = int(begins[first])
+            after = np.searchsorted(begins, begin + words, side="right") - 1
+            first = max(int(after), first + 1)
+            yield slice(begin, int(begins[first]))
 
     def take(self, part: slice) -> Chains:
         """Return the chains of a part."""
