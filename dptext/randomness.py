@@ -217,6 +217,8 @@ class Randomness:
             self._output = b"f%d:" % len(encoded) + encoded
         self._computed: dict[str, Any] = {}
         self._nonce_key = derive(b"/nonce/")
+        # Copied for each record: the key is hashed once.
+        self._nonce = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher: _BlockCipher = Cipher(
             algorithms.AES(derive(b"/noise/")),
@@ -248,7 +250,7 @@ class Randomness:
         differ in their count (repeat).
         """
         # A letter before each part and its length make the hashed bytes unambiguous.
-        hashed = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
+        hashed = self._nonce.copy()
         if record.identity is None:
             hashed.update(b"o%d" % record.ordinal)
         else:

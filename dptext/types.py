@@ -132,9 +132,10 @@ ONE = Metric(MetricKind.ONE, "1")
 NO_METRIC = Metric(MetricKind.NONE, "none")
 
 
-@dataclass(frozen=True, slots=True)
+# Not frozen, which would take as long as all else of reading a short record.
+@dataclass(slots=True)
 class Record:
-    """One row of the input."""
+    """One row of the input; nothing changes it."""
 
     #: Counts the records of the whole run from 0.
     ordinal: int
@@ -150,6 +151,8 @@ class Record:
     subject: str | None = None
     #: Counts earlier records of the same output with the same identity and texts.
     repeat: int = 0
+    #: Characters or bytes of rest, about, where it may be long.
+    size: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -733,3 +733,22 @@ def test_the_slower_of_two_writers_leaves_nothing(
         publish(b"equal")
         third.commit()
     assert sorted(os.listdir(tmp_path)) == sorted(names)
+
+
+def test_files_that_would_fill_the_disk_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compressed data may unfold to a gibibyte, and beyond it to 200 times their size.
+
+    The message names the file, the limit, and the way around it.
+    """
+    assert (streams.UNFOLDED, streams.RATIO) == (2**30, 200)
+    monkeypatch.setattr(streams, "UNFOLDED", 10**6)
+    for suffix in PACKED:
+        swollen = save(tmp_path, "swollen" + suffix, PACK[suffix](b"\n" * 10**7))
+        with pytest.raises(InputError, match=r"swollen.*200 times.*unpack it first"):
+            load(swollen)
+        few = save(tmp_path, "few" + suffix, PACK[suffix](b"\n" * 10**6))
+        assert len(load(few)) == 10**6
+        usual = save(tmp_path, "usual" + suffix, PACK[suffix](DATA * 4))
+        assert load(usual) == DATA * 4

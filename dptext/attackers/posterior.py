@@ -4,7 +4,8 @@ A chain lies between two known contexts: the ends of sentences, and words that w
 kept. Given such a word, a model of pairs learns nothing about the words before it from
 those after it. Other marks are skipped, as in the texts that such models are made from.
 A word that is masked, left out or outside the vocabulary is a known context: the
-unknown word. Chains of a block lie side by side along the last axis.
+unknown word. After 16,384 words without any known context a chain ends as a sentence
+does, which bounds the memory. Chains of a block lie side by side along the last axis.
 
 Posterior (`marginals`): p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain, for a
 back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B). L
@@ -41,6 +42,8 @@ Number = TypeVar("Number", bound=np.generic)
 
 # Chains that are read together, and their words, about: few enough for the caches.
 _CHAINS, _WORDS = 384, 2**14
+# Most words of a chain; texts of people have hundreds at most.
+LONGEST = 2**14
 # One nat as a score, and the lowest score, which loses against any other.
 NAT = 2**16
 NEVER = -(2**28)
@@ -60,6 +63,20 @@ class Chains:
         """Return the number of words of the longest chain."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         return int(np.diff(begins).max(initial=0))
+
+    def parts(self, words: int) -> Iterator[slice]:
+        """Yield parts of so many words at most, or of one chain that is longer."""
+        begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
+        first = 0
+        while first < len(begins) - 1:
+            begin = int(begins[first])
+            after = np.searchsorted(begins, begin + words, side="right") - 1
+            first = max(int(after), first + 1)
+            yield slice(begin, int(begins[first]))
+
+    def take(self, part: slice) -> Chains:
+        """Return the chains of a part."""
+        return Chains(self.before[part], self.after[part])
 
     def slots(self, gains: AnyGains) -> tuple[Slots, Slots]:
         """Return before and after as slots in the table of gains."""
@@ -133,7 +150,18 @@ def find_chains(released: Released, lexicon: Lexicon) -> Chains:
     following = fixed[np.searchsorted(fixed, drawn[closes])]
     inside = following < released.ends[texts[closes]]
     after[closes] = np.where(inside, known[following * inside], edge)
+    _divide_long(before, after, edge)
     return Chains(before, after)
+
+
+def _divide_long(before: Ints, after: Ints, edge: int) -> None:
+    """Divide chains of more than LONGEST words, in place."""
+    begins = np.flatnonzero(before >= 0)
+    lengths = np.diff(begins, append=len(before))
+    for chain in np.flatnonzero(lengths > LONGEST).tolist():
+        begin = int(begins[chain])
+        cuts = np.arange(begin + LONGEST, begin + int(lengths[chain]), LONGEST)
+        before[cuts] = after[cuts - 1] = edge
 
 
 class BigramLookup:

@@ -301,15 +301,15 @@ class Source:
                 start=self._next,
                 is_alone=len(self._job.inputs) == 1,
             )
-            for item in module.read(source):
-                yield from self._number(item)
+            yield from filter(None, map(self._number, module.read(source)))
             return
         counted, before = _Counted(stream), list[Verbatim]()
         source = Input(cast(BinaryIO, counted), selection, where, self._next)
         for item in module.read(source):
             if isinstance(item, Verbatim):
                 before.append(item)
-            yield from self._number(item)
+            if record := self._number(item):
+                yield record
             # Checks on the first records have seen enough of them.
             begun = self._records >= SAMPLE and self._texts >= FIRST_TEXTS
             if begun and not isinstance(item, Verbatim):
@@ -347,29 +347,30 @@ class Source:
         rest = streams.joined(part.head + left, stream)
         items = self._format.read(part.source(rest))
         next(items)  # the head
-        for item in items:
-            yield from self._number(item)
+        yield from filter(None, map(self._number, items))
 
-    def _number(self, item: formats.Item) -> Iterator[Record]:
-        """Yield the record of an item with its ordinal, which a fault takes as well."""
+    def _number(self, item: formats.Item) -> Record | None:
+        """Return the record of an item, which has an ordinal, as a fault has one.
+
+        None for a fault that has been dealt with.
+        """
         if isinstance(item, Verbatim):
             if item.note:
                 self._warn(item.note)
             self.copied = item.copied if self.copied is None else self.copied
-            yield Record(-1, (), item)
-            return
+            size = len(item.rest) if isinstance(item.rest, bytes) else 0
+            return Record(-1, (), item, size=size)
         self._next += 1
         if isinstance(item, Fault):
             if self._is_cut:
-                yield Record(-1, (), item)
-            else:
-                self.fault(item)
-            return
+                return Record(-1, (), item)
+            self.fault(item)
+            return None
         self._records += 1
         self._texts += len(item.texts)
         if self._repeats is not None and (repeat := self._repeats.count(item)):
             item = replace(item, repeat=repeat)
-        yield item
+        return item
 
     def fault(self, fault: Fault) -> None:
         """Leave out a record. Raises InputError when on_error is "fail".
@@ -507,7 +508,7 @@ def location(name: str) -> str:
 class _Counted:
     """A stream that counts the lines read."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BufferedReader) -> None:
         self._stream = stream
         self.lines = 0
 
@@ -516,3 +517,13 @@ class _Counted:
         line = self._stream.readline(size)
         self.lines += line.endswith(b"\n")
         return line
+
+    def peek(self) -> bytes:
+        """Return the bytes that are in the buffer, at least one before the end."""
+        return self._stream.peek()
+
+    def read(self, size: int) -> bytes:
+        """Read so many of these bytes."""
+        data = self._stream.read(size)
+        self.lines += data.count(b"\n")
+        return data

@@ -22,7 +22,6 @@ subclass of the one below, and a `Writer`.
 from __future__ import annotations
 
 import codecs
-import errno
 import os
 import re
 from abc import ABC, abstractmethod
@@ -386,6 +385,7 @@ def check_content(head: bytes, format: Format, location: str) -> None:
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
 SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
+_EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 
 # Turns a line into a record with an ordinal; raises Unreadable.
 Parse = Callable[[str, int], Record]
@@ -470,9 +470,8 @@ def read_lines(
     stream, selection, location, ordinal, line = source[:5]
     limit = selection.max_record_bytes
     while raw := stream.readline(limit + 2):
-        where = f"{location}:{line}"
         if len(raw) > limit and len(raw.rstrip(b"\r\n")) > limit:
-            yield Fault(where, too_long(limit), b"")
+            yield Fault(f"{location}:{line}", too_long(limit), b"")
             if not raw.endswith(b"\n"):  # after the fault: a reader may stop there
                 skip_line(stream, location)
             ordinal += 1
@@ -483,13 +482,25 @@ def read_lines(
             raw = raw[len(BOM) :]
         line += 1
         if not raw.strip(blank):
-            yield Verbatim(raw)
+            yield Verbatim(raw)  # first: the next line may not be there yet
+            if empty := read_empty_lines(stream):
+                line += empty.count(b"\n")
+                yield Verbatim(empty)
             continue
         try:
             yield parse(decode(raw), ordinal)
         except Unreadable as error:
-            yield error.fault(where, raw)
+            yield error.fault(f"{location}:{line - 1}", raw)
         ordinal += 1
+
+
+def read_empty_lines(stream: BinaryIO) -> bytes:
+    """Read the empty lines that come next in the buffer of a stream, if it has one.
+
+    One after the other, millions of them would take minutes.
+    """
+    match = _EMPTY_LINES.match(getattr(stream, "peek", bytes)())
+    return stream.read(match.end()) if match else b""
 
 
 def regular_lines(blank: bytes | None) -> Regular:
@@ -497,7 +508,8 @@ def regular_lines(blank: bytes | None) -> Regular:
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1
-        count = sum(1 for line in data[:end].split(b"\n") if line.strip(blank))
+        lines = data[:end].split(b"\n")
+        count = sum(1 for line in lines if line and line.strip(blank))
         return end, count
 
     return regular

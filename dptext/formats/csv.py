@@ -113,6 +113,9 @@ class _Rows:
                     raw=piece,
                     trouble=trouble,
                 )
+                if not body and (empty := formats.read_empty_lines(self._stream)):
+                    yield FileRow(line + 1, [], b"", empty)
+                    line += empty.count(b"\n")
             line += 1
             piece = self._more()
 
@@ -497,9 +500,12 @@ def _record(
     formats.decode(row.raw)
     for index in columns.pseudonyms:  # the writer takes none that cannot be read
         decode_field(fields[index], selection)
-    rest = RowRest(fields, columns, row.end)
     return columns.record(
-        lambda index: decode_field(fields[index], selection), selection, rest, ordinal
+        lambda index: decode_field(fields[index], selection),
+        selection,
+        RowRest(fields, columns, row.end),
+        ordinal,
+        len(row.raw),
     )
 
 

@@ -490,7 +490,12 @@ def _record(
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
     row = Row(cells, columns, file_row.is_hidden)
-    record = columns.record(lambda index: _text(cells[index]), selection, row, ordinal)
+    size = sum(
+        len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
+    )
+    record = columns.record(
+        lambda index: _text(cells[index]), selection, row, ordinal, size
+    )
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     return record

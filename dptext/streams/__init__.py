@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 AHEAD = 2**16  # bytes that are looked at before they are read
+# Bytes to which any compressed file may unfold, and beyond them, how many times its own
+# size. Logs unfold to 20 times it; blank lines, to a thousand times.
+UNFOLDED, RATIO = 2**30, 200
 _BUFFER = 2**18
 _MOST = 2**26
 # Least similarity of a name to the one that was meant (difflib).
@@ -217,11 +220,14 @@ def unpacked(
 ) -> io.BufferedReader:
     """Decompress an open file by its name or suffix; decode it as in `open_input`.
 
-    Reading damaged compressed data raises InputError.
+    Reading compressed data raises InputError if they are damaged, or unfold to more
+    than UNFOLDED bytes and RATIO times their own size.
     """
     stream = cast(io.BufferedReader, plain)
     if suffix := compression(name) if suffix is None else suffix:
-        stream = buffered(_named(decompressed(plain, suffix), name, suffix))
+        packed = _Measured(plain)
+        blocks = _checked(decompressed(cast(BinaryIO, packed), suffix), packed)
+        stream = buffered(_named(blocks, name, suffix))
     return stream if encoding is None else buffered(_decoded(stream, encoding, name))
 
 
@@ -413,6 +419,33 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
     _check_padding(padded, suffix)
 
 
+class _SwollenError(Exception):
+    """Compressed data unfold to more than texts do."""
+
+
+class _Measured:
+    """A stream, and the number of bytes that were read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self.size = stream, 0
+
+    def read(self, size: int) -> bytes:
+        """Read at most so many bytes."""
+        data = self._stream.read(size)
+        self.size += len(data)
+        return data
+
+
+def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
+    """Give decompressed data, as long as texts might unfold to so many bytes."""
+    size = 0
+    for block in blocks:
+        size += len(block)
+        if size > max(UNFOLDED, RATIO * packed.size):
+            raise _SwollenError
+        yield block
+
+
 def _check_padding(size: int, suffix: str) -> None:
     """Refuse padding behind a frame that the format does not know."""
     if suffix == ".xz" and size % 4:
@@ -420,9 +453,14 @@ def _check_padding(size: int, suffix: str) -> None:
 
 
 def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
-    """Give decompressed data; damage is an InputError that names the file."""
+    """Give decompressed data; an InputError for them names the file."""
     try:
         yield from blocks
+    except _SwollenError:
+        raise InputError(
+            f"{name}: unfolds to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
+            "size, as a file made to fill a disk does; if it is none, unpack it first"
+        ) from None
     except EOFError:
         raise InputError(
             f"{name}: damaged or cut off, or not {suffix} data at all; pack it again, "

@@ -173,6 +173,8 @@ class Joiner:
         is_class = self._is_class[kind]
         self._redraw_classes(words, bits, positions, np.flatnonzero(is_class))
         formed: list[tuple[int, int, forms.FormLayout]] = []
+        # Pieces of digits by how many lanes they take: those are drawn together.
+        digits: dict[int, list[tuple[int, int]]] = {}
         others = np.flatnonzero(~is_class).tolist()
         for number, position in zip(others, positions[others].tolist(), strict=True):
             piece = words.pieces[position]
@@ -184,11 +186,19 @@ class Joiner:
                 else:
                     formed.append((number, position, layout))
                 continue
-            drawn = self._draw_digits(piece, bits.take(np.array([number])))
-            if self._counting is not None:
-                count = self._counting.find(words, position)
-                drawn = humanize(counting.fit(drawn, count))
-            words.pieces[position] = drawn
+            # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
+            lanes = (len(_DIGIT.findall(piece)) + 17) // 18
+            digits.setdefault(lanes, []).append((number, position))
+        for lanes, places in digits.items():
+            together = bits.take(np.array([number for number, _ in places]))
+            integers = together.integers(JOINER_LANE, lanes)
+            chunks = together.below(integers, 10**9).tolist()
+            for (_, position), row in zip(places, chunks, strict=True):
+                drawn = self._write_digits(words.pieces[position], row)
+                if self._counting is not None:
+                    count = self._counting.find(words, position)
+                    drawn = humanize(counting.fit(drawn, count))
+                words.pieces[position] = drawn
         # Layouts with the same number of integers are drawn together.
         by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
         for each in formed:
@@ -202,12 +212,8 @@ class Joiner:
                 words.pieces[position] = space + forms.write(layout, iter(row))
 
     @staticmethod
-    def _draw_digits(piece: str, bits: RandomBits) -> str:
-        """Replace each digit of a piece by a random one, by the bits of one piece."""
-        count = len(_DIGIT.findall(piece))
-        # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
-        integers = bits.integers(JOINER_LANE, (count + 17) // 18).ravel()
-        chunks = bits.below(integers, 10**9).tolist()
+    def _write_digits(piece: str, chunks: Sequence[int]) -> str:
+        """Replace each digit of a piece by one of random chunks of 9 digits."""
         digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
         return _DIGIT.sub(lambda _: next(digits), piece)
 

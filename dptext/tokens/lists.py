@@ -179,6 +179,8 @@ class Spans:
 
         If tags and entities are recognised, entities of letters become letters.
         """
+        if text.isascii() and "&" not in text:  # as most are
+            return text
         text = visible(text)
         return visible(markup.with_letters(text)) if self._markup else text
 

@@ -27,6 +27,8 @@ from dptext.types import Ids, Ints, Lexicon, Words
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
+# Texts with more pieces are long.
+_MANY = 2**14
 # Pieces with so many characters are forgotten after their batch.
 _LONG = 64
 # The code of a piece that divides into several words.
@@ -95,7 +97,7 @@ class Tokenizer:
                     named[len(pieces) + position] = kind
                 for position, layout in layouts.items():
                     formed[len(pieces) + position] = layout
-            pieces += divided
+            pieces += _shared(divided)
             ends[number] = len(pieces)
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
@@ -290,6 +292,13 @@ def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
         if "'" in key[1:-1]:
             index.setdefault(key.replace("'", ""), index[key])
     return index
+
+
+def _shared(pieces: list[str]) -> list[str]:
+    """Return the pieces of a text; if it is long, equal ones share their memory."""
+    known: dict[str, str] = {}
+    few = len(pieces) <= _MANY
+    return pieces if few else list(map(known.setdefault, pieces, pieces))
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:
