@@ -167,7 +167,7 @@ def _limits_of_people(
     # people agree it is 0 and says nothing: they count as one text each.
     alike = people if squares < _LEAST else written * (1.0 - written) / variance
     z = NormalDist().inv_cdf(1.0 - alpha / 2.0)
-    trials = min(alike, texts) * (z / _student(people - 1, alpha)) ** 2
+    trials = min(alike, texts) * (z / binomial.student(people - 1, alpha)) ** 2
     low, high = binomial.limits(written * trials, trials, alpha)
     return law.share(low), law.share(high)
 
@@ -251,23 +251,3 @@ def _binomial(trials: int, chance: float) -> Floats:
     if chance < 1.0:
         terms = terms + (trials - successes) * math.log1p(-chance)
     return np.asarray(np.exp(terms))
-
-
-# Each share of a file asks for the same quantile.
-@lru_cache(maxsize=64)
-def _student(degrees: int, alpha: float) -> float:
-    """Return the quantile of Student's distribution, two-sided.
-
-    By the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d + t^2).
-    """
-    low, high = 0.0, 1e6
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        if middle in (low, high):
-            break
-        outside = binomial.beta(degrees / 2, 0.5, degrees / (degrees + middle**2))
-        if middle == 0.0 or outside > alpha:
-            low = middle
-        else:
-            high = middle
-    return high

@@ -58,9 +58,9 @@ AS_WRITTEN = "as written"
 _TAKES = "takes each written word as it stands; knows nothing and reads no context"
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
-# Standard deviations on either side of a mean for 95% of a normal distribution.
-_WIDE = 1.959964
 _ERROR = 0.05
+# A deviation below it is one of rounding alone.
+_NONE = 1e-12
 # Right or wrong words that the limits of a normal distribution need.
 _FEW = 10
 AT_LEAST = (
@@ -227,11 +227,13 @@ def success(name: str, right: Rows, words: Rows) -> Success:
         return Success(name=name, words=total, success=share, low=0.0, high=1.0)
     off = right - share * words
     deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
-    low, high = share - _WIDE * deviation, share + _WIDE * deviation
-    if min(share, 1.0 - share) * total < _FEW:
-        # The normal limits are too narrow, of no word at all a point: exact limits for
-        # as many independent words as have this deviation (Korn and Graubard 1998).
-        alike = share * (1.0 - share) / deviation**2 if deviation else count
+    reach = binomial.student(count - 1, _ERROR) * deviation
+    low, high = share - reach, share + reach
+    if deviation < _NONE or min(share, 1.0 - share) * total < _FEW:
+        # These limits are too narrow, of no word at all and of texts with one share a
+        # point: exact limits for as many independent words as have this deviation (Korn
+        # and Graubard 1998), and where it is 0 for as many as there are texts.
+        alike = share * (1.0 - share) / deviation**2 if deviation >= _NONE else count
         trials = min(float(total), alike)
         low, high = binomial.limits(share * trials, trials, _ERROR)
     return Success(

@@ -292,14 +292,6 @@ def test_people_with_one_text_each_have_the_limits_of_a_share() -> None:
         assert one.high == pytest.approx(law.share(high), abs=1e-9)
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 1000])
-@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.001])
-def test_quantiles_are_those_of_student(degrees: int, alpha: float) -> None:
-    """Of one degree of freedom on."""
-    wanted = stats.t.ppf(1.0 - alpha / 2.0, degrees)
-    assert shares._student(degrees, alpha) == pytest.approx(wanted, rel=1e-6)
-
-
 def test_many_texts_have_nearly_the_limits_of_exact_tails() -> None:
     """On both sides of the number up to which tails are summed; at both ends."""
     law = Law(5, 2.0)

@@ -51,3 +51,11 @@ def test_tails_hold_their_own_count(size: int, chance: float) -> None:
         assert found == pytest.approx(at_least, rel=1e-8, abs=1e-290)
         found = binomial.at_most(count, size, chance)
         assert found == pytest.approx(at_most, rel=1e-8, abs=1e-290)
+
+
+@pytest.mark.parametrize("degrees", [1, 2, 3, 10, 1000])
+@pytest.mark.parametrize("alpha", [0.05, 0.1, 0.001])
+def test_quantiles_are_those_of_student(degrees: int, alpha: float) -> None:
+    """Of one degree of freedom on."""
+    wanted = stats.t.ppf(1.0 - alpha / 2.0, degrees)
+    assert binomial.student(degrees, alpha) == pytest.approx(wanted, rel=1e-6)
