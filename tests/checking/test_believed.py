@@ -6,6 +6,7 @@ place that names its class.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 from collections.abc import Callable, Iterator
@@ -20,6 +21,7 @@ from dptext.checking import exports, policy
 from dptext.checking.recompute import Recomputer
 from dptext.checking.verify import Finding, Rule
 from dptext.cli import check
+from dptext.errors import DptextError
 from dptext.lexicons import find
 from dptext.report import document
 from dptext.report.layout import SIDECAR
@@ -29,7 +31,8 @@ from tests.cli.running import here, lexicon
 
 Plain = dict[str, Any]
 Edit = Callable[[Plain], object]
-COMPUTED, COMPARED, BELIEVED = "computes again", "compares with the file", "believes"
+COMPUTED, COMPARED = "knows, or computes again", "compares with the file"
+BELIEVED = "believes"
 POLICY = policy.parse(
     {
         "max_loss": 1e9,
@@ -76,6 +79,15 @@ class Made(NamedTuple):
         edit(plain)
         plain["run"]["settings_digest"] = digest_of_data(plain["run"]["settings"])
         edited = document.decode(json.dumps(plain).encode(), "test")
+        output, layout = edited.output, plain["run"]["layout"]
+        assert output is not None
+        if layout != self.report(name)["run"]["layout"] and output.copied is not None:
+            # The copied fields follow from those that are named as private.
+            export = exports.on_disk(self.folder / name)
+            with contextlib.suppress(DptextError):
+                copied = exports.named_fields(edited.run.layout, export)
+                output = replace(output, copied=copied)
+            edited = replace(edited, output=output)
         wanted = self.recomputer.compare(edited).wanted
         if wanted is None:
             return document.encode(edited)
@@ -259,6 +271,7 @@ BELIEVED_EDITS: dict[str, tuple[str, Edit]] = {
     "run.profile": ("out.csv", put("run.profile", "mine")),
     "run.dptext": ("out.csv", put("run.dptext", "0.0.9")),
     "run.recorded": ("out.csv", put("run.recorded", sample("run", "recorded"))),
+    "run.layout.fields": ("out.csv", put("run.layout.fields", ["text", "who"])),
     "run.layout.shuffled": ("out.csv", put("run.layout.shuffled", True)),
     "run.layout.id_field": ("out.csv", put("run.layout.id_field", "n")),
     "run.layout.missing": ("out.jsonl", put("run.layout.missing", "pass")),
@@ -300,7 +313,6 @@ COMPARED_EDITS: dict[str, tuple[str, Edit]] = {
     "output.columns": ("out.npz", put("output.columns", ["id", "vector"])),
     "output.rows": ("out.npz", put("output.rows", 3)),
     "run.layout.format": ("out.csv", put("run.layout.format", "jsonl")),
-    "run.layout.fields": ("out.csv", put("run.layout.fields", ["text", "n"])),
     "run.layout.delimiter": ("out.csv", put("run.layout.delimiter", ",")),
     "run.layout.header": ("out.csv", put("run.layout.header", False)),
     "run.layout.dropped": ("out.jsonl", put("run.layout.dropped", ["who"])),
@@ -312,6 +324,10 @@ COMPARED_EDITS: dict[str, tuple[str, Edit]] = {
 # Contradictions that settings, layout and file show together.
 SIBLINGS: dict[str, tuple[str, Edit]] = {
     "a column that was left out": ("out.csv", put("run.layout.dropped", ["n"])),
+    "fields that the file has not": (
+        "out.csv",
+        put("run.layout.fields", ["text", "more"]),
+    ),
     "one that is private": ("out.jsonl", put("run.layout.dropped", ["text"])),
     "one inside of it": ("out.jsonl", put("run.layout.pseudonyms", ["n"])),
     "pseudonyms without a key": ("keyed.jsonl", put("run.key", "system")),
