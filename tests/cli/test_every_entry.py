@@ -148,6 +148,25 @@ def test_every_key_of_a_policy_verifies(options: tuple[str, ...]) -> None:
     assert ran.code == 1
 
 
+def test_every_pseudonym_is_held_against_the_policy(options: tuple[str, ...]) -> None:
+    """One that must be private, and one that may not be a pseudonym, are named."""
+    rows = [{"text": "a", **{name: f"x{line}" for name in FIELDS}} for line in range(3)]
+    WRITERS["csv"](rows, Path("in.csv"))
+    named = [part for name in FIELDS for part in ("--pseudonym", name)]
+    run = ("sanitize", "in.csv", "-f", "text", *named, *options, "-o", "out.csv")
+    assert here(*run).code == 0
+    known = ("check", "out.csv", "--lexicon", "words.vec", "--set")
+    assert here(*known, f"pseudonyms=[{', '.join(FIELDS)}]").code == 0
+    for left in FIELDS:
+        ran = here(*known, f"fields=[text, {left}]")
+        line = f"the policy wants '{left}' private; a pseudonym is not"
+        assert (ran.code, line in ran.out.decode()) == (1, True)
+        others = ", ".join(name for name in FIELDS if name != left)
+        ran = here(*known, f"pseudonyms=[{others}]")
+        line = f"the policy does not list '{left}' under pseudonyms"
+        assert (ran.code, line in ran.out.decode()) == (1, True)
+
+
 def test_every_pattern_of_a_policy_counts(export: dict[str, Any]) -> None:
     """Files that are included, and files that are excluded, by any of the patterns."""
     Path("folder").mkdir()
