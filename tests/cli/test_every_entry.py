@@ -148,6 +148,31 @@ def test_every_key_of_a_policy_verifies(options: tuple[str, ...]) -> None:
     assert ran.code == 1
 
 
+def test_every_file_of_a_list_is_compared(options: tuple[str, ...]) -> None:
+    """Any one of four files that has changed since is found, or is missing."""
+    names = [f"{use}{number}.txt" for use in ("keep", "mask") for number in range(2)]
+    for name in names:
+        Path(name).write_text(f"{name[:5]}x\n")
+    Path("in.txt").write_text("The film was good.\n")
+    use = [
+        part
+        for key in ("keep", "mask")
+        for part in ("--set", f"tokens.{key}.files=[{key}0.txt, {key}1.txt]")
+    ]
+    assert here("sanitize", "in.txt", *options, *use, "-o", "out.txt").code == 0
+    known = ("check", "out.txt", "--lexicon", "words.vec")
+    allowed = ("--set", "allow=[punctuation, forms, keep-list, mask-list]")
+    assert here(*known, *allowed).code == 0
+    for name in names:
+        content = Path(name).read_text()
+        Path(name).write_text("other\n")
+        ran = here(*known, *allowed)
+        assert (ran.code, f"({name}, " in ran.out.decode()) == (1, True), ran.out
+        Path(name).unlink()
+        assert here(*known, *allowed).code == 1
+        Path(name).write_text(content)
+
+
 def test_every_pseudonym_is_held_against_the_policy(options: tuple[str, ...]) -> None:
     """One that must be private, and one that may not be a pseudonym, are named."""
     rows = [{"text": "a", **{name: f"x{line}" for name in FIELDS}} for line in range(3)]

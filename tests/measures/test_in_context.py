@@ -157,6 +157,13 @@ def test_texts_with_one_share_give_no_point(texts: int, of_four: int) -> None:
         assert (found.low, found.high) == pytest.approx(limits)
 
 
+def test_texts_that_are_almost_alike_say_no_more_than_their_words() -> None:
+    """However little their shares differ, limits are those of so many words at most."""
+    words = np.array([4, 4, 4, 4, 4, 4, 4, 5])
+    found = context_risk.success("all", np.ones(8, int), words)
+    assert (found.low, found.high) == pytest.approx(binomial.limits(8, 33, 0.05))
+
+
 @pytest.mark.parametrize("texts", [3, 6, 20])
 def test_intervals_of_few_texts_hold(texts: int) -> None:
     """Of 2,000 intervals of 95% at least 92% hold, of shares that differ by text.
