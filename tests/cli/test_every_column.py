@@ -150,6 +150,41 @@ def test_any_one_of_several_files_is_found(words: tuple[str, ...]) -> None:
             assert (ran.code, f"'c{last}'" in ran.err) == (5, True), ran.err
 
 
+@pytest.mark.parametrize("at", [0, 2, 4])
+def test_any_one_id_of_vectors_is_found(words: tuple[str, ...], at: int) -> None:
+    """One address among ids, the first or the last: by both commands."""
+    table = [{"id": f"n{line}", "text": "the film was good"} for line in range(5)]
+    table[at]["id"] = "mary@mail.example"
+    WRITERS["jsonl"](table, Path("in.jsonl"))
+    run = ("embed", "in.jsonl", "--id", "id", *words[:4], "--epsilon", "8", "-q")
+    assert here(*run, "-o", "out.npz").code == 0
+    ran = here("check", "out.npz", *words[2:4], "--set", "max_loss=1e9")
+    assert (ran.code, "column 'id' is unchanged" in ran.out.decode()) == (1, True)
+    ran = here(*run, "-o", "other.npz", "--fail-on", "identifying")
+    assert (ran.code, "column 'id'" in ran.err) == (5, True)
+
+
+@pytest.mark.parametrize(
+    ("names", "is_found"),
+    [
+        (["mary@mail.example"], True),
+        (["x", "mary@mail.example"], True),
+        (["mary@mail.example", "x"], True),
+        (["Mary Smith", "James Lee"], False),
+        (["Mary Smith", "James Lee", "Susan Roy"], True),
+    ],
+)
+def test_any_one_name_of_a_field_is_found(
+    words: tuple[str, ...], names: list[str], is_found: bool
+) -> None:
+    """One address is enough; two names of people may be those of columns."""
+    row = {"text": "the film was good", **dict.fromkeys(names, 1)}
+    WRITERS["jsonl"]([row] * 3, Path("in.jsonl"))
+    assert here("sanitize", "in.jsonl", *words, "-o", "out.jsonl").code == 0
+    found = [line for _, line in messages("out.jsonl")]
+    assert any("names of fields" in line for line in found) is is_found
+
+
 def test_any_one_that_is_not_allowed_is_found(words: tuple[str, ...]) -> None:
     """All columns identify people and all but one may: this one is found."""
     table = [
