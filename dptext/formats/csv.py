@@ -504,8 +504,8 @@ def _record(
         lambda index: decode_field(fields[index], selection),
         selection,
         RowRest(fields, columns, row.end),
-        ordinal,
-        len(row.raw),
+        ordinal=ordinal,
+        size=len(row.raw),
     )
 
 
