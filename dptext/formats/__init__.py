@@ -22,7 +22,6 @@ subclass of the one below, and a `Writer`.
 from __future__ import annotations
 
 import codecs
-import errno
 import os
 import re
 from abc import ABC, abstractmethod
