@@ -54,6 +54,14 @@ class PairCounts:
         self._pairs.add(first * (self._size + 2) + second)
         self.words += len(rows)
 
+    def count(self, rows: Ints) -> None:
+        """Count the pairs of a sequence of rows, with edges between its texts."""
+        edge = self._size + 1
+        first, second = rows[:-1], rows[1:]
+        inside = (first != edge) | (second != edge)
+        self._pairs.add(first[inside] * (self._size + 2) + second[inside])
+        self.words += int((rows != edge).sum())
+
     def model(
         self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
     ) -> Ngrams:
@@ -69,7 +77,7 @@ class PairCounts:
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)
-        discount = _discount(counts)
+        discount = absolute_discount(counts)
         totals = np.bincount(contexts, counts, rows)
         kept = counts >= least
         # The discounts, and the whole count of rarer pairs, go to all words.
@@ -103,7 +111,7 @@ class PairCounts:
         """Return p of each word, of an unknown one, of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
-        discount = _discount(counted[seen])
+        discount = absolute_discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
         if background is not None:
             public = np.exp(background.alone.astype(np.float64))
@@ -113,7 +121,7 @@ class PairCounts:
         return alone
 
 
-def _discount(counts: NDArray[np.number]) -> float:
+def absolute_discount(counts: NDArray[np.number]) -> float:
     """Return D = n1 / (n1 + 2 n2), with n1 and n2 pairs seen once and twice."""
     once, twice = (int((counts == times).sum()) for times in (1, 2))
     return once / (once + 2 * twice) if once and twice else _DISCOUNT
