@@ -11,23 +11,24 @@ edges before it. Names and words outside the vocabulary are the unknown word.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import NamedTuple, Self
+from itertools import pairwise
+from typing import NamedTuple, Self, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.ngrams import Ngrams, absolute_discount
 from dptext.attackers.posterior import known_rows
-from dptext.attackers.training import PairCounts, absolute_discount
-from dptext.tokens import joining, kinds
-from dptext.tokens.policy import Policy
-from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Floats, Ints, Lexicon, Mask, Released
 
+Number = TypeVar("Number", bound=np.generic)
 # A word in more passages than this share of them tells no topic.
 _EVERYWHERE = 0.1
 # So many passages count for a text, by this power of their cosine.
 _NEAREST, _POWER = 200, 3.0
+# So many of their replaced words are kept.
+_NEAR = 400
+_TINY = 1e-12
 
 
 class WordSequence(NamedTuple):
@@ -67,50 +68,44 @@ class Contexts:
     def __init__(self, contexts: Ints, words: Ints, width: int) -> None:
         self._width = width
         self._keys, counts = np.unique(contexts * width + words, return_counts=True)
-        self._excess = counts - absolute_discount(counts)
+        discount = absolute_discount(counts)
         of_key = self._keys // width
         self._contexts, begins = np.unique(of_key, return_index=True)
         self._begins = np.append(begins, len(of_key))
-        self._freed = absolute_discount(counts) * np.diff(self._begins)
+        freed = discount * np.diff(self._begins)
+        #: For each key its count beyond the discount over what its context frees.
+        self._ratios = (counts - discount) / np.repeat(freed, np.diff(self._begins))
         # Frequent words of a context first.
         order = np.lexsort((-counts, of_key))
         self._words = (self._keys % width)[order]
 
-    def _find(self, contexts: Ints) -> tuple[Ints, Mask]:
-        at = np.searchsorted(self._contexts, contexts)
-        np.minimum(at, len(self._contexts) - 1, out=at)
-        if not len(self._contexts):
-            return at, np.zeros(len(contexts), bool)
-        return at, self._contexts[at] == contexts
-
     def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
         """Return numbers of contexts (n,) and their most frequent words: (m,) both."""
-        at, known = self._find(contexts)
-        numbers = np.flatnonzero(known)
-        begins, ends = self._begins[at[numbers]], self._begins[at[numbers] + 1]
-        return expand(numbers, begins, np.minimum(ends - begins, most), self._words)
+        at = np.searchsorted(self._contexts, contexts)
+        known = at < len(self._contexts)
+        known[known] = self._contexts[at[known]] == contexts[known]
+        numbers, at = np.flatnonzero(known), at[known]
+        begins = self._begins[at]
+        lengths = np.minimum(self._begins[at + 1] - begins, most)
+        return expand(numbers, begins, lengths, self._words)
 
-    def gains(self, contexts: Ints, words: Ints, before: Floats) -> Floats:
+    def raised(self, contexts: Ints, words: Ints, before: Floats) -> Floats:
         """Return by how much contexts raise the probabilities before them: (n,).
 
         Absolute discounting, interpolated with these (Ney, Essen and Kneser 1994), up
         to a factor of each context.
         """
-        gains = np.ones(len(words))
-        at, known = self._find(contexts)
-        keys = contexts * self._width + words
-        place = np.searchsorted(self._keys, keys)
-        np.minimum(place, len(self._keys) - 1, out=place)
-        known &= (self._keys[place] == keys) if len(self._keys) else False
-        freed = self._freed[at[known]] * before[known]
-        gains[known] += self._excess[place[known]] / freed
-        return gains
+        excess = look_up(self._keys, self._ratios, contexts * self._width + words)
+        return 1.0 + excess / before
 
 
 def expand(
-    numbers: Ints, begins: Ints, lengths: Ints, values: Ints
-) -> tuple[Ints, Ints]:
-    """Return parts of values, from begins (n,) on, and the number of each: (m,)."""
+    numbers: NDArray[Number], begins: Ints, lengths: Ints, values: Ints
+) -> tuple[NDArray[Number], Ints]:
+    """Return numbers (n,), each as often as its part of values is long, and the parts.
+
+    A part begins at begins (n,) and has lengths (n,).
+    """
     ends = np.cumsum(lengths)
     total = int(ends[-1]) if len(ends) else 0
     at = np.arange(total) + np.repeat(begins - (ends - lengths), lengths)
@@ -121,7 +116,7 @@ class Passages:
     """Passages of text, sought by their words."""
 
     def __init__(self, rows: Ints, passages: Ints, replaced: Mask, size: int) -> None:
-        self._count = int(passages.max(initial=-1)) + 1
+        self._count, self._size = int(passages.max(initial=-1)) + 1, size
         inside = rows < size
         keys = rows[inside] * self._count + passages[inside]
         keys, times = np.unique(keys, return_counts=True)
@@ -136,32 +131,85 @@ class Passages:
         found = inside & replaced
         keys = passages[found] * size + rows[found]
         keys, self._times = np.unique(keys, return_counts=True)
-        self._replaced = keys % size
+        self._replaced, self._places = keys % size, np.arange(len(keys))
         self._bounds = np.searchsorted(keys // size, np.arange(self._count + 1))
 
     def near(self, rows: Ints, shares: Floats) -> tuple[Ints, Floats]:
         """Return the replaced words near to a text of words (n,), and their shares.
 
-        shares (n,) of its words are how sure each of them is.
+        shares (n,) of its words are how sure each of them is. Words ascend.
         """
-        scores = np.zeros(self._count)
         words, which = np.unique(rows, return_inverse=True)
-        times = np.bincount(which, shares)
-        weights = times / np.maximum(times, 1.0) * (1 + np.log(np.maximum(times, 1.0)))
-        weights *= self._rarity[words]
-        for word in np.flatnonzero(weights).tolist():
-            part = slice(self._ends[words[word]], self._ends[words[word] + 1])
-            scores[self._passages[part]] += weights[word] * self._weights[part]
+        weights = np.log1p(np.bincount(which, shares)) * self._rarity[words]
+        scores = np.zeros(self._count)
+        for word, weight in zip(words.tolist(), weights.tolist(), strict=True):
+            part = slice(self._ends[word], self._ends[word + 1])
+            if weight > 0.0:
+                scores[self._passages[part]] += weight * self._weights[part]
         nearest = np.argsort(-scores, kind="stable")[:_NEAREST]
         nearest = nearest[scores[nearest] > 0.0]
         worth = scores[nearest] ** _POWER
         begins, ends = self._bounds[nearest], self._bounds[nearest + 1]
-        which, at = expand(
-            np.arange(len(nearest)), begins, ends - begins, np.arange(len(self._times))
-        )
+        of_passage, at = expand(worth, begins, ends - begins, self._places)
         found, places = np.unique(self._replaced[at], return_inverse=True)
-        shares = np.bincount(places, worth[which] * self._times[at])
-        return found, shares / shares.sum() if len(shares) else shares
+        sums = np.bincount(places, of_passage * self._times[at])
+        first = np.sort(np.argsort(-sums, kind="stable")[:_NEAR])
+        return found[first], sums[first] / max(float(sums.sum()), _TINY)
+
+    def near_all(
+        self, sequence: WordSequence, rows: Ints, shares: Floats, texts: int
+    ) -> Near:
+        """Return the replaced words near to each text of a sequence.
+
+        With rows (s,) for its own, -1 where nothing is known, and their shares (s,).
+        """
+        inside = np.flatnonzero((rows >= 0) & (rows < self._size))
+        ends = np.searchsorted(sequence.texts[inside], np.arange(texts + 1))
+        each = [
+            self.near(rows[inside[begin:end]], shares[inside[begin:end]])
+            for begin, end in pairwise(ends.tolist())
+        ]
+        counts = [len(found) for found, _ in each]
+        found, sums = (
+            np.concatenate([*parts, np.empty(0, kind)])
+            for parts, kind in zip(
+                zip(*each, strict=True), (np.int64, np.float64), strict=True
+            )
+        )
+        keys = np.repeat(np.arange(texts), counts) * (self._size + 1) + found
+        return Near(np.concatenate(([0], np.cumsum(counts))), found, sums, keys)
+
+
+class Near(NamedTuple):
+    """The replaced words that are near to texts, text by text."""
+
+    #: (t + 1,) the words of a text stand from begins[t] to begins[t + 1].
+    begins: Ints
+    #: (m,) rows, ascending in each text.
+    rows: Ints
+    #: (m,) their shares.
+    shares: Floats
+    #: (m,) text and row in one number.
+    keys: Ints
+
+    def words(self, texts: Ints) -> tuple[Ints, Ints]:
+        """Return numbers of texts (n,) and their words: (m,) both."""
+        begins = self.begins[texts]
+        lengths = self.begins[texts + 1] - begins
+        return expand(np.arange(len(texts)), begins, lengths, self.rows)
+
+    def shares_of(self, texts: Ints, rows: Ints, size: int) -> Floats:
+        """Return the shares of words in texts, 0 for others: (m,)."""
+        return look_up(self.keys, self.shares, texts * (size + 1) + rows)
+
+
+def look_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
+    """Return the values of wanted keys among ascending ones, 0 for missing ones."""
+    if not len(keys):
+        return np.zeros(len(wanted))
+    at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    found: Floats = np.where(keys[at] == wanted, values[at], 0.0)
+    return found
 
 
 class Kind(NamedTuple):
@@ -173,62 +221,3 @@ class Kind(NamedTuple):
     #: Contexts of a replaced word: two words before, one on each side, two after.
     triples: tuple[Contexts, Contexts, Contexts]
     passages: Passages
-
-
-class KindCounts:
-    """Counts texts as a policy splits them."""
-
-    def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
-        self._lexicon, self._policy = lexicon, policy
-        self._tokenizer = Tokenizer(lexicon, policy)
-        self._pairs = PairCounts(lexicon)
-        self._parts: list[tuple[Ints, Ints, Ints]] = []
-        self._texts = 0
-
-    @property
-    def words(self) -> int:
-        """Return the number of words that were counted."""
-        return self._pairs.words
-
-    def add(self, texts: Sequence[str]) -> None:
-        """Count a batch of texts."""
-        words = self._tokenizer.words(texts)
-        unknown = len(self._lexicon.words)
-        rows = np.where(words.ids < 0, unknown, words.ids)
-        released = joining.release(self._policy, words, rows, np.ones(len(rows)))
-        sequence = WordSequence.from_released(released, self._lexicon)
-        replaced = sequence.drawn >= 0
-        filled = np.array(sequence.rows)
-        filled[replaced] = rows[sequence.drawn[replaced]]
-        # -1 for copied words, else whether a capital is shown.
-        capital = np.full(len(filled), -1, np.int8)
-        flags = released.flags[released.positions]
-        capital[replaced] = ((flags & kinds.TITLE) != 0)[sequence.drawn[replaced]]
-        self._pairs.count(filled)
-        passages = self._texts + sequence.texts
-        self._texts += len(texts) + 1
-        self._parts.append((filled.astype(np.int32), capital, passages))
-
-    def kind(self, background: Ngrams | None) -> Kind:
-        """Return what was learned; pairs over those of a background.
-
-        Raises InputError if no words were counted.
-        """
-        pairs = self._pairs.model(1, {}, background)
-        rows, capital, texts = (np.concatenate(each) for each in zip(*self._parts))
-        rows = rows.astype(np.int64)
-        size, width = len(self._lexicon.words), len(self._lexicon.words) + 2
-        at = np.flatnonzero(capital[2:-2] >= 0) + 2
-        word, before, after = rows[at], rows[at - 1], rows[at + 1]
-        triples = (
-            Contexts(rows[at - 2] * width + before, word, width),
-            Contexts(before * width + after, word, width),
-            Contexts(after * width + rows[at + 2], word, width),
-        )
-        shown = np.stack(
-            [np.bincount(rows[capital == each], minlength=width) for each in (0, 1)]
-        )[:, : size + 1].astype(np.float64)
-        _, passages = np.unique(texts, return_inverse=True)
-        return Kind(
-            pairs, shown, triples, Passages(rows, passages, capital >= 0, size)
-        )

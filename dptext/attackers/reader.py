@@ -1,18 +1,20 @@
 """The attackers who read whole texts: candidates from the draw and from the context.
 
-For a drawn word y the weight of a candidate x is
+For a drawn word y the weight of a candidate x of the shown form
+(dptext.tokens.grammar) is
 
-    P(y|x) p(x, capital) topic(x) near(x)^a triples(x)^b
+    P(y|x) p(x, capital) topic(x) near(x)^a before(x)^b between(x)^c after(x)^d
 
-for words x of the shown form (dptext.tokens.grammar), and pairs of words weigh the
-candidates of neighbours together (dptext.attackers.posterior). P is the exact law of
-the draw. p, near and triples come from public text of the kind
-(dptext.attackers.contexts); without such text p is that of the pairs, and near and
-triples are 1. The topic is that of dptext.attackers.pairs.
+and pairs of words weigh the candidates of neighbours together, from both sides
+(dptext.attackers.posterior). P is the exact law of the draw, and the topic that of
+dptext.attackers.pairs. Public text of the kind gives p, near, and the triples of the
+word with two copied words before it, on either side and after it
+(dptext.attackers.contexts). Without such text p is that of the pairs, and near and the
+triples are 1.
 
 Candidates are the likeliest inputs of the draw, and the likeliest words by each of the
 others: where common words are copied the draw tells next to nothing, and the words
-around it nearly all. A second reading takes words of the first for known.
+around it nearly all. A second reading takes the likely words of the first for known.
 """
 
 from __future__ import annotations
@@ -22,61 +24,108 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.attackers import posterior
-from dptext.attackers.channel import Channel, Observation
-from dptext.attackers.contexts import Contexts, Kind, WordSequence, expand
-from dptext.attackers.ngrams import Ngrams, WholeGains, decode_gains
-from dptext.attackers.pairs import POWER, Topic
-from dptext.attackers.posterior import Chains, WordCandidates
-from dptext.types import Floats, Ids, Ints, Mask, Released, Singles
+from dptext.attackers.channel import TABLES, Channel, Observation
+from dptext.attackers.contexts import Contexts, Kind, Near, WordSequence, expand
+from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
+from dptext.attackers.pairs import POWER, find_topic, largest
+from dptext.attackers.posterior import WordCandidates
+from dptext.types import Floats, Ids, Ints, Released, Singles
 
-# Candidates of the draw, of each pair and triple, of the passages, of frequency alone.
-_DRAWN, _LISTED, _NEAR, _FREQUENT = 40, 300, 400, 30
-# Candidates of a word that are weighed with those of its neighbours.
-_KEPT = 64
-# Drawn words that are read together, about, to limit memory.
+# Candidates of a word by its draw, by a pair or triple, and by frequency alone.
+_DRAWN, _LISTED, _FREQUENT = 40, 150, 30
+# Candidates by the context that are compared by all evidence.
+_COMPARED = 100
+# Candidates that are weighed with those of the neighbours.
+_KEPT = 48
+# Drawn words that are read together, to limit memory.
 _BLOCK = 1000
-# Powers of near and of the three triples, and the share of a word without near texts;
-# chosen on training rows of AG News (docs/results/attackers.md).
-_PASSAGE, _FAR = 1.0, 0.3
-_TRIPLES = (0.5, 0.4, 0.5)
+# The powers of near and of the triples, and the weight of being far; chosen on training
+# rows of AG News that were not counted (docs/results/attackers.md).
+_NEAR, _FAR, _TRIPLES = 1.0, 0.3, (0.5, 0.4, 0.5)
 # A word of the first reading that is at least as likely is known in the second.
 _SURE = 0.5
+_READINGS = 2
 # The weight of a possible candidate is at least this share of that of the best one.
 _LEAST = 1e-12
 
-class Candidates(NamedTuple):
-    """Candidates of some drawn words, word by word."""
 
-    #: (m,) the number of the word.
-    words: Ints
-    #: (m,) rows of the lexicon, V for the unknown word.
+class Look(NamedTuple):
+    """The words that may be behind an observation."""
+
+    epsilon: float
+    #: (V + 1,) p of each word, 0 for excluded ones.
+    prior: Floats
+    #: The most frequent words, and the unknown word.
+    first: Ints
+    #: (O, c) the likeliest inputs of each output.
+    inputs: Ids
+
+
+class Lists(NamedTuple):
+    """The likeliest words of contexts, one context after the other."""
+
+    ends: Ints
     rows: Ints
+
+    def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
+        """Return numbers of contexts (n,), -1 for unknown, and their words: (m,)."""
+        numbers = np.flatnonzero(contexts >= 0)
+        begins = self.ends[contexts[numbers]]
+        lengths = np.minimum(self.ends[contexts[numbers] + 1] - begins, most)
+        return expand(numbers, begins, lengths, self.rows)
+
+
+class View(NamedTuple):
+    """The knowledge of one reading about drawn words (n,)."""
+
+    drawn: Ids
+    texts: Ints
+    looks: list[Look]
+    #: (n,) the number of each word's look; (n,) whether a capital is shown.
+    look: Ints
+    capital: Ints
+    #: (4, n) the rows of two words before and two after, -1 for unknown.
+    around: Ints
+    #: (n, d) mean directions of the texts.
+    means: Singles
+    near: Near | None
+
+    def part(self, begin: int, end: int) -> View:
+        """Return that about some of the words."""
+        at = slice(begin, end)
+        return self._replace(
+            drawn=self.drawn[at],
+            texts=self.texts[at],
+            look=self.look[at],
+            capital=self.capital[at],
+            around=self.around[:, at],
+            means=self.means[at],
+        )
 
 
 class Reader:
-    """Reads releases through a channel with a model of pairs, or with text of a kind."""
+    """Reads releases through a channel, with pairs of words, or with text of a kind."""
 
     name = "ngram"
     assumes = (
         "knows mechanism and epsilon; reads all that is released of a text with a "
-        "public model of pairs of words, and what it is about"
+        "public model of pairs of words, from both sides, and what it is about"
     )
 
-    def __init__(self, channel: Channel, pairs: Ngrams, kind: Kind | None = None) -> None:
+    def __init__(
+        self, channel: Channel, pairs: Ngrams, kind: Kind | None = None
+    ) -> None:
         channel.check()
         self.channel, self._pairs, self._kind = channel, pairs, kind
         self._size = pairs.size
         self._gains = WholeGains(pairs)
-        size = self._size + 1
-        self._backoff = np.exp(pairs.backoff.astype(np.float64))
-        self._alone = np.exp(pairs.alone[:size].astype(np.float64))
-        self._topic = Topic(channel.lexicon, POWER)
-        self._look = lru_cache(maxsize=64)(self._prior)
-        self._lists = lru_cache(maxsize=4)(self._listed_pairs)
-        self.settings = dict(far=_FAR, passage=_PASSAGE, triples=_TRIPLES, sure=_SURE, rounds=2, kept=_KEPT)
+        self._alone = np.exp(pairs.alone[: self._size + 1].astype(np.float64))
+        self._backoff = pairs.backoff.astype(np.float64)
+        self._topic = find_topic(channel.lexicon, POWER)
+        self._looks = lru_cache(maxsize=TABLES)(self._look)
+        self._lists = lru_cache(maxsize=2)(self._lists_of)
 
     def guess(self, released: Released) -> Ids:
         """Return the likeliest known word for each drawn one: (n,)."""
@@ -89,179 +138,206 @@ class Reader:
         """Return candidates of each drawn word and their probabilities: (k, n)."""
         sequence = WordSequence.from_released(released, self.channel.lexicon)
         chains = posterior.find_chains(released, self.channel.lexicon)
-        guessed, sure = np.full(len(released.drawn), -1), np.zeros(len(released.drawn))
-        for _ in range(self.settings['rounds']):
-            rows, words = self._weighed(released, sequence, guessed, sure)
+        count = len(released.drawn)
+        guess, sure = np.full(count, -1), np.zeros(count)
+        for _ in range(1 if self._kind is None else _READINGS):
+            view = self._view(released, sequence, guess, sure)
+            rows, weights = self._weigh(view)
+            slots, backoff = self._gains.slot_of[rows], np.exp(self._backoff[rows])
+            words = WordCandidates(slots, weights, backoff.astype(np.float32))
             likely = posterior.marginals(chains, words, self._gains)
-            best = likely.argmax(axis=0)
-            numbers = np.arange(rows.shape[1])
-            guessed, sure = rows[best, numbers].astype(np.int64), likely[best, numbers]
+            best = likely.argmax(axis=0), np.arange(count)
+            guess, sure = rows[best].astype(np.int64), likely[best].astype(np.float64)
         return rows, likely
 
-    def _weighed(
-        self, released: Released, sequence: WordSequence, guessed: Ints, sure: Floats
-    ) -> tuple[Ids, WordCandidates]:
-        """Return the likeliest candidates of each drawn word, as columns."""
-        count, kept = len(released.drawn), self.settings['kept']
-        rows = np.zeros((kept, count), np.int32)
-        weights = np.zeros((kept, count), np.float32)
+    def _view(
+        self, released: Released, sequence: WordSequence, guess: Ints, sure: Floats
+    ) -> View:
+        """Return what is known if words have been guessed, each so surely."""
         places = np.flatnonzero(sequence.drawn >= 0)
         known = np.array(sequence.rows)
-        known[places] = np.where(sure >= self.settings['sure'], guessed, -1)
-        around = np.stack([known[places + step] for step in (-2, -1, 1, 2)])
-        looks = [(shown, at) for shown, at in self.channel.groups(released)]
-        look_of = np.zeros(count, np.int64)
-        for number, (_, at) in enumerate(looks):
-            look_of[at] = number
-        topics = self._topic._topics(released.drawn, released.texts, *self._topic._sums(released))
-        near = self._near(released, sequence, guessed, sure)
+        near = None
+        if self._kind is not None:
+            shares = np.ones(len(known))
+            known[places], shares[places] = guess, sure
+            texts = len(released.ends)
+            near = self._kind.passages.near_all(sequence, known, shares, texts)
+        known[places] = np.where(sure >= _SURE, guess, -1)
+        looks, look = [], np.zeros(len(guess), np.int64)
+        capital = np.zeros(len(guess), np.int64)
+        for number, (shown, at) in enumerate(self.channel.groups(released)):
+            looks.append(self._looks(shown))
+            look[at], capital[at] = number, shown.capital
+        return View(
+            drawn=released.drawn,
+            texts=released.texts,
+            looks=looks,
+            look=look,
+            capital=capital,
+            around=np.stack([known[places + step] for step in (-2, -1, 1, 2)]),
+            means=self._topic.means(released),
+            near=near,
+        )
+
+    def _weigh(self, view: View) -> tuple[Ids, Singles]:
+        """Return the likeliest candidates of each word and their weights: (k, n)."""
+        count = len(view.drawn)
+        rows = np.zeros((_KEPT, count), np.int32)
+        weights = np.zeros((_KEPT, count), np.float32)
         for begin in range(0, count, _BLOCK):
-            part = np.arange(begin, min(begin + _BLOCK, count))
-            self._read(part, released, around, [shown for shown, _ in looks], look_of, topics, near, rows, weights)
-        slots = self._gains.slot_of[rows]
-        backoff = self._backoff[rows].astype(np.float32)
-        return rows, WordCandidates(slots, weights, backoff)
+            end = min(begin + _BLOCK, count)
+            part = self._weigh_part(view.part(begin, end))
+            rows[:, begin:end], weights[:, begin:end] = (each.T for each in part)
+        return rows, weights
 
-    def _read(self, part, released, around, looks, look_of, topics, near, rows, weights) -> None:
-        width = self._size + 1
-        before2, before, after, after2 = around[:, part]
-        drawn = released.drawn[part]
-        numbers = np.arange(len(part))
-        look = look_of[part]
-        proposed: list[Ints] = []
-        def propose(words, found): proposed.append(words * width + found)
-        for n in np.unique(look).tolist():
-            shown = looks[n]
-            at = np.flatnonzero(look == n)
-            prior, order, table = self._look(shown)
-            propose(np.repeat(at, table.shape[1]), table[drawn[at]].reshape(-1))
-            propose(np.repeat(at, len(order)), np.tile(order, len(at)))
-            left, right = self._lists(shown.capital)
-            for side, lists in ((before, left), (after, right)):
-                has = at[side[at] >= 0]
-                begins = lists[0][side[has]]
-                lengths = np.minimum(lists[0][side[has] + 1] - begins, _LISTED)
-                propose(*expand(has, begins, lengths, lists[1]))
-        triples = self._triples(before2, before, after, after2)
-        for table, contexts in triples:
-            propose(*table.words(contexts, _LISTED))
-        if near is not None:
-            bounds, found, shares = near
-            text = released.texts[part]
-            propose(*expand(numbers, bounds[text], bounds[text + 1] - bounds[text], found))
-        keys = np.unique(np.concatenate(proposed))
-        words, found = keys // width, keys % width
-        priors = np.stack([self._look(each)[0] for each in looks])
-        prior = priors[look[words], found]
-        keep = prior > 0
-        words, found, prior = words[keep], found[keep], prior[keep]
-        logs = np.log(prior)
-        eps = np.array([each.epsilon for each in looks])[look[words]]
+    def _weigh_part(self, view: View) -> tuple[Ids, Singles]:
+        """Return the likeliest candidates of each word and their weights: (n, k)."""
+        rows, own, sides = self._compared(view)
+        inputs = np.where(rows < self._size, rows, -1).astype(np.int32)
+        eps = np.array([each.epsilon for each in view.looks])[view.look]
+        eps = np.repeat(eps[:, None], rows.shape[1], axis=1)
         if self.channel.row_eps is not None:
-            eps = self.channel.row_eps[found]
-        inputs = np.where(found < self._size, found, -1).astype(np.int32)
-        logs += self.channel.mechanism.log_probs_of_pairs(inputs, drawn[words], eps)
-        # topic
-        near_rows = self._topic.directions[found].astype(np.float32)
-        cosines = np.einsum("md,md->m", near_rows, topics[part][words])
-        logs += cosines * (POWER / 1e6)
-        if near is not None:
-            place = np.searchsorted(self._near_keys, text[words] * width + found)
-            place = np.minimum(place, len(self._near_keys) - 1)
-            share = np.where(self._near_keys[place] == text[words] * width + found, shares[place], 0.0)
-            total = np.array([p.sum() for p in priors])[look[words]]
-            logs += self.settings['passage'] * np.log1p(share * total / (self.settings['far'] * prior))
-        # trimming context: pairs with known neighbours
-        sides = np.array(logs)
-        for side, left in ((before, True), (after, False)):
-            has = side[words] >= 0
-            a, b = (side[words[has]], found[has]) if left else (found[has], side[words[has]])
-            codes = self._gains.lookup(a, b)
-            sides[has] += np.log(decode_gains(codes).astype(np.float64))
-            if not left:
-                sides[has] += np.log(self._backoff[found[has]])
-        if triples:
-            top = np.full(len(part), -np.inf); np.maximum.at(top, words, sides)
-            base = np.exp(sides - top[words])
-            base /= np.bincount(words, base, len(part))[words]
-            extra = np.zeros(len(words))
-            for power, (table, contexts) in zip(self.settings['triples'], triples):
-                extra += power * np.log(table.gains(contexts[words], found, np.maximum(base, 1e-9)))
-            logs += extra; sides += extra
-        order = np.lexsort((-sides, words))
-        words, found, logs = words[order], found[order], logs[order]
-        begins = np.searchsorted(words, numbers)
-        rank = np.arange(len(words)) - begins[words]
-        keep = rank < self.settings['kept']
-        words, found, logs, rank = words[keep], found[keep], logs[keep], rank[keep]
-        top = np.full(len(part), -np.inf); np.maximum.at(top, words, logs)
-        value = np.exp(logs - np.where(np.isfinite(top), top, 0.0)[words])
-        value = np.where(np.isfinite(logs), np.maximum(value, _LEAST), 0.0)
-        rows[rank, part[words]] = found
-        weights[rank, part[words]] = value
+            eps = self.channel.row_eps[rows]
+        drawn = np.repeat(view.drawn, rows.shape[1])
+        law = self.channel.mechanism.log_probs_of_pairs(
+            inputs.reshape(-1), drawn, eps.reshape(-1)
+        )
+        own += law.reshape(rows.shape)
+        own += np.log(self._topic.factors_by(rows, view.means))
+        # Of equal weight are those that no evidence speaks for.
+        chosen = largest(_relative(own + sides), _KEPT)
+        rows = np.take_along_axis(rows, chosen, axis=1)
+        return rows, _relative(np.take_along_axis(own, chosen, axis=1))
 
-    def _triples(self, before2, before, after, after2):
-        if self._kind is None: return []
-        width = self._size + 2
-        def code(a, b): return np.where((a >= 0) & (b >= 0), a * width + b, -1)
-        codes = code(before2, before), code(before, after), code(after, after2)
-        return list(zip(self._kind.triples, codes))
+    def _compared(self, view: View) -> tuple[Ids, Floats, Floats]:
+        """Return candidates of each word, and logarithms of their weights: (n, c).
 
-    def _near(self, released, sequence, guessed, sure):
-        if self._kind is None: return None
-        rows = np.array(sequence.rows)
-        places = np.flatnonzero(sequence.drawn >= 0)
-        shares = np.ones(len(rows))
-        rows[places], shares[places] = guessed, sure
-        inside = (rows >= 0) & (rows < self._size)
-        bounds, found, values = [0], [], []
-        ends = np.searchsorted(sequence.texts, np.arange(len(released.ends) + 1))
-        for text in range(len(released.ends)):
-            part = np.arange(ends[text], ends[text + 1])
-            part = part[inside[part]]
-            words, share = self._kind.passages.near(rows[part], shares[part])
-            found.append(words); values.append(share); bounds.append(bounds[-1] + len(words))
-        bounds = np.array(bounds)
-        found = np.concatenate(found); values = np.concatenate(values)
-        self._near_keys = np.repeat(np.arange(len(bounds) - 1), np.diff(bounds)) * (self._size + 1) + found
-        return bounds, found, values
+        First those without the pairs of neighbours, the draw and the topic; then those
+        of the pairs with known neighbours. -inf for padding.
+        """
+        words, rows, from_draw = self._proposed(view)
+        priors = np.stack([each.prior for each in view.looks])
+        prior = priors[view.look[words], rows]
+        possible = prior > 0.0
+        words, rows, prior = words[possible], rows[possible], prior[possible]
+        from_draw = from_draw[possible]
+        own = np.log(prior)
+        if view.near is not None:
+            totals = priors.sum(axis=1)[view.look[words]]
+            shares = view.near.shares_of(view.texts[words], rows, self._size)
+            own += _NEAR * np.log1p(shares * totals / (_FAR * prior))
+        sides = self._of_pairs(view, words, rows)
+        if self._kind is not None:
+            before = np.exp(own + sides - _largest(own + sides, words, len(view.drawn)))
+            before /= np.bincount(words, before, len(view.drawn))[words]
+            for power, contexts, triples in self._triples(view):
+                known = contexts[words] >= 0
+                given = contexts[words[known]], rows[known], before[known]
+                own[known] += power * np.log(triples.raised(*given))
+        # All candidates of the draw stay, of the others the likeliest ones.
+        order = np.lexsort((-(own + sides), ~from_draw, words))
+        begins = np.searchsorted(words[order], np.arange(len(view.drawn)))
+        column = np.arange(len(words)) - begins[words[order]]
+        order, column = (each[column < _DRAWN + _COMPARED] for each in (order, column))
+        shape = len(view.drawn), _DRAWN + _COMPARED
+        chosen, compared = np.zeros(shape, np.int32), np.full((2, *shape), -np.inf)
+        at = words[order], column
+        chosen[at], compared[0][at], compared[1][at] = (
+            each[order] for each in (rows, own, sides)
+        )
+        return chosen, compared[0], np.where(np.isfinite(compared[1]), compared[1], 0.0)
 
-    def _prior(self, shown: Observation) -> tuple[Floats, Ints, Ids]:
-        """Return the prior (V + 1,) of an observation, its first words, and the table of inputs."""
+    def _proposed(self, view: View) -> tuple[Ints, Ints, Ints]:
+        """Return words and candidates, and which of them the draw proposes: (m,)."""
+        width, proposed = self._size + 1, []
+        numbers = np.arange(len(view.drawn))
+        for number, look in enumerate(view.looks):
+            at = numbers[view.look == number]
+            inputs = look.inputs[view.drawn[at]]
+            proposed.append((np.repeat(at, inputs.shape[1]), inputs.reshape(-1)))
+        drawn = np.concatenate([words * width + rows for words, rows in proposed])
+        for number, look in enumerate(view.looks):
+            at = numbers[view.look == number]
+            first = np.repeat(at, len(look.first)), np.tile(look.first, len(at))
+            proposed.append(first)
+        for capital in (False, True):
+            at = numbers[view.capital == capital]
+            if len(at):
+                for lists, side in zip(self._lists(capital), (1, 2), strict=True):
+                    which, rows = lists.words(view.around[side, at], _LISTED)
+                    proposed.append((at[which], rows))
+        for _, contexts, triples in self._triples(view):
+            proposed.append(triples.words(contexts, _LISTED))
+        if view.near is not None:
+            proposed.append(view.near.words(view.texts))
+        keys = np.concatenate([words * width + rows for words, rows in proposed])
+        keys.sort()
+        keys = keys[np.append(True, np.diff(keys) > 0)[: len(keys)]]
+        return keys // width, keys % width, np.isin(keys, drawn)
+
+    def _triples(self, view: View) -> Iterator[tuple[float, Ints, Contexts]]:
+        """Yield for each kind of triple its power, contexts (n,) and their counts."""
+        if self._kind is None:
+            return
+        width, around = self._size + 2, view.around
+        pairs = (0, 1), (1, 2), (2, 3)
+        for power, (first, second), triples in zip(
+            _TRIPLES, pairs, self._kind.triples, strict=True
+        ):
+            known = (around[first] >= 0) & (around[second] >= 0)
+            contexts = np.where(known, around[first] * width + around[second], -1)
+            yield power, contexts, triples
+
+    def _of_pairs(self, view: View, words: Ints, rows: Ints) -> Floats:
+        """Return ln of the gains of candidates beside their known neighbours: (m,)."""
+        logs = np.zeros(len(words))
+        for side in (1, 2):
+            beside = view.around[side, words]
+            known = np.flatnonzero(beside >= 0)
+            first, second = beside[known], rows[known]
+            if side == 2:
+                first, second = second, first
+                logs[known] += self._backoff[first]
+            gains = decode_gains(self._gains.lookup(first, second))
+            logs[known] += np.log(gains.astype(np.float64))
+        return logs
+
+    def _look(self, shown: Observation) -> Look:
+        """Return the words that may be behind an observation."""
         alone = self._alone
         if self._kind is not None:
-            counts = self._kind.shown[int(shown.capital)] if self.channel.policy.common else self._kind.shown.sum(axis=0)
-            from dptext.attackers.training import absolute_discount as discount
-            less = discount(counts[counts > 0])
-            general = self.channel.restrict_prior(shown._replace(form=-1), alone)
-            general = general / general.sum()
-            alone = np.maximum(counts - less, 0.0) + less * max((counts > 0).sum(), 1) * general
-            alone /= alone.sum()
+            # Counted with this capital; the rest goes by frequency.
+            counts = self._kind.shown[int(shown.capital)]
+            any_form = self.channel.restrict_prior(shown._replace(form=-1), alone)
+            discount = absolute_discount(counts[counts > 0])
+            freed = discount * max(int((counts > 0).sum()), 1)
+            alone = np.maximum(counts - discount, 0.0)
+            alone += freed * any_form / any_form.sum()
         prior = self.channel.restrict_prior(shown, alone)
-        order = np.argsort(-prior, kind="stable")[:_FREQUENT]
-        order = np.append(order, self._size)
+        prior /= prior.sum()
+        first = np.append(np.argsort(-prior, kind="stable")[:_FREQUENT], self._size)
         table = self.channel.candidates(shown.epsilon, _DRAWN, prior)
-        return prior, order, table.rows
+        return Look(shown.epsilon, prior, first, table.rows)
 
-    def _listed_pairs(self, capital: bool):
-        """Return for each context the likeliest words after and before it."""
+    def _lists_of(self, capital: bool) -> tuple[Lists, Lists]:
+        """Return the likeliest replaced words after each context, and before it."""
         shown = Observation(1.0, capital)
-        possible = self.channel.restrict_prior(shown, np.ones(self._size + 1)) > 0
+        possible = self.channel.restrict_prior(shown, self._alone) > 0.0
         model = self._pairs
-        contexts, following = model.contexts, np.asarray(model.following, np.int64)
-        gains = decode_gains(np.asarray(model.gains)).astype(np.float64)
+        first, second = model.contexts, np.asarray(model.following, np.int64)
+        logs = np.log(decode_gains(np.asarray(model.gains)).astype(np.float64))
         lists = []
-        for side, words, worth in (
-            (contexts, following, gains),
-            (following, contexts, gains * self._backoff[contexts]),
+        for contexts, words, worth in (
+            (first, second, logs),
+            (second, first, logs + self._backoff[first]),
         ):
-            keep = words <= self._size
-            keep[keep] = possible[words[keep]]
-            s, w = side[keep], words[keep]
-            value = worth[keep] * self._alone[w]
-            order = np.lexsort((-value, s))
-            lists.append((np.searchsorted(s[order], np.arange(self._size + 3)), w[order]))
-        return lists
+            kept = words <= self._size
+            kept[kept] = possible[words[kept]]
+            of_context, rows = contexts[kept], words[kept]
+            order = np.lexsort((-worth[kept] - np.log(self._alone[rows]), of_context))
+            ends = np.searchsorted(of_context[order], np.arange(self._size + 3))
+            lists.append(Lists(ends, rows[order]))
+        return lists[0], lists[1]
 
 
 class SameKindAttacker(Reader):
@@ -270,8 +346,24 @@ class SameKindAttacker(Reader):
     name = "same-kind"
     assumes = (
         "knows mechanism and epsilon; reads all that is released of a text with the "
-        "pairs of words of other public texts of the same kind, and what it is about"
+        "pairs and triples of words and the topics of other public texts of the same "
+        "kind"
     )
 
     def __init__(self, channel: Channel, kind: Kind) -> None:
         super().__init__(channel, kind.pairs, kind)
+
+
+def _largest(values: Floats, words: Ints, count: int) -> Floats:
+    """Return for each value (m,) the largest one of its word."""
+    largest_of = np.full(count, -np.inf)
+    np.maximum.at(largest_of, words, values)
+    return largest_of[words]
+
+
+def _relative(logs: Floats) -> Singles:
+    """Return weights relative to the best of each word, so that they stay in range."""
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
+    return weights.astype(np.float32)
