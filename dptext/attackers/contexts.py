@@ -156,15 +156,14 @@ class Passages:
         first = np.sort(np.argsort(-sums, kind="stable")[:_NEAR])
         return found[first], sums[first] / max(float(sums.sum()), _TINY)
 
-    def near_all(
-        self, sequence: WordSequence, rows: Ints, shares: Floats, texts: int
-    ) -> Near:
-        """Return the replaced words near to each text of a sequence.
+    def near_all(self, rows: Ints, shares: Floats, texts: Ints) -> Near:
+        """Return the replaced words near to each text.
 
-        With rows (s,) for its own, -1 where nothing is known, and their shares (s,).
+        By the words (s,) of ascending texts, -1 for unknown ones, and their shares.
         """
+        count = int(texts.max(initial=-1)) + 1
         inside = np.flatnonzero((rows >= 0) & (rows < self._size))
-        ends = np.searchsorted(sequence.texts[inside], np.arange(texts + 1))
+        ends = np.searchsorted(texts[inside], np.arange(count + 1))
         each = [
             self.near(rows[inside[begin:end]], shares[inside[begin:end]])
             for begin, end in pairwise(ends.tolist())
@@ -176,7 +175,7 @@ class Passages:
                 zip(*each, strict=True), (np.int64, np.float64), strict=True
             )
         )
-        keys = np.repeat(np.arange(texts), counts) * (self._size + 1) + found
+        keys = np.repeat(np.arange(count), counts) * (self._size + 1) + found
         return Near(np.concatenate(([0], np.cumsum(counts))), found, sums, keys)
 
 

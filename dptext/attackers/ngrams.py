@@ -446,7 +446,7 @@ class WholeGains:
         self.following = np.asarray(model.following, np.int32)[order]
         self.gains = np.asarray(model.gains, np.int8)[order]
 
-    def lookup(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+    def lookup(self, contexts: Rows, following: Rows) -> NDArray[np.int8]:
         """Return the codes of the gains of pairs of rows, arrays that broadcast."""
         keys = contexts.astype(np.int64) * self._rows + following
         if not len(self._keys):

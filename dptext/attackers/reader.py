@@ -14,7 +14,8 @@ triples are 1.
 
 Candidates are the likeliest inputs of the draw, and the likeliest words by each of the
 others: where common words are copied the draw tells next to nothing, and the words
-around it nearly all. A second reading takes the likely words of the first for known.
+around it nearly all. There, with text of the kind, a second reading takes the likely
+words of the first for known.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ from dptext.attackers.contexts import Contexts, Kind, Near, WordSequence, expand
 from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
 from dptext.attackers.pairs import POWER, find_topic, largest
 from dptext.attackers.posterior import WordCandidates
-from dptext.types import Floats, Ids, Ints, Released, Singles
+from dptext.types import Floats, Ids, Ints, Mask, Released, Singles
 
 # Candidates of a word by its draw, by a pair or triple, and by frequency alone.
 _DRAWN, _LISTED, _FREQUENT = 40, 150, 30
@@ -55,8 +56,10 @@ class Look(NamedTuple):
     """The words that may be behind an observation."""
 
     epsilon: float
-    #: (V + 1,) p of each word, 0 for excluded ones.
+    #: (V + 1,) p of each word with this capital, 0 for excluded ones.
     prior: Floats
+    #: (V + 1,) the same whatever the capital.
+    frequency: Floats
     #: The most frequent words, and the unknown word.
     first: Ints
     #: (O, c) the likeliest inputs of each output.
@@ -81,7 +84,8 @@ class View(NamedTuple):
     """The knowledge of one reading about drawn words (n,)."""
 
     drawn: Ids
-    texts: Ints
+    #: (n,) the number of each word's half of its text.
+    halves: Ints
     looks: list[Look]
     #: (n,) the number of each word's look; (n,) whether a capital is shown.
     look: Ints
@@ -97,7 +101,7 @@ class View(NamedTuple):
         at = slice(begin, end)
         return self._replace(
             drawn=self.drawn[at],
-            texts=self.texts[at],
+            halves=self.halves[at],
             look=self.look[at],
             capital=self.capital[at],
             around=self.around[:, at],
@@ -124,6 +128,9 @@ class Reader:
         self._alone = np.exp(pairs.alone[: self._size + 1].astype(np.float64))
         self._backoff = pairs.backoff.astype(np.float64)
         self._topic = find_topic(channel.lexicon, POWER)
+        # Among drawn words alone first guesses mislead as often as they help.
+        reads_again = kind is not None and channel.policy.common > 0
+        self._readings = _READINGS if reads_again else 1
         self._looks = lru_cache(maxsize=TABLES)(self._look)
         self._lists = lru_cache(maxsize=2)(self._lists_of)
 
@@ -140,7 +147,7 @@ class Reader:
         chains = posterior.find_chains(released, self.channel.lexicon)
         count = len(released.drawn)
         guess, sure = np.full(count, -1), np.zeros(count)
-        for _ in range(1 if self._kind is None else _READINGS):
+        for _ in range(self._readings):
             view = self._view(released, sequence, guess, sure)
             rows, weights = self._weigh(view)
             slots, backoff = self._gains.slot_of[rows], np.exp(self._backoff[rows])
@@ -158,10 +165,7 @@ class Reader:
         known = np.array(sequence.rows)
         near = None
         if self._kind is not None:
-            shares = np.ones(len(known))
-            known[places], shares[places] = guess, sure
-            texts = len(released.ends)
-            near = self._kind.passages.near_all(sequence, known, shares, texts)
+            near = self._near(sequence, places, guess, sure)
         known[places] = np.where(sure >= _SURE, guess, -1)
         looks, look = [], np.zeros(len(guess), np.int64)
         capital = np.zeros(len(guess), np.int64)
@@ -170,7 +174,7 @@ class Reader:
             look[at], capital[at] = number, shown.capital
         return View(
             drawn=released.drawn,
-            texts=released.texts,
+            halves=2 * released.texts + np.arange(len(guess)) % 2,
             looks=looks,
             look=look,
             capital=capital,
@@ -178,6 +182,25 @@ class Reader:
             means=self._topic.means(released),
             near=near,
         )
+
+    def _near(
+        self, sequence: WordSequence, places: Ints, guess: Ints, sure: Floats
+    ) -> Near:
+        """Return the words near to each half of the drawn words of texts.
+
+        Copied words and the guesses of the other half tell them, so that no guess
+        speaks for itself.
+        """
+        parts = []
+        for half in (0, 1):
+            rows, shares = np.array(sequence.rows), np.ones(len(sequence.rows))
+            rows[places] = np.where(np.arange(len(guess)) % 2 == half, -1, guess)
+            shares[places] = sure
+            parts.append((rows, shares))
+        rows, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
+        texts = np.concatenate((2 * sequence.texts, 2 * sequence.texts + 1))
+        order = np.argsort(texts, kind="stable")
+        return self._kind.passages.near_all(rows[order], shares[order], texts[order])
 
     def _weigh(self, view: View) -> tuple[Ids, Singles]:
         """Return the likeliest candidates of each word and their weights: (k, n)."""
@@ -216,24 +239,28 @@ class Reader:
         of the pairs with known neighbours. -inf for padding.
         """
         words, rows, from_draw = self._proposed(view)
-        priors = np.stack([each.prior for each in view.looks])
-        prior = priors[view.look[words], rows]
+        look = view.look[words]
+        prior = np.stack([each.prior for each in view.looks])[look, rows]
         possible = prior > 0.0
-        words, rows, prior = words[possible], rows[possible], prior[possible]
-        from_draw = from_draw[possible]
-        own = np.log(prior)
+        words, rows, look, prior, from_draw = (
+            each[possible] for each in (words, rows, look, prior, from_draw)
+        )
+        # Without the capital, which the counts of contexts do not tell.
+        frequency = np.stack([each.frequency for each in view.looks])[look, rows]
+        context = np.zeros(len(words))
         if view.near is not None:
-            totals = priors.sum(axis=1)[view.look[words]]
-            shares = view.near.shares_of(view.texts[words], rows, self._size)
-            own += _NEAR * np.log1p(shares * totals / (_FAR * prior))
+            shares = view.near.shares_of(view.halves[words], rows, self._size)
+            context += _NEAR * np.log1p(shares / (_FAR * frequency))
         sides = self._of_pairs(view, words, rows)
         if self._kind is not None:
-            before = np.exp(own + sides - _largest(own + sides, words, len(view.drawn)))
+            logs = np.log(frequency) + context + sides
+            before = np.exp(logs - _largest(logs, words, len(view.drawn)))
             before /= np.bincount(words, before, len(view.drawn))[words]
             for power, contexts, triples in self._triples(view):
                 known = contexts[words] >= 0
                 given = contexts[words[known]], rows[known], before[known]
-                own[known] += power * np.log(triples.raised(*given))
+                context[known] += power * np.log(triples.raised(*given))
+        own = np.log(prior) + context
         # All candidates of the draw stay, of the others the likeliest ones.
         order = np.lexsort((-(own + sides), ~from_draw, words))
         begins = np.searchsorted(words[order], np.arange(len(view.drawn)))
@@ -247,7 +274,7 @@ class Reader:
         )
         return chosen, compared[0], np.where(np.isfinite(compared[1]), compared[1], 0.0)
 
-    def _proposed(self, view: View) -> tuple[Ints, Ints, Ints]:
+    def _proposed(self, view: View) -> tuple[Ints, Ints, Mask]:
         """Return words and candidates, and which of them the draw proposes: (m,)."""
         width, proposed = self._size + 1, []
         numbers = np.arange(len(view.drawn))
@@ -269,7 +296,7 @@ class Reader:
         for _, contexts, triples in self._triples(view):
             proposed.append(triples.words(contexts, _LISTED))
         if view.near is not None:
-            proposed.append(view.near.words(view.texts))
+            proposed.append(view.near.words(view.halves))
         keys = np.concatenate([words * width + rows for words, rows in proposed])
         keys.sort()
         keys = keys[np.append(True, np.diff(keys) > 0)[: len(keys)]]
@@ -304,20 +331,26 @@ class Reader:
 
     def _look(self, shown: Observation) -> Look:
         """Return the words that may be behind an observation."""
-        alone = self._alone
+        capital = any_capital = self._alone
         if self._kind is not None:
-            # Counted with this capital; the rest goes by frequency.
-            counts = self._kind.shown[int(shown.capital)]
-            any_form = self.channel.restrict_prior(shown._replace(form=-1), alone)
-            discount = absolute_discount(counts[counts > 0])
-            freed = discount * max(int((counts > 0).sum()), 1)
-            alone = np.maximum(counts - discount, 0.0)
-            alone += freed * any_form / any_form.sum()
-        prior = self.channel.restrict_prior(shown, alone)
+            counts = self._kind.shown
+            capital = self._smoothed(counts[int(shown.capital)], shown)
+            any_capital = self._smoothed(counts.sum(axis=0), shown)
+        prior = self.channel.restrict_prior(shown, capital)
         prior /= prior.sum()
+        frequency = self.channel.restrict_prior(shown, any_capital)
+        frequency /= frequency.sum()
         first = np.append(np.argsort(-prior, kind="stable")[:_FREQUENT], self._size)
         table = self.channel.candidates(shown.epsilon, _DRAWN, prior)
-        return Look(shown.epsilon, prior, first, table.rows)
+        return Look(shown.epsilon, prior, frequency, first, table.rows)
+
+    def _smoothed(self, counts: Floats, shown: Observation) -> Floats:
+        """Return counts less their discount, which goes to all words: (V + 1,)."""
+        general = self.channel.restrict_prior(shown._replace(form=-1), self._alone)
+        discount = absolute_discount(counts[counts > 0])
+        freed = discount * max(int((counts > 0).sum()), 1)
+        smoothed: Floats = np.maximum(counts - discount, 0.0)
+        return smoothed + freed * general / general.sum()
 
     def _lists_of(self, capital: bool) -> tuple[Lists, Lists]:
         """Return the likeliest replaced words after each context, and before it."""
@@ -366,4 +399,6 @@ def _relative(logs: Floats) -> Singles:
     top = logs.max(axis=1, keepdims=True)
     weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
     weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
+    # If nothing explains a draw, all candidates are alike.
+    weights = np.where(np.isfinite(top), weights, 1.0)
     return weights.astype(np.float32)

@@ -23,7 +23,7 @@ from dptext.lexicons.from_text import KeyCounts
 from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Floats, Ids, Ints, Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon, Rows
 
 # Public probability of unknown words, and the same of the end of a sentence.
 _UNKNOWN = 0.01
@@ -126,7 +126,8 @@ class KindCounts:
         self._lexicon, self._policy = lexicon, policy
         self._tokenizer = Tokenizer(lexicon, policy)
         self._pairs = PairCounts(lexicon)
-        self._parts: list[tuple[Ints, Ints, Ints]] = []
+        # Rows, capitals and texts of each batch.
+        self._parts: list[tuple[Rows, Rows, Rows]] = []
         self._texts = 0
 
     @property
