@@ -17,14 +17,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.attackers import kernel, posterior
 from dptext.attackers.channel import TABLES, Channel, Observation
-from dptext.attackers.ngrams import Gains, Ngrams, WholeGains
+from dptext.attackers.ngrams import Gains, Ngrams
 from dptext.attackers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.noise import unit
 from dptext.tokens import language_data
@@ -127,15 +127,24 @@ class Topic:
         self, rows: Ids, released: Released, sums: TopicSums | None = None
     ) -> Singles:
         """Return the factors of candidates with rows (n, c), V the unknown word."""
-        sums = sums or self.sums(released)
-        topics = self._topics(released.drawn, released.texts, sums)
+        topics = self.means(released, sums)
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
-            near = self.directions[rows[part]].astype(np.float32)
-            cosines = np.einsum("ncd,nd->nc", near, topics[part])
-            codes = np.rint(cosines * self.scale).astype(np.int64)
-            factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
+            factors[part] = self.factors_by(rows[part], topics[part])
+        return factors
+
+    def means(self, released: Released, sums: TopicSums | None = None) -> Singles:
+        """Return the mean direction of the other words of each word's text: (n, d)."""
+        sums = sums or self.sums(released)
+        return self._topics(released.drawn, released.texts, sums)
+
+    def factors_by(self, rows: Ids, means: Singles) -> Singles:
+        """Return the factors of candidates (n, c) by mean directions (n, d)."""
+        near = self.directions[rows].astype(np.float32)
+        cosines = np.einsum("ncd,nd->nc", near, means)
+        codes = np.rint(cosines * self.scale).astype(np.int64)
+        factors: Singles = self.values.take(codes + len(self.values) // 2, mode="clip")
         return factors
 
     def nearness(
@@ -243,8 +252,7 @@ class BatchPart(NamedTuple):
 
 # The tables of a model and a lexicon are large, and pipelines share them.
 _gains = lru_cache(maxsize=2)(Gains)
-_whole_gains = lru_cache(maxsize=2)(WholeGains)
-_topic = lru_cache(maxsize=2)(Topic)
+find_topic = lru_cache(maxsize=2)(Topic)
 
 
 class PairAttacker:
@@ -254,8 +262,6 @@ class PairAttacker:
     - kept: candidates that are weighed with the words around, the likeliest ones; all
       if None.
     - weight: power of the language model; topic: power of the topic, 0 for none.
-    - whole: use the pairs of all words, not only of likely ones. Slow; for attackers
-      with a weight of 1. There is no best path.
     - common: weight of a common word relative to words that may have been replaced. No
       replaced word was common, but decoders may write such a word: people read these
       best.
@@ -276,7 +282,6 @@ class PairAttacker:
         weight: float = 1.0,
         topic: float = 0.0,
         kept: int | None = None,
-        whole: bool = False,
         common: float = 0.0,
     ) -> None:
         channel.check()
@@ -288,28 +293,15 @@ class PairAttacker:
         # All inputs are the words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
-        assert weight == 1.0 or not whole
-        self._gains = _whole_gains(model) if whole else _gains(model, weight)
+        self._gains = _gains(model, weight)
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
         self._backoff_scores = posterior.to_scores(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = posterior.to_scores(alone)
-        self._topic = _topic(channel.lexicon, topic) if topic else None
+        self._topic = find_topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=TABLES)(self._table)
-
-    def at_full_strength(self) -> PairAttacker:
-        """Return the strongest attacker with the same model."""
-        return PairAttacker.strongest(self.channel, self._model)
-
-    @classmethod
-    def strongest(cls, channel: Channel, model: Ngrams, *, whole: bool = True) -> Self:
-        """Return the attacker that finds most with a model of pairs alone.
-
-        With the pairs of all words (whole) it takes several times as long.
-        """
-        return cls(channel, model, topic=POWER, whole=whole)
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return the candidates of each drawn word and their probabilities: (k, n)."""
@@ -417,7 +409,6 @@ class PairAttacker:
         return closest.T, PathCandidates(*(each.T for each in scored))
 
     def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
-        assert isinstance(self._gains, Gains)
         chosen = posterior.viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
@@ -504,16 +495,6 @@ class PairAttacker:
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
         return CandidateTable(rows, writable, weights.astype(np.float32))
-
-
-class SameKindAttacker(PairAttacker):
-    """Reads with the pairs of public text of the same kind."""
-
-    name = "same-kind"
-    assumes = (
-        "knows mechanism and epsilon; reads all that is released of a text with the "
-        "pairs of words of other public texts of the same kind, and what it is about"
-    )
 
 
 def largest(weights: Singles, count: int) -> Ints:

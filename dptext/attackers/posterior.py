@@ -115,8 +115,8 @@ class ChainBlock(NamedTuple):
         return [slice(*pair) for pair in pairwise([0, *self.ends])]
 
 
-def find_chains(released: Released, lexicon: Lexicon) -> Chains:
-    """Return the chains of a batch."""
+def known_rows(released: Released, lexicon: Lexicon) -> Ints:
+    """Return the row of each piece that is a known context, -1 for others: (p,)."""
     row_of, unknown = lexicon.row_of, len(lexicon.words)
     kind = released.flags & kinds.KIND
     known = np.full(len(kind), -1, np.int64)
@@ -131,10 +131,15 @@ def find_chains(released: Released, lexicon: Lexicon) -> Chains:
     pieces = [released.pieces[position] for position in copied.tolist()]
     rows = {piece: row_of.get(key_of(piece), unknown) for piece in {*pieces}}
     known[copied] = [rows[piece] for piece in pieces]
-    edge = unknown + 1
-    known[(released.flags & kinds.ENDER) != 0] = edge
+    known[(released.flags & kinds.ENDER) != 0] = unknown + 1
+    return known
+
+
+def find_chains(released: Released, lexicon: Lexicon) -> Chains:
+    """Return the chains of a batch."""
+    known, edge = known_rows(released, lexicon), len(lexicon.words) + 1
     # Positions of known pieces, and the edges of the batch.
-    fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(kind)]))
+    fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(known)]))
     drawn, texts = released.positions, released.texts
     # The last known piece before each drawn word: the first word of a chain has one
     # after the drawn word before it.

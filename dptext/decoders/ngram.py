@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from dptext import decoders
 from dptext.attackers import kernel, ngrams
 from dptext.attackers.channel import Channel
+from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import (
     FLUENCY,
     POWER,
@@ -30,6 +31,7 @@ from dptext.attackers.pairs import (
     WeighedCandidates,
 )
 from dptext.attackers.posterior import sum_in_order, word_major
+from dptext.attackers.reader import Reader
 from dptext.noise import unit
 from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
@@ -108,14 +110,14 @@ class Params(decoders.Params):
             kept=_READ,
             common=_COMMON if channel.policy.common else 0.0,
         )
-        return Ngram(self, attacker, model.digest)
+        return Ngram(self, attacker, model)
 
 
 class Ngram(decoders.Decoder):
     """Writes by the posterior of an attacker with pairs."""
 
-    def __init__(self, params: Params, attacker: PairAttacker, digest: str) -> None:
-        self._params, self._attacker, self._digest = params, attacker, digest
+    def __init__(self, params: Params, attacker: PairAttacker, model: Ngrams) -> None:
+        self._params, self._attacker, self._model = params, attacker, model
         vectors = attacker.channel.lexicon.vectors
         self._closeness = lru_cache(maxsize=_TABLES)(
             lambda shown: _Closeness(attacker.table(shown).rows, vectors)
@@ -124,12 +126,12 @@ class Ngram(decoders.Decoder):
     @property
     def content(self) -> Mapping[str, str]:
         """Return the digests of the model and of the lists of delicate words."""
-        return {"model": self._digest, **self._attacker.channel.lists}
+        return {"model": self._model.digest, **self._attacker.channel.lists}
 
     @property
-    def attacker(self) -> PairAttacker:
+    def attacker(self) -> Reader:
         """Return the strongest attacker with the same model."""
-        return self._attacker.at_full_strength()
+        return Reader(self._attacker.channel, self._model)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""

@@ -31,7 +31,7 @@ from dptext import cache
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.channel import ALONE as ALONE
 from dptext.attackers.channel import UnigramAttacker
-from dptext.attackers.pairs import PairAttacker, SameKindAttacker
+from dptext.attackers.reader import Reader, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
@@ -309,10 +309,10 @@ def available(pipeline: Pipeline) -> list[Attacker]:
         return []
     attackers: list[Attacker] = [UnigramAttacker(channel)]
     decoder_attacker = pipeline.decoder.attacker
-    if decoder_attacker is None or decoder_attacker.name != PairAttacker.name:
+    if decoder_attacker is None or decoder_attacker.name != Reader.name:
         model = ngrams.shipped_model(channel)
         if model is not None:
-            attackers.append(PairAttacker.strongest(channel, model))
+            attackers.append(Reader(channel, model))
     return attackers if decoder_attacker is None else [*attackers, decoder_attacker]
 
 
