@@ -253,7 +253,7 @@ class Reader:
             context += _NEAR * np.log1p(shares / (_FAR * frequency))
         sides = self._of_pairs(view, words, rows)
         if self._kind is not None:
-            logs = np.log(frequency) + context + sides
+            logs = np.log(frequency) + sides
             before = np.exp(logs - _largest(logs, words, len(view.drawn)))
             before /= np.bincount(words, before, len(view.drawn))[words]
             for power, contexts, triples in self._triples(view):

@@ -19,7 +19,6 @@ from dptext.pipeline import Pipeline
 from dptext.tokens.policy import Policy
 from dptext.types import Released
 from tests.attackers import models
-from tests.attackers import test_kernel as kernels
 from tests.attackers import test_posterior as exact
 from tests.attackers.releases import (
     ENGLISH,
@@ -135,7 +134,7 @@ def test_all_evidence_weighs_as_a_product(monkeypatch: pytest.MonkeyPatch) -> No
     )
     with np.errstate(divide="ignore", invalid="ignore"):
         own = np.where(prior > 0, prior * (1 + near / (reader._FAR * prior)), 0.0)
-    before = own * np.exp(beside)
+    before = prior * np.exp(beside)
     before /= before.sum()
     wanted = own * law * topic * np.exp(beside)
     contexts = [edge * width + the, the * width + of, of * width + the]
@@ -184,9 +183,9 @@ EVIDENCE = {
         "there with {hidden} it was.",
     ),
     "topic": (
-        "the garden was late. they saw the {one} there.|"
-        "the river was late. they saw the {other} there.",
-        "the garden was late. they saw the {hidden} there.",
+        "the phone screen was late. they saw the {one} there.|"
+        "the room door was late. they saw the {other} there.",
+        "the phone screen was late. they saw the {hidden} there.",
     ),
     "capital": (
         "they saw the {One} there. they saw the {other} there.",
@@ -260,15 +259,3 @@ def test_the_attackers_of_a_pipeline_read_both_sides() -> None:
         pipeline = open_pipeline("balanced", settings)
         attackers = context_risk.available(pipeline)
         assert [type(each) for each in attackers][1:] == [Reader]
-
-
-@kernels.needs_kernel
-def test_the_kernel_gives_the_bytes_of_numpy() -> None:
-    """With and without the kernel the posterior has the same bits."""
-    batch = release(Policy(), TEXTS)
-    attacker = Reader(make_channel(Policy()), models.model(ENGLISH))
-    rows, likely = attacker.posterior(batch)
-    with kernels.numpy_alone():
-        plain = attacker.posterior(batch)
-    np.testing.assert_array_equal(rows, plain[0])
-    np.testing.assert_array_equal(likely, plain[1])
