@@ -135,9 +135,7 @@ class Fields:
     def _warn_of_sample(self) -> None:
         self._warn_of_copies()
         if self._null_marks:
-            where = ""
-            if self.records == SAMPLE:
-                where = f" in the first {SAMPLE} records"
+            where = f" in the first {SAMPLE} records" if self.records == SAMPLE else ""
             count = f"{self._null_marks} texts{where} are null marks"
             if self._null_marks == 1:
                 count = f"1 text{where} is a null mark"

@@ -295,9 +295,9 @@ class Source:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
             source = Input(
-                stream,
-                selection,
-                where,
+                stream=stream,
+                selection=selection,
+                location=where,
                 start=self._next,
                 is_alone=len(self._job.inputs) == 1,
             )
