@@ -290,7 +290,7 @@ class Source:
         return self._texts
 
     def _read(
-        self, stream: BinaryIO, name: str, parts: bool
+        self, stream: BufferedReader, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
