@@ -28,7 +28,7 @@ from benchmarks.private_rows import read_rows
 from dptext import lexicons, open_pipeline
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Candidates, Channel
-from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.reader import SameKindAttacker
 from dptext.measures import context_risk
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -81,8 +81,8 @@ def by_category(profile: str) -> None:
     found = {name: np.zeros(2 + len(ways), np.int64) for name in names}
     shipped = ngrams.find_model(ngrams.ENGLISH, drawn.channel)
     for corpus in KINDS.values():
-        model = counted(corpus, drawn).model(1, {}, shipped)
-        attacker = SameKindAttacker.strongest(drawn.channel, model)
+        kind = counted(corpus, drawn).kind(shipped)
+        attacker = SameKindAttacker(drawn.channel, kind)
         rows = read_rows(corpus.read)[: corpus.texts]
         records = [
             Record(number, (str(row["text"]),), None) for number, row in enumerate(rows)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from enum import Enum, auto
 from pathlib import Path
 
 from dptext._version import __version__
@@ -10,6 +11,32 @@ from dptext._version import __version__
 VARIABLE = "DPTEXT_KERNEL"
 LEXICON = Path(__file__).parent / "data" / "english" / "meta.json"
 _SOURCE = Path(__file__).parent / "attackers" / "kernel.c"
+
+
+class Source(Enum):
+    """The origin of an installation."""
+
+    #: A package of an index, or the file of one.
+    PACKAGE = auto()
+    #: A folder with the source, copied or not installed at all.
+    FOLDER = auto()
+    #: The same, not copied: edits count at once.
+    EDITABLE = auto()
+
+
+def source() -> Source:
+    """Return the origin of this installation, by the file that pip leaves (PEP 610)."""
+    import json
+    from importlib import metadata
+
+    try:
+        written = metadata.distribution("dptext").read_text("direct_url.json")
+    except metadata.PackageNotFoundError:
+        return Source.FOLDER
+    folder = json.loads(written or "{}").get("dir_info")
+    if folder is None:
+        return Source.PACKAGE
+    return Source.EDITABLE if folder.get("editable") else Source.FOLDER
 
 
 def kernel_file() -> Path:

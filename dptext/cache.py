@@ -307,4 +307,4 @@ def _private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
     if not kind(status.st_mode):
         return False
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
-    return status.st_uid in (os.geteuid(), 0) and not others
+    return streams.is_own(status) and not others

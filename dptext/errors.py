@@ -21,13 +21,22 @@ from __future__ import annotations
 
 import sys
 
+from dptext._built import Source, source
+
 
 def install_command(extra: str) -> str:
-    """Return how to install an extra: from a checkout, as there is no release yet.
+    """Return the command that adds an extra to this installation."""
+    known = source()
+    if known is Source.PACKAGE:
+        return f'pip install "dptext[{extra}]"'
+    editable = "-e " if known is Source.EDITABLE else ""
+    return f'pip install {editable}".[{extra}]" (in the folder of dptext)'
 
-    The name of a package that nobody has registered could become that of another one.
-    """
-    return f'pip install ".[{extra}]" (in the folder of dptext)'
+
+class Urgent(str):
+    """A warning that a quiet run shows as well: about data that moved unasked."""
+
+    __slots__ = ()
 
 
 class DptextError(Exception):

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dptext.errors import ComponentError, DptextError, InternalError
 from dptext.registry import owner
 
+_TOO_MANY = (errno.EMFILE, errno.ENFILE)
 _LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
 
 
@@ -27,6 +28,19 @@ def is_memory_error(error: BaseException) -> bool:
         bytearray(_LITTLE)
     except MemoryError:
         return True
+    return False
+
+
+def lacks_files(error: BaseException | None) -> bool:
+    """Tell whether a file could not be opened as too many are open.
+
+    An error that was raised in its place, here or in another process, has its words.
+    """
+    while error is not None:
+        code = error.errno if isinstance(error, OSError) else None
+        if code in _TOO_MANY or os.strerror(errno.EMFILE) in str(error):
+            return True
+        error = error.__context__
     return False
 
 

@@ -74,9 +74,10 @@ from dptext.types import (
 # this one does. Raise it to the coming version, once between two releases, when the
 # same key, input and settings would write other bytes: otherwise two outputs of a text
 # would share random bits under different laws, and tell more than either alone.
-OUTPUT_LAWS = "0.1.0"
-# A batch is full at this many characters, whatever the number of records.
-_CHARACTERS = 2**17
+OUTPUT_LAWS = "2.0.0"
+# A batch is full at this many characters and texts, whatever the number of records, and
+# at so many characters that records keep beside their texts.
+_CHARACTERS, _REST = 2**17, 2**23
 # Noisy vectors in memory at once, which bounds it, and vectors drawn at once: few
 # enough to stay in the cache of the processor.
 _POINTS, _DRAWN = 2048, 256
@@ -411,15 +412,19 @@ class Pipeline:
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
-    """Group records, at most size of them and about 2^17 characters at a time."""
+    """Group records: at most size of them, about 2^17 characters and texts at a time.
+
+    And about 8 MiB beside the texts: a single record may have more of each.
+    """
     batch: list[Record] = []
-    characters = 0
+    characters = rest = 0
     for record in records:
         batch.append(record)
-        characters += sum(map(len, record.texts))
-        if len(batch) >= size or characters >= _CHARACTERS:
+        characters += sum(map(len, record.texts)) + len(record.texts)
+        rest += record.size
+        if len(batch) >= size or characters >= _CHARACTERS or rest >= _REST:
             yield batch
-            batch, characters = [], 0
+            batch, characters, rest = [], 0, 0
     if batch:
         yield batch
 

@@ -143,24 +143,31 @@ def key_bytes(
 ) -> bytes:
     """Return the content of a key file of any kind.
 
-    Raises UsageError if it cannot be read, or if other users may read it. Exceptions
-    are content for which is_public is true, such as a public key, and a secret of a
-    container, as its mount keeps other users out. advice is added to the message.
+    Raises UsageError if it cannot be read, or if other users may read it: also as its
+    owner, unless that is this user or root. Exceptions are content for which is_public
+    is true, such as a public key, and a secret of a container, as its mount keeps other
+    users out. advice is added to the message.
     """
     streams.check_file(path, "key file")
     try:
         with open(path, "rb") as file:
             data = file.read(_LONGEST_KEY + 1)
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
     except OSError as error:
         raise UsageError(f"key file {path}: {error.strerror}") from None
     others = stat.S_IRGRP | stat.S_IROTH | stat.S_IWGRP | stat.S_IWOTH
-    if mode & others and not (is_public(data) or _is_secret_by_mount(path)):
-        raise UsageError(
-            f"key file {path}: other users may read it; run: chmod 600 {path}, mount "
-            f"it below {_SECRETS}{advice}"
-        )
-    return data
+    is_foreign = stat.S_ISREG(status.st_mode) and not streams.is_own(status)
+    if not (status.st_mode & others or is_foreign):
+        return data
+    if is_public(data) or _is_secret_by_mount(path):
+        return data
+    problem, change = "other users may read it", "chmod 600"
+    if is_foreign:
+        problem, change = "it belongs to another user", "chown $(id -u)"
+    raise UsageError(
+        f"key file {path}: {problem}; run: {change} {path}, mount it below "
+        f"{_SECRETS}{advice}"
+    )
 
 
 class _Encryptor(Protocol):
@@ -215,6 +222,8 @@ class Randomness:
             self._output = b"f%d:" % len(encoded) + encoded
         self._computed: dict[str, Any] = {}
         self._nonce_key = derive(b"/nonce/")
+        # Copied for each record: the key is hashed once.
+        self._nonce = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
         # ECB on counter blocks that never repeat is counter mode.
         self._cipher: _BlockCipher = Cipher(
             algorithms.AES(derive(b"/noise/")),
@@ -246,7 +255,7 @@ class Randomness:
         differ in their count (repeat).
         """
         # A letter before each part and its length make the hashed bytes unambiguous.
-        hashed = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
+        hashed = self._nonce.copy()
         if record.identity is None:
             hashed.update(b"o%d" % record.ordinal)
         else:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import math
+import os
 import re
 import typing
 from collections.abc import Iterator, Mapping
@@ -138,8 +139,13 @@ def read_yaml(path: Path, kind: str) -> JsonObject:
 
 def read_content(path: str | Path, kind: str) -> bytes:
     """Read a small file such as settings. Raises UsageError."""
+    return read_with_status(path, kind)[0]
+
+
+def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
+    """Read a small file; return its content and its status. Raises UsageError."""
     try:
-        return streams.read_small(path, kind)
+        return streams.read_with_status(path, kind)
     except OSError as error:
         raise UsageError(f"{kind} {path}: {error.strerror}") from None
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-import re
 import signal
-from collections.abc import Callable, Iterator
-from functools import cache
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,8 +32,10 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-# Packages of extras that are not in `dev`.
-_OPTIONAL = re.compile("torch|spacy|nltk|sklearn|transformers|language_models")
+# A file for the names of the tests that run, and one with the names of tests to leave
+# out: `.ci/run` runs all tests in two environments, each test in one of them.
+_RAN = os.environ.get("DPTEXT_TEST_RAN")
+_LEFT_OUT = os.environ.get("DPTEXT_TEST_LEAVE_OUT")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -57,34 +56,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if is_quick else True
 
 
-@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note each test that ran and was not skipped."""
+    # The processes of pytest-xdist report to the first one, which notes all tests.
+    is_first = "PYTEST_XDIST_WORKER" not in os.environ
+    if _RAN and is_first and report.when == "call" and not report.skipped:
+        with Path(_RAN).open("a", encoding="utf-8") as file:
+            file.write(f"{report.nodeid}\n")
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    """Mark the tests of optional packages, where these are wanted."""
-    if "optional" not in config.option.markexpr:
-        return
-    for item in items:
-        fixtures = item._fixtureinfo.name2fixturedefs.values()
-        if any(map(needs_optional, (item.function, *(f[-1].func for f in fixtures)))):
-            item.add_marker("optional")
-
-
-@cache
-def needs_optional(function: Callable[..., object]) -> bool:
-    """Tell whether a test, or a helper of tests that it uses, names such a package."""
-    seen, todo = set[object](), [inspect.unwrap(function)]
-    while todo:
-        each = todo.pop()
-        if each in seen or not each.__module__.startswith("tests."):
-            continue
-        seen.add(each)
-        if _OPTIONAL.search(inspect.getsource(each)):
-            return True
-        names, known = each.__code__.co_names, each.__globals__
-        modules = [known[name] for name in names if inspect.ismodule(known.get(name))]
-        for scope in (known, *map(vars, modules)):
-            used = (scope[name] for name in names if name in scope)
-            todo += [inspect.unwrap(one) for one in used if inspect.isfunction(one)]
-    return False
+    """Leave out the tests that ran in another environment."""
+    if _LEFT_OUT:
+        ran = set(Path(_LEFT_OUT).read_text(encoding="utf-8").splitlines())
+        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in ran])
+        items[:] = [item for item in items if item.nodeid not in ran]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -8,6 +8,9 @@ import shlex
 import shutil
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -85,4 +88,31 @@ def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
         check=False,
         stdin=subprocess.DEVNULL,
     )
+    if extra := missing_extra(done.stderr):
+        pytest.skip(f'{page} needs the "{extra}" extra')
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
+
+
+def missing_extra(message: str) -> str:
+    """Return the extra that a command needs and of which a package is missing here."""
+    named = re.search(r'needs the "(\w+)" extra', message)
+    if named is None:
+        return ""
+    data = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    for requirement in data["project"]["optional-dependencies"][named[1]]:
+        name = re.match(r"[\w.-]+", requirement)
+        assert name is not None
+        try:
+            metadata.version(name[0])
+        except metadata.PackageNotFoundError:
+            return named[1]
+    return ""
+
+
+def test_a_page_is_skipped_for_an_extra_that_is_missing_alone() -> None:
+    """A command that asks for an extra that is installed is a fault."""
+    for extra, package in (("parquet", "pyarrow"), ("spark", "pyspark")):
+        line = f'dptext: Tables need the "{extra}" extra: pip install ".[{extra}]"'
+        assert missing_extra(line) == ""
+        line = line.replace("need the", "needs the")
+        assert missing_extra(line) == ("" if find_spec(package) else extra)

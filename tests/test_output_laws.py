@@ -18,16 +18,16 @@ TEXT = b"the film was good and the music was not bad\nold street, new house!\n" 
 # The laws, and what they write for TEXT: the beginning of the sha256 of each output.
 # Where an output changes, raise OUTPUT_LAWS to the coming version (once between two
 # releases) and write the digests anew; the assertion shows them.
-LAWS = "0.1.0"
+LAWS = "2.0.0"
 OUTPUTS = {
-    "rank": "2c27aca7eaf788a5",
-    "rank with forms": "7ccc312cdc152b93",
-    "laplace": "a6924b1b079ab2db",
+    "rank": "dc30732a32f67999",
+    "rank with forms": "b9f83594dd19697e",
+    "laplace": "f09bc29be0d4f485",
     "santext": "ffe35746bee74a5e",
-    "tem": "8d9d6607ae1441bf",
-    "discrete-gaussian": "266bb9d237896761",
-    "per-text": "99aeb46dc89f5fc2",
-    "record": "65a8ef9b6c631375",
+    "tem": "2441ab9ba7d88e05",
+    "discrete-gaussian": "6e47ce16492c624d",
+    "per-text": "328285637c944a79",
+    "record": "cea8b9515b49aaff",
 }
 PROFILES: dict[str, tuple[str, ...]] = {
     "rank": ("--epsilon", "4", "--set", "mechanism.k=8"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 
 import dptext
@@ -29,6 +31,32 @@ def test_a_table_keeps_common_words_and_says_so(key: str) -> None:
         "Common words and the facts that they tell can show who someone is"
         in report._repr_html_()
     )
+
+
+@pytest.mark.parametrize(
+    ("text", "gone"),
+    [
+        ("hi mark, talk to rose young about it", "mark;rose;young"),
+        ("mr power came late, mrs young too", "power;young"),
+        ("born third of may nineteen eighty", "third of may;eighty"),
+        (
+            "call six one two seven four eight double nine three",
+            "six one two;eight double nine",
+        ),
+        ("lives at 7 may street near high street", "7 may"),
+        ("Name: Summer\nCity: Reading", "Summer;Reading"),
+        ("a 104 year old man, ninety-seven years old", "104;ninety-seven"),
+    ],
+)
+def test_identities_in_everyday_spelling_do_not_stay(
+    key: str, text: str, gone: str
+) -> None:
+    """In several draws each part is replaced; by chance one may come again."""
+    texts = [f"{text}.\nDone: {number}" for number in range(12)]
+    written = dptext.privatize(texts, "readable", key=key)
+    for part in gone.split(";"):
+        stays = [re.search(rf"\b{part}\b", each) is not None for each in written]
+        assert sum(stays) < len(stays) / 2
 
 
 def test_spans_of_presidio_say_that_common_words_stay() -> None:

@@ -22,7 +22,7 @@ import pytest
 
 from dptext import streams
 from dptext.errors import InputError, MissingExtra, OutputError, UsageError
-from dptext.streams import check_distinct, open_input, plain_name
+from dptext.streams import check_distinct, open_input, outputs, plain_name
 from dptext.streams.outputs import Release, open_output
 
 zstandard = pytest.importorskip("zstandard")
@@ -467,7 +467,10 @@ def test_standard_input_that_cannot_be_read(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_parts_of_killed_runs_are_cleared(tmp_path: Path) -> None:
-    """The next writer of a target removes the dead part, not that of a live writer."""
+    """The next writer of a target removes the dead part, not that of a live writer.
+
+    The live one has another file before it then, and leaves nothing.
+    """
     code = (
         "import sys, time; from dptext.streams.outputs import open_output\n"
         "with open_output(sys.argv[1]) as output:\n"
@@ -500,8 +503,8 @@ def test_parts_of_killed_runs_are_cleared(tmp_path: Path) -> None:
         assert target.read_bytes() == b"mine"
         assert live.stdin is not None
         live.stdin.close()
-        assert live.wait() == 0
-    assert target.read_bytes() == bytes(10**6)
+        assert live.wait() == 1, "another file is there now"
+    assert target.read_bytes() == b"mine"
     names = {Path(other).name, Path(odd).name, "out"}
     assert set(os.listdir(tmp_path)) == names
 
@@ -590,13 +593,13 @@ def test_data_appear_after_their_report(
 ) -> None:
     """The file that a release opens first is renamed last."""
     renamed: list[str] = []
-    replace = os.replace
+    link = os.link
 
     def watched(part: Path, target: Path) -> None:
         renamed.append(target.name)
-        replace(part, target)
+        link(part, target)
 
-    monkeypatch.setattr(os, "replace", watched)
+    monkeypatch.setattr(os, "link", watched)
     with Release() as release:
         for name in ("data", "sidecar"):
             release.open(str(tmp_path / name))
@@ -676,3 +679,76 @@ def test_padding_of_xz_is_of_four_bytes(size: int, is_whole: bool) -> None:
         else:
             with pytest.raises(InputError, match="damaged"):
                 stream.read()
+
+
+@pytest.mark.parametrize("links", [True, False])
+@pytest.mark.parametrize(
+    ("old", "is_late"),
+    # An earlier file is locked while it is replaced.
+    [(None, False), (None, True), (b"old", False)],
+)
+def test_the_slower_of_two_writers_leaves_nothing(
+    *,
+    links: bool,
+    old: bytes | None,
+    is_late: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The file of the faster one stays, with its report; equal files are no clash."""
+    if not links:
+        monkeypatch.setattr(os, "link", _no_link)
+    names = ("data", "sidecar")
+    for name in names if old is not None else ():
+        save(tmp_path, name, old or b"")
+
+    def write(text: bytes, release: Release) -> None:
+        for name in names:
+            release.open(str(tmp_path / name)).stream.write(text)
+
+    def publish(text: bytes) -> None:
+        with Release() as first:
+            write(text, first)
+            first.commit()
+
+    with Release() as second:
+        write(b"second", second)
+        if is_late:  # the other one comes when this one is about to be renamed
+            create = outputs._create
+
+            def created(part: Path, target: Path) -> None:
+                monkeypatch.setattr(outputs, "_create", create)
+                publish(b"first")
+                create(part, target)
+
+            monkeypatch.setattr(outputs, "_create", created)
+        else:
+            publish(b"first")
+        with pytest.raises(OutputError, match="another run wrote this file meanwhile"):
+            second.commit()
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+    assert {(tmp_path / name).read_bytes() for name in names} == {b"first"}
+    with Release() as third:
+        write(b"equal", third)
+        publish(b"equal")
+        third.commit()
+    assert sorted(os.listdir(tmp_path)) == sorted(names)
+
+
+def test_files_that_would_fill_the_disk_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compressed data may unfold to a gibibyte, and beyond it to 200 times their size.
+
+    The message names the file, the limit, and the way around it.
+    """
+    assert (streams.UNFOLDED, streams.RATIO) == (2**30, 200)
+    monkeypatch.setattr(streams, "UNFOLDED", 10**6)
+    for suffix in PACKED:
+        swollen = save(tmp_path, "swollen" + suffix, PACK[suffix](b"\n" * 10**7))
+        with pytest.raises(InputError, match=r"swollen.*200 times.*unpack it first"):
+            load(swollen)
+        few = save(tmp_path, "few" + suffix, PACK[suffix](b"\n" * 10**6))
+        assert len(load(few)) == 10**6
+        usual = save(tmp_path, "usual" + suffix, PACK[suffix](DATA * 4))
+        assert load(usual) == DATA * 4

@@ -31,7 +31,8 @@ LAYERS = (
     "pseudonyms server_use shared_draws signatures overrides run",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
-    "tokens.form_finder",
+    "tokens.form_finder tokens.codes tokens.number_words tokens.addresses "
+    "tokens.name_cues",
     "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.

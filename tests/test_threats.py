@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import os
 import re
 import subprocess
 import sys
@@ -89,3 +90,17 @@ def test_a_key_that_others_may_read_is_refused(mode: int, tmp_path: Path) -> Non
     path.chmod(mode)
     with pytest.raises(UsageError, match="chmod 600"):
         RunKey.from_file(path)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_a_key_of_another_user_is_refused(tmp_path: Path) -> None:
+    """Root could read it, and so can its owner, who may know all draws."""
+    path = tmp_path / "key"
+    path.write_bytes(bytes(range(64)))
+    path.chmod(0o400)
+    os.chown(path, 65534, -1)
+    with pytest.raises(UsageError, match=r"another user; run: chown \$\(id -u\)"):
+        RunKey.from_file(path)
+    assert RunKey.from_file(path, trusted=True).origin == "key-file"
+    with path.open("rb") as file, pytest.raises(UsageError, match="another user"):
+        RunKey.from_file(f"/dev/fd/{file.fileno()}")

@@ -98,12 +98,18 @@ def test_workflows_that_the_docs_print_are_whole() -> None:
 
 
 def test_nothing_says_to_install_a_package_that_is_not_there() -> None:
-    """Until a release dptext is installed from its folder: pip install ".[parquet]"."""
+    """Pages and code say to install from the folder: pip install ".[parquet]".
+
+    Two messages name the package, where that is how dptext was installed
+    (tests/test_installed.py).
+    """
+    by_package = {ROOT / "dptext/errors.py", ROOT / "dptext/cli/doctor.py"}
     files = [
         path
         for name in ("docs", "dptext", "profiles", "examples", ".github")
         for path in (ROOT / name).rglob("*")
         if path.suffix in (".md", ".py", ".toml", ".yaml", ".yml", ".html")
+        and path not in by_package
     ]
     for path in (*files, *ROOT.glob("*.md"), *ROOT.glob("*.yml")):
         said = re.search(r"pip install[^\n(]*[ \"']dptext\b", path.read_text("utf-8"))
@@ -187,6 +193,72 @@ def test_supported_versions_are_tested() -> None:
     assert oldest
     assert matrix["python"][0] == oldest[1]
     assert {name.partition("-")[0] for name in matrix["os"]} == {"ubuntu", "macos"}
+
+
+@BASH
+def test_the_tests_run_as_readme_prints_them() -> None:
+    """The commands are read out of README; a line that is there twice or not fails."""
+    script = (ROOT / ".ci/run").read_text()
+    (function,) = re.findall(r"(?ms)^readme_line\(\) \{.*?^\}$", script)
+    named = re.findall(r"\$\(readme_line '(.*?)'\)", script)
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len(named) == 2
+    for words in (*named, "no such command", "pip"):
+        program = f"set -euo pipefail\n{function}\nreadme_line '{words}'"
+        done = subprocess.run(
+            ["bash", "-c", program], cwd=ROOT, capture_output=True, text=True
+        )
+        assert (done.returncode == 0) == (words in named)
+        assert words not in named or done.stdout.rstrip("\n") in lines
+
+
+OUTCOMES = """
+import pytest
+from pathlib import Path
+
+def test_a(): pass
+def test_b(): pytest.skip("needs more")
+@pytest.mark.skipif(True, reason="needs more")
+def test_c(): pass
+@pytest.fixture
+def data(): pytest.skip("needs more")
+def test_d(data): pass
+@pytest.mark.parametrize("name", ["x y", "a\\nb", "\u00e4"])
+def test_e(name): pass
+def test_f(): assert not Path("fails").exists()
+"""
+
+
+@pytest.mark.slow
+def test_no_test_falls_between_two_environments(tmp_path: Path) -> None:
+    """What did not run in the first one runs in the second, and nothing else."""
+    folder = tmp_path / "tests"
+    folder.mkdir()
+    shutil.copy(ROOT / "tests/conftest.py", folder)
+    (folder / "test_one.py").write_text(OUTCOMES)
+    (folder / "test_two.py").write_text(
+        "import pytest\npytest.importorskip('absent_package')\ndef test_g(): pass\n"
+    )
+    (tmp_path / "fails").touch()
+
+    def run(**variables: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "pytest", "-q", "-n", "2", "tests"],
+            cwd=tmp_path,
+            env=environment(**variables),
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.stdout.splitlines()[-1].partition(" in ")[0]
+
+    ran = tmp_path / "ran"
+    assert run(DPTEXT_TEST_RAN=str(ran)) == "1 failed, 4 passed, 4 skipped"
+    assert len(set(ran.read_text().splitlines())) == 5
+    (tmp_path / "fails").unlink()
+    (folder / "test_two.py").write_text("def test_g(): pass\n")
+    rest = run(DPTEXT_TEST_LEAVE_OUT=str(ran))
+    assert rest.startswith("1 passed, 3 skipped")
 
 
 def test_dead_links_of_the_site_fail() -> None:

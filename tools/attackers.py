@@ -10,10 +10,10 @@ Writes dptext/data/attackers.json, which plans and reports show beside the exact
 for each kind of text how many written words are the original, with the profile's
 decoder and without one, what attackers find, each of all words, of content words and by
 frequency, and what classifiers keep of the labels. Attackers are `alone` (one output
-word), `ngram` (the whole text, and the pairs that ship) and `same-kind` (besides, the
-pairs of half a million words of other public texts of the kind). Texts are public test
-data: no order and no weight of a decoder was chosen by the rows that are read, and no
-row is read by pairs that counted it. Draws have a fixed seed.
+word), `ngram` (the whole text, and the pairs that ship) and `same-kind` (besides, half
+a million words of other public texts of the kind). Texts are public test data: no order
+and no weight of a decoder was chosen by the rows that are read, and no row is read with
+text that counted it or nearly repeats it. Draws have a fixed seed.
 
 All that ships is `balanced` at each risk of the ladder, `strict` and `readable` at
 their own. Run it after the lexicon, the n-gram model that ships or a shipped profile
@@ -33,8 +33,8 @@ from benchmarks.private_rows import privatized, read_rows
 from dptext import open_pipeline, profile
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.endpoint import EndpointAttacker
-from dptext.attackers.pairs import SameKindAttacker
-from dptext.attackers.training import PairCounts
+from dptext.attackers.reader import SameKindAttacker
+from dptext.attackers.training import KindCounts
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
 from dptext.measures import context_risk, ladders
@@ -81,8 +81,8 @@ KINDS = {
 }
 
 
-def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
-    """Count the pairs of half a million words, of rows that are not read."""
+def counted(corpus: Corpus, pipeline: Pipeline) -> KindCounts:
+    """Count half a million words, of rows that are not read."""
     # Rows of the same file that classifiers or attackers see are left out, too, and
     # what nearly repeats them.
     seen = [str(row["text"]) for row in read_rows(corpus.read)[:_LEARNED]]
@@ -92,7 +92,7 @@ def counted(corpus: Corpus, pipeline: Pipeline) -> PairCounts:
         units.add([text])
     fresh = units.labels()[len(seen) :] >= len(seen)
     texts = [text for text, new in zip(other, fresh, strict=True) if new]
-    counts = PairCounts(pipeline.lexicon)
+    counts = KindCounts(pipeline.lexicon, pipeline.profile.tokens)
     for batch in _batches(texts, 50):
         if counts.words >= _COUNTED:
             break
@@ -156,8 +156,7 @@ def cell(kind: str, pipeline: Pipeline, undecoded: Pipeline) -> Cell:
     corpus = KINDS[kind]
     counts = counted(corpus, pipeline)
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
-    public = counts.model(1, {}, shipped)
-    strongest = SameKindAttacker.strongest(pipeline.channel, public)
+    strongest = SameKindAttacker(pipeline.channel, counts.kind(shipped))
     written, *readings = read(kind, pipeline, strongest)
     drawn = attacked(kind, undecoded, []).written()
     assert drawn is not None

@@ -15,9 +15,13 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
+from dptext.report import language_models
+
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
 WIDTH = 360
+# The row of dptext/data/language_models.toml on the same kind of text.
+REVIEWS = "the 30 customer reviews of these"
 # Common words, of 100 of customer reviews: docs/results/attackers.md.
 COMMON = 90
 STYLE = """<style>
@@ -130,7 +134,12 @@ def shares(profile: str) -> tuple[int, int]:
 
 def found() -> str:
     """Draw how many of 100 words of customer reviews stand unchanged and are found."""
-    _, recovered = shares("readable")
+    (reviews,) = (
+        row.share
+        for row in language_models.trials()["readable"].rows
+        if row.texts == REVIEWS
+    )
+    recovered = max(shares("readable")[1], 100 * reviews)
     rows = {"readable": (COMMON, round(COMMON + (100 - COMMON) * recovered / 100))}
     rows |= {profile: shares(profile) for profile in ("balanced", "strict")}
     parts = [

@@ -22,8 +22,8 @@ from benchmarks.frontier.setup import (
 from benchmarks.private_rows import read_rows
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Candidates, Channel
-from dptext.attackers.ngrams import Ngrams
-from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.contexts import Kind
+from dptext.attackers.reader import SameKindAttacker
 from dptext.errors import DptextError
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, context_risk, public
@@ -60,11 +60,11 @@ def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
 
 
 @cache
-def _pairs(kind: str) -> Ngrams:
-    """Return the pairs of half a million words of a kind, over those that ship."""
+def _learned(kind: str) -> Kind:
+    """Return what half a million words of a kind tell, over the pairs that ship."""
     sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
     shipped = ngrams.find_model(ngrams.ENGLISH, sanitizer.channel)
-    return attackers.counted(attackers.KINDS[kind], sanitizer).model(1, {}, shipped)
+    return attackers.counted(attackers.KINDS[kind], sanitizer).kind(shipped)
 
 
 class PartialChannel(Channel):
@@ -120,7 +120,7 @@ def read_same_kind(
         channel = PartialChannel(channel, np.concatenate(drawn))
     classes = {}
     for kind, each in texts.items():
-        attacker = SameKindAttacker.strongest(channel, _pairs(kind))
+        attacker = SameKindAttacker(channel, _learned(kind))
         records = [(text,) for text in each]
         parts = [records[at : at + 100] for at in range(0, len(each), 100)]
         (reading,) = context_risk.measure(sanitizer, [attacker], parts, randomness)

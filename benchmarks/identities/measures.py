@@ -13,7 +13,7 @@ from benchmarks import perplexity
 from benchmarks.identities.corpora import Marked, chance_of_equal
 from dptext import models
 from dptext.attackers import ngrams
-from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.reader import SameKindAttacker
 from dptext.evaluation.identities import Identities, IdentityMeter, folded_words
 from dptext.evaluation.rows import Pair
 from dptext.lexicons import find
@@ -146,8 +146,8 @@ def reader_of_the_kind(
     if not pipeline.mechanism.has_log_probs:
         return None
     shipped = ngrams.find_model(ngrams.ENGLISH, pipeline.channel)
-    pairs = counted(KINDS[_CORPORA[name]], pipeline).model(1, {}, shipped)
-    reader = SameKindAttacker.strongest(pipeline.channel, pairs)
+    kind = counted(KINDS[_CORPORA[name]], pipeline).kind(shipped)
+    reader = SameKindAttacker(pipeline.channel, kind)
     attack = ContextAttack(pipeline, [reader])
     records = [Record(number, (text,), None) for number, text in enumerate(texts)]
     attack.add(records, pipeline.randomness(RunKey.from_seed(seed)))

@@ -59,7 +59,7 @@ def tables(results: Results) -> Iterator[str]:
     yield "## Whole, in three public corpora\n"
     yield "Share of marked entities that stand whole (in part) in the output.\n"
     yield from _corpora(rows)
-    yield f"\n![{_TITLE}](results/{PICTURE.name})\n"
+    yield f"\n![{_TITLE}]({PICTURE.name})\n"
     yield "## Presidio's test set\n"
     yield "Share of values that stand whole in the output, by kind.\n"
     yield from _by_kind(rows, "presidio_made")

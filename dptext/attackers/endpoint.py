@@ -18,7 +18,7 @@ import numpy as np
 from dptext.attackers import layout, ngrams
 from dptext.attackers.channel import Channel, ChannelAttacker
 from dptext.attackers.layout import Piece
-from dptext.attackers.pairs import PairAttacker
+from dptext.attackers.pairs import POWER, PairAttacker
 from dptext.mechanisms import WordMechanism
 from dptext.models.endpoint import Question, Server, object_schema
 from dptext.randomness import Randomness, RunKey
@@ -97,7 +97,7 @@ class Chooser:
         self._pairs = None
         if model is not None:
             # Pairs only rank the options; pairs of likely words are enough for that.
-            self._pairs = PairAttacker.strongest(channel, model, whole=False)
+            self._pairs = PairAttacker(channel, model, topic=POWER)
         self._inputs = self._pairs or ChannelAttacker(channel, 2 * MANY)
         self.examples = ()
         self.texts = self.unanswered = 0

@@ -45,6 +45,8 @@ ENGLISH = "english"
 PAIRS, PAIRS_DIGEST = "pairs", "pairs_digest"
 # Least share of the replaced words of a lexicon that a model must know to be used.
 _LEAST_KNOWN = 0.5
+# The discount if nothing was seen once, or nothing twice.
+_DISCOUNT = 0.5
 # Slots of the table: one for each likely word, and one for all others.
 SLOTS = 8192
 # Rows of a cached table that are compared with the model before it is used.
@@ -162,6 +164,12 @@ def assemble(
         meta=meta,
         digest=digest,
     )
+
+
+def absolute_discount(counts: NDArray[np.number]) -> float:
+    """Return D = n1 / (n1 + 2 n2), with n1 and n2 pairs seen once and twice."""
+    once, twice = (int((counts == times).sum()) for times in (1, 2))
+    return once / (once + 2 * twice) if once and twice else _DISCOUNT
 
 
 def encode_gains(log_gains: Floats) -> NDArray[np.int8]:
@@ -438,7 +446,7 @@ class WholeGains:
         self.following = np.asarray(model.following, np.int32)[order]
         self.gains = np.asarray(model.gains, np.int8)[order]
 
-    def lookup(self, contexts: Ids, following: Ids) -> NDArray[np.int8]:
+    def lookup(self, contexts: Rows, following: Rows) -> NDArray[np.int8]:
         """Return the codes of the gains of pairs of rows, arrays that broadcast."""
         keys = contexts.astype(np.int64) * self._rows + following
         if not len(self._keys):

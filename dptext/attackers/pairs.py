@@ -14,15 +14,17 @@ semantic information in statistical language modeling).
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from functools import lru_cache
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dptext.attackers import kernel, posterior
 from dptext.attackers.channel import TABLES, Channel, Observation
-from dptext.attackers.ngrams import Gains, Ngrams, WholeGains
+from dptext.attackers.ngrams import Gains, Ngrams
 from dptext.attackers.posterior import Chains, PathCandidates, WordCandidates
 from dptext.noise import unit
 from dptext.tokens import language_data
@@ -56,6 +58,10 @@ _FEW = 3.0
 _STEPS = 16
 # Number of words to compute factors for at once, to limit memory.
 _BLOCK = 256
+# Most words of a part of a batch: their candidates take about 1 KB each.
+_PART = 2 * posterior.LONGEST
+# The arrays of a batch with one entry for each drawn word.
+_OF_WORDS = ("positions", "texts", "drawn", "eps")
 # Dimensions are padded with zeros to a multiple of this: loops of the kernel have no
 # remainder.
 _ALIGNED = 32
@@ -68,6 +74,15 @@ _FUNCTION = 0.02
 _MANY = 40
 # Candidates of a word that may be written: the closest ones.
 _WRITTEN = 8
+
+
+class TopicSums(NamedTuple):
+    """The words of r texts that have a direction of d numbers."""
+
+    #: (r, d) the sum of the directions of each text.
+    sums: Vectors
+    #: (r,) how many words they are of.
+    counts: Ints
 
 
 class Topic:
@@ -108,31 +123,45 @@ class Topic:
         self.values = np.exp(codes / _STEPS).astype(np.float32)
         self.scale = power * _STEPS / _LENGTH**2
 
-    def factors(self, rows: Ids, released: Released) -> Singles:
+    def factors(
+        self, rows: Ids, released: Released, sums: TopicSums | None = None
+    ) -> Singles:
         """Return the factors of candidates with rows (n, c), V the unknown word."""
-        topics = self._topics(released.drawn, released.texts, *self._sums(released))
+        topics = self.means(released, sums)
         factors = np.empty(rows.shape, np.float32)
         for begin in range(0, len(rows), _BLOCK):
             part = slice(begin, begin + _BLOCK)
-            near = self.directions[rows[part]].astype(np.float32)
-            cosines = np.einsum("ncd,nd->nc", near, topics[part])
-            codes = np.rint(cosines * self.scale).astype(np.int64)
-            factors[part] = self.values.take(codes + len(self.values) // 2, mode="clip")
+            factors[part] = self.factors_by(rows[part], topics[part])
         return factors
 
-    def nearness(self, released: Released, positions: Ints) -> Singles:
+    def means(self, released: Released, sums: TopicSums | None = None) -> Singles:
+        """Return the mean direction of the other words of each word's text: (n, d)."""
+        sums = sums or self.sums(released)
+        return self._topics(released.drawn, released.texts, sums)
+
+    def factors_by(self, rows: Ids, means: Singles) -> Singles:
+        """Return the factors of candidates (n, c) by mean directions (n, d)."""
+        near = self.directions[rows].astype(np.float32)
+        cosines = np.einsum("ncd,nd->nc", near, means)
+        codes = np.rint(cosines * self.scale).astype(np.int64)
+        factors: Singles = self.values.take(codes + len(self.values) // 2, mode="clip")
+        return factors
+
+    def nearness(
+        self, released: Released, positions: Ints, sums: TopicSums | None = None
+    ) -> Singles:
         """Return the cosines of some drawn words with the topics of their texts: (m,).
 
         They are nearer to 0 if few other words of the text have a direction.
         """
         drawn, texts = released.drawn[positions], released.texts[positions]
-        topics = self._topics(drawn, texts, *self._sums(released))
+        topics = self._topics(drawn, texts, sums or self.sums(released))
         near = self.directions[drawn].astype(np.float32)
         cosines: Singles = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
         return cosines
 
-    def _sums(self, released: Released) -> tuple[Vectors, Ints]:
-        """Return sums of the directions of each text (texts, d), and their number."""
+    def sums(self, released: Released) -> TopicSums:
+        """Return the sums of the directions of each text."""
         rows, row_texts = _rows_and_texts(released)
         texts, dimensions = len(released.ends), self.directions.shape[1]
         sums, counts = np.zeros((texts, dimensions)), np.zeros(texts, np.int64)
@@ -140,13 +169,15 @@ class Topic:
             words = len(rows), dimensions, rows, row_texts
             vectors = self.directions, self.worth
             kernel.library.topic_sums(*words, *vectors, sums, counts)
-            return sums, counts
+            return TopicSums(sums, counts)
         worth = self.worth[rows]
         np.add.at(sums, row_texts, self.directions[rows] * worth[:, None])
-        return sums, np.bincount(row_texts[worth > 0.0], minlength=texts)
+        counts = np.bincount(row_texts[worth > 0.0], minlength=texts)
+        return TopicSums(sums, counts)
 
-    def _topics(self, drawn: Ids, texts: Ints, sums: Vectors, counts: Ints) -> Singles:
+    def _topics(self, drawn: Ids, texts: Ints, of_texts: TopicSums) -> Singles:
         """Return the mean direction of the other words of each word's text: (n, d)."""
+        sums, counts = of_texts
         worth = self.worth[drawn]
         each = self.directions[drawn] * worth[:, None]
         others = (counts[texts] - (worth > 0.0)).astype(np.float32)
@@ -158,12 +189,11 @@ class Topic:
         topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
         return topics
 
-    def kernel_arguments(self, released: Released) -> tuple[object, ...]:
-        """Return the topics of a batch as arguments of the kernel function `weigh`."""
+    def kernel_arguments(self, sums: TopicSums) -> tuple[object, ...]:
+        """Return the topics of texts as arguments of the kernel function `weigh`."""
         dimensions = self.directions.shape[1]
         scratch = np.empty(dimensions, np.float32), np.empty(dimensions, np.int16)
         factors = self.values, len(self.values), self.scale
-        sums = self._sums(released)
         return dimensions, self.directions, self.worth, *sums, *factors, *scratch
 
 
@@ -210,10 +240,19 @@ class WeighedCandidates(NamedTuple):
     chains: Chains
 
 
+class BatchPart(NamedTuple):
+    """Some drawn words of a batch: whole chains, but perhaps a part of a text."""
+
+    #: With the pieces of the whole batch.
+    released: Released
+    chains: Chains
+    #: Of the texts of the whole batch; None without a topic.
+    topics: TopicSums | None
+
+
 # The tables of a model and a lexicon are large, and pipelines share them.
 _gains = lru_cache(maxsize=2)(Gains)
-_whole_gains = lru_cache(maxsize=2)(WholeGains)
-_topic = lru_cache(maxsize=2)(Topic)
+find_topic = lru_cache(maxsize=2)(Topic)
 
 
 class PairAttacker:
@@ -223,8 +262,6 @@ class PairAttacker:
     - kept: candidates that are weighed with the words around, the likeliest ones; all
       if None.
     - weight: power of the language model; topic: power of the topic, 0 for none.
-    - whole: use the pairs of all words, not only of likely ones. Slow; for attackers
-      with a weight of 1. There is no best path.
     - common: weight of a common word relative to words that may have been replaced. No
       replaced word was common, but decoders may write such a word: people read these
       best.
@@ -245,7 +282,6 @@ class PairAttacker:
         weight: float = 1.0,
         topic: float = 0.0,
         kept: int | None = None,
-        whole: bool = False,
         common: float = 0.0,
     ) -> None:
         channel.check()
@@ -257,28 +293,15 @@ class PairAttacker:
         # All inputs are the words and the unknown word.
         self._model, self._count = model, min(count, model.size + 1)
         self._kept, self._weight = min(kept or self._count, self._count), weight
-        assert weight == 1.0 or not whole
-        self._gains = _whole_gains(model) if whole else _gains(model, weight)
+        self._gains = _gains(model, weight)
         size = model.size + 1
         backoff = weight * model.backoff[:size].astype(np.float64)
         self._backoff = np.exp(backoff).astype(np.float32)
         self._backoff_scores = posterior.to_scores(backoff)
         alone = weight * model.alone[:size].astype(np.float64)
         self._alone_scores = posterior.to_scores(alone)
-        self._topic = _topic(channel.lexicon, topic) if topic else None
+        self._topic = find_topic(channel.lexicon, topic) if topic else None
         self.table = lru_cache(maxsize=TABLES)(self._table)
-
-    def at_full_strength(self) -> PairAttacker:
-        """Return the strongest attacker with the same model."""
-        return PairAttacker.strongest(self.channel, self._model)
-
-    @classmethod
-    def strongest(cls, channel: Channel, model: Ngrams, *, whole: bool = True) -> Self:
-        """Return the attacker that finds most with a model of pairs alone.
-
-        With the pairs of all words (whole) it takes several times as long.
-        """
-        return cls(channel, model, topic=POWER, whole=whole)
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return the candidates of each drawn word and their probabilities: (k, n)."""
@@ -289,14 +312,27 @@ class PairAttacker:
         """Return the posterior probability of each candidate: (k, n)."""
         return posterior.marginals(weighed.chains, weighed.words, self._gains)
 
-    def nearness(self, released: Released, positions: Ints) -> Singles | None:
+    def parts(self, released: Released) -> Iterator[BatchPart]:
+        """Divide a batch into parts, which take little memory one after the other.
+
+        The words of a part are read as in the whole batch.
+        """
+        chains = posterior.find_chains(released, self.channel.lexicon)
+        topics = None if self._topic is None else self._topic.sums(released)
+        for part in chains.parts(_PART):
+            words = {name: getattr(released, name)[part] for name in _OF_WORDS}
+            if released.grammar is not None:
+                words["grammar"] = released.grammar[part]
+            yield BatchPart(replace(released, **words), chains.take(part), topics)
+
+    def nearness(self, part: BatchPart, positions: Ints) -> Singles | None:
         """Return the cosines of drawn words with the topics of their texts: (m,).
 
         None if topics are not used.
         """
         if self._topic is None or not len(positions):
             return None
-        return self._topic.nearness(released, positions)
+        return self._topic.nearness(part.released, positions, part.topics)
 
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return candidates (k, n), ln of their probability, which may be written."""
@@ -314,7 +350,10 @@ class PairAttacker:
 
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
-        weighed = self.weighed(released)
+        return self.likeliest_text(released, self.weighed(released))
+
+    def likeliest_text(self, released: Released, weighed: WeighedCandidates) -> Ids:
+        """Do the same with the candidates of the drawn words."""
         # A word without such a candidate is written as it was drawn.
         none = ~weighed.writable.any(axis=0)
         possible = weighed.writable | none
@@ -370,14 +409,20 @@ class PairAttacker:
         return closest.T, PathCandidates(*(each.T for each in scored))
 
     def _path(self, chains: Chains, rows: Ids, candidates: PathCandidates) -> Ids:
-        assert isinstance(self._gains, Gains)
         chosen = posterior.viterbi(chains, candidates, self._gains)
         return np.asarray(rows[chosen, np.arange(len(chosen))])
 
     def weighed(self, released: Released) -> WeighedCandidates:
         """Return the likeliest candidates of each drawn word."""
+        chains = posterior.find_chains(released, self.channel.lexicon)
+        topics = None if self._topic is None else self._topic.sums(released)
+        return self.weigh(BatchPart(released, chains, topics))
+
+    def weigh(self, part: BatchPart) -> WeighedCandidates:
+        """Return the likeliest candidates of each drawn word of a part."""
         if kernel.library is None:
-            return self._weighed(released)
+            return self._weigh(part)
+        released = part.released
         shape = len(released.drawn), self._kept
         rows, columns, slots = (np.empty(shape, np.int32) for _ in range(3))
         weights, backoff = (np.empty(shape, np.float32) for _ in range(2))
@@ -385,8 +430,8 @@ class PairAttacker:
         model = self._gains.slot_of, self._backoff
         results = rows, columns, writable, slots, weights, backoff
         topic = _no_topic()
-        if self._topic is not None:
-            topic = self._topic.kernel_arguments(released)
+        if self._topic is not None and part.topics is not None:
+            topic = self._topic.kernel_arguments(part.topics)
         for shown, positions in self.channel.groups(released):
             table, drawn = self.table(shown), released.drawn[positions]
             if drawn.min() < 0 or drawn.max() >= len(table.rows):
@@ -399,11 +444,12 @@ class PairAttacker:
             columns=columns.T,
             writable=writable.T,
             words=WordCandidates(slots.T, weights.T, backoff.T),
-            chains=posterior.find_chains(released, self.channel.lexicon),
+            chains=part.chains,
         )
 
-    def _weighed(self, released: Released) -> WeighedCandidates:
+    def _weigh(self, part: BatchPart) -> WeighedCandidates:
         """Do the same in numpy."""
+        released = part.released
         shape = len(released.drawn), self._count
         rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
         weights = np.zeros(shape, np.float32)
@@ -413,7 +459,7 @@ class PairAttacker:
             writable[positions] = table.writable[drawn]
             weights[positions] = table.weights[drawn]
         if self._topic is not None and len(rows):
-            weights *= self._topic.factors(rows, released)
+            weights *= self._topic.factors(rows, released, part.topics)
         columns = largest(weights, self._kept)
         rows, writable, weights = (
             np.ascontiguousarray(np.take_along_axis(each, columns, axis=1).T)
@@ -425,7 +471,7 @@ class PairAttacker:
             columns=columns.T,
             writable=writable,
             words=WordCandidates(slots, weights, backoff),
-            chains=posterior.find_chains(released, self.channel.lexicon),
+            chains=part.chains,
         )
 
     def _table(self, shown: Observation) -> CandidateTable:
@@ -449,16 +495,6 @@ class PairAttacker:
         weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
         weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
         return CandidateTable(rows, writable, weights.astype(np.float32))
-
-
-class SameKindAttacker(PairAttacker):
-    """Reads with the pairs of public text of the same kind."""
-
-    name = "same-kind"
-    assumes = (
-        "knows mechanism and epsilon; reads all that is released of a text with the "
-        "pairs of words of other public texts of the same kind, and what it is about"
-    )
 
 
 def largest(weights: Singles, count: int) -> Ints:

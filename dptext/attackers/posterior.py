@@ -4,7 +4,8 @@ A chain lies between two known contexts: the ends of sentences, and words that w
 kept. Given such a word, a model of pairs learns nothing about the words before it from
 those after it. Other marks are skipped, as in the texts that such models are made from.
 A word that is masked, left out or outside the vocabulary is a known context: the
-unknown word. Chains of a block lie side by side along the last axis.
+unknown word. After 16,384 words without any known context a chain ends as a sentence
+does, which bounds the memory. Chains of a block lie side by side along the last axis.
 
 Posterior (`marginals`): p(x | y) ~ L(x) * product of P(y_i | x_i) over a chain, for a
 back-off bigram model L and the candidates of each word (Rabiner 1989, III A and B). L
@@ -41,6 +42,8 @@ Number = TypeVar("Number", bound=np.generic)
 
 # Chains that are read together, and their words, about: few enough for the caches.
 _CHAINS, _WORDS = 384, 2**14
+# Most words of a chain; texts of people have hundreds at most.
+LONGEST = 2**14
 # One nat as a score, and the lowest score, which loses against any other.
 NAT = 2**16
 NEVER = -(2**28)
@@ -60,6 +63,20 @@ class Chains:
         """Return the number of words of the longest chain."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         return int(np.diff(begins).max(initial=0))
+
+    def parts(self, words: int) -> Iterator[slice]:
+        """Yield parts of so many words at most, or of one chain that is longer."""
+        begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
+        first = 0
+        while first < len(begins) - 1:
+            begin = int(begins[first])
+            after = np.searchsorted(begins, begin + words, side="right") - 1
+            first = max(int(after), first + 1)
+            yield slice(begin, int(begins[first]))
+
+    def take(self, part: slice) -> Chains:
+        """Return the chains of a part."""
+        return Chains(self.before[part], self.after[part])
 
     def slots(self, gains: AnyGains) -> tuple[Slots, Slots]:
         """Return before and after as slots in the table of gains."""
@@ -98,8 +115,8 @@ class ChainBlock(NamedTuple):
         return [slice(*pair) for pair in pairwise([0, *self.ends])]
 
 
-def find_chains(released: Released, lexicon: Lexicon) -> Chains:
-    """Return the chains of a batch."""
+def known_rows(released: Released, lexicon: Lexicon) -> Ints:
+    """Return the row of each piece that is a known context, -1 for others: (p,)."""
     row_of, unknown = lexicon.row_of, len(lexicon.words)
     kind = released.flags & kinds.KIND
     known = np.full(len(kind), -1, np.int64)
@@ -114,10 +131,15 @@ def find_chains(released: Released, lexicon: Lexicon) -> Chains:
     pieces = [released.pieces[position] for position in copied.tolist()]
     rows = {piece: row_of.get(key_of(piece), unknown) for piece in {*pieces}}
     known[copied] = [rows[piece] for piece in pieces]
-    edge = unknown + 1
-    known[(released.flags & kinds.ENDER) != 0] = edge
+    known[(released.flags & kinds.ENDER) != 0] = unknown + 1
+    return known
+
+
+def find_chains(released: Released, lexicon: Lexicon) -> Chains:
+    """Return the chains of a batch."""
+    known, edge = known_rows(released, lexicon), len(lexicon.words) + 1
     # Positions of known pieces, and the edges of the batch.
-    fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(kind)]))
+    fixed = np.concatenate(([-1], np.flatnonzero(known >= 0), [len(known)]))
     drawn, texts = released.positions, released.texts
     # The last known piece before each drawn word: the first word of a chain has one
     # after the drawn word before it.
@@ -133,7 +155,18 @@ def find_chains(released: Released, lexicon: Lexicon) -> Chains:
     following = fixed[np.searchsorted(fixed, drawn[closes])]
     inside = following < released.ends[texts[closes]]
     after[closes] = np.where(inside, known[following * inside], edge)
+    _divide_long(before, after, edge)
     return Chains(before, after)
+
+
+def _divide_long(before: Ints, after: Ints, edge: int) -> None:
+    """Divide chains of more than LONGEST words, in place."""
+    begins = np.flatnonzero(before >= 0)
+    lengths = np.diff(begins, append=len(before))
+    for chain in np.flatnonzero(lengths > LONGEST).tolist():
+        begin = int(begins[chain])
+        cuts = np.arange(begin + LONGEST, begin + int(lengths[chain]), LONGEST)
+        before[cuts] = after[cuts - 1] = edge
 
 
 class BigramLookup:

@@ -13,22 +13,20 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.attackers import ngrams
-from dptext.attackers.ngrams import Ngrams, decode_gains
+from dptext.attackers.contexts import Contexts, Kind, Passages, WordSequence
+from dptext.attackers.ngrams import Ngrams, absolute_discount, decode_gains
 from dptext.attackers.posterior import find_chains
 from dptext.errors import InputError
 from dptext.lexicons.from_text import KeyCounts
-from dptext.tokens import joining
+from dptext.tokens import joining, kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Floats, Ids, Ints, Lexicon
+from dptext.types import Floats, Ids, Ints, Lexicon, Rows
 
 # Public probability of unknown words, and the same of the end of a sentence.
 _UNKNOWN = 0.01
-# The discount if no pair was seen once, or none twice.
-_DISCOUNT = 0.5
 
 
 class PairCounts:
@@ -54,6 +52,14 @@ class PairCounts:
         self._pairs.add(first * (self._size + 2) + second)
         self.words += len(rows)
 
+    def count(self, rows: Ints) -> None:
+        """Count the pairs of a sequence of rows, with edges between its texts."""
+        edge = self._size + 1
+        first, second = rows[:-1], rows[1:]
+        inside = (first != edge) | (second != edge)
+        self._pairs.add(first[inside] * (self._size + 2) + second[inside])
+        self.words += int((rows != edge).sum())
+
     def model(
         self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
     ) -> Ngrams:
@@ -69,7 +75,7 @@ class PairCounts:
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)
-        discount = _discount(counts)
+        discount = absolute_discount(counts)
         totals = np.bincount(contexts, counts, rows)
         kept = counts >= least
         # The discounts, and the whole count of rarer pairs, go to all words.
@@ -103,7 +109,7 @@ class PairCounts:
         """Return p of each word, of an unknown one, of a sentence's end: (V + 2,)."""
         counted = np.bincount(following, counts, self._size + 2)
         seen = counted > 0
-        discount = _discount(counted[seen])
+        discount = absolute_discount(counted[seen])
         public = np.append(self._lexicon.prior * (1.0 - 2 * _UNKNOWN), [_UNKNOWN] * 2)
         if background is not None:
             public = np.exp(background.alone.astype(np.float64))
@@ -113,7 +119,61 @@ class PairCounts:
         return alone
 
 
-def _discount(counts: NDArray[np.number]) -> float:
-    """Return D = n1 / (n1 + 2 n2), with n1 and n2 pairs seen once and twice."""
-    once, twice = (int((counts == times).sum()) for times in (1, 2))
-    return once / (once + 2 * twice) if once and twice else _DISCOUNT
+class KindCounts:
+    """Counts texts as a policy splits them."""
+
+    def __init__(self, lexicon: Lexicon, policy: Policy) -> None:
+        self._lexicon, self._policy = lexicon, policy
+        self._tokenizer = Tokenizer(lexicon, policy)
+        self._pairs = PairCounts(lexicon)
+        # Rows, capitals and texts of each batch.
+        self._parts: list[tuple[Rows, Rows, Rows]] = []
+        self._texts = 0
+
+    @property
+    def words(self) -> int:
+        """Return the number of words that were counted."""
+        return self._pairs.words
+
+    def add(self, texts: Sequence[str]) -> None:
+        """Count a batch of texts."""
+        words = self._tokenizer.words(texts)
+        unknown = len(self._lexicon.words)
+        rows = np.where(words.ids < 0, unknown, words.ids)
+        released = joining.release(self._policy, words, rows, np.ones(len(rows)))
+        sequence = WordSequence.from_released(released, self._lexicon)
+        replaced = sequence.drawn >= 0
+        filled = np.array(sequence.rows)
+        filled[replaced] = rows[sequence.drawn[replaced]]
+        # -1 for copied words, else whether a capital is shown.
+        capital = np.full(len(filled), -1, np.int8)
+        flags = released.flags[released.positions]
+        capital[replaced] = ((flags & kinds.TITLE) != 0)[sequence.drawn[replaced]]
+        self._pairs.count(filled)
+        passages = self._texts + sequence.texts
+        self._texts += len(texts) + 1
+        self._parts.append((filled.astype(np.int32), capital, passages))
+
+    def kind(self, background: Ngrams | None) -> Kind:
+        """Return what was learned; pairs over those of a background.
+
+        Raises InputError if no words were counted.
+        """
+        pairs = self._pairs.model(1, {}, background)
+        rows, capital, texts = (
+            np.concatenate(each) for each in zip(*self._parts, strict=True)
+        )
+        rows = rows.astype(np.int64)
+        size, width = len(self._lexicon.words), len(self._lexicon.words) + 2
+        at = np.flatnonzero(capital[2:-2] >= 0) + 2
+        word, before, after = rows[at], rows[at - 1], rows[at + 1]
+        triples = (
+            Contexts(rows[at - 2] * width + before, word, width),
+            Contexts(before * width + after, word, width),
+            Contexts(after * width + rows[at + 2], word, width),
+        )
+        shown = np.stack(
+            [np.bincount(rows[capital == each], minlength=width) for each in (0, 1)]
+        )[:, : size + 1].astype(np.float64)
+        _, passages = np.unique(texts, return_inverse=True)
+        return Kind(pairs, shown, triples, Passages(rows, passages, capital >= 0, size))

@@ -73,12 +73,15 @@ class Contents:
         subject: str | None = None,
         tokens: Sequence[str] = (),
         advice: str = "",
+        dropped: Sequence[str] = (),
     ) -> None:
         """Begin; subject names people, tokens are fields of pseudonyms.
 
-        advice says what to do about a field that identifies people.
+        advice says what to do about a field that identifies people; dropped are fields
+        that the file must not have.
         """
         self._subject, self._tokens = subject, tuple(tokens)
+        self._dropped, self._not_dropped = tuple(dropped), set[str]()
         self._advice = advice or advise()
         self._fields: dict[str, FieldValues] = {}
         self._further, self._names = FieldValues(), FieldValues()
@@ -92,6 +95,8 @@ class Contents:
         if exports.is_in(name, self._tokens):
             self._add_tokens(name, texts)
             return
+        if exports.is_in(name, self._dropped):
+            self._not_dropped.add(name)
         values = self._fields.get(name)
         if values is None:
             self._add_name(name)
@@ -149,8 +154,11 @@ class Contents:
                 shown = f"what stands in {name}"
                 yield FieldFinding(name, how, shown, self._advice)
 
-    def false_tokens(self) -> Iterator[str]:
-        """Yield the fields of pseudonyms with values that are no token."""
+    def contradictions(self) -> Iterator[str]:
+        """Yield fields that are not as the report says: left out, or pseudonyms."""
+        if self._not_dropped:
+            named = exports.series(sorted(self._not_dropped))
+            yield f"its report was changed: the file has {named}, which it leaves out"
         for name, count in self._no_tokens.items():
             if count:
                 yield (
@@ -228,7 +236,10 @@ def read_export(report: Document, export: Export) -> Contents:
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
     advice = advise_on_vectors() if report.words is None else advise()
-    contents = Contents(subject, layout.selection(export.size).pseudonyms, advice)
+    tokens = layout.selection(export.size).pseudonyms
+    # Without a header, numbers of columns are those of the input.
+    dropped = [name for name in layout.dropped if layout.header or not name.isdecimal()]
+    contents = Contents(subject, tokens, advice, dropped)
     if layout.format == "text":
         return contents
     if report.words is not None:

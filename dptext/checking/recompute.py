@@ -14,11 +14,14 @@ import msgspec
 
 from dptext import lexicons, pipeline, profile, progress, registry
 from dptext._version import __version__
+from dptext.budgets import uniform
 from dptext.checking.policy import Unverified
 from dptext.engine import documents
 from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.lexicons import topics
-from dptext.measures.public import NoRisk, PublicMeasures
+from dptext.measures import context_risk
+from dptext.measures.public import NoRisk, PublicMeasures, measure_risk
+from dptext.pipeline import Pipeline
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
 from dptext.run.interface import noun, option
@@ -26,6 +29,7 @@ from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
 from dptext.vectors import documents as vector_documents
+from dptext.vectors.release import VectorRelease
 
 # Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
@@ -75,6 +79,9 @@ SAMPLED = {
     **dict.fromkeys(("success", "success_band_known", "nearest", "best"), 0.002),
     **dict.fromkeys(("low", "high"), 0.002),
 }
+
+
+_OTHER_RISK = "its settings ask for a risk that their epsilon does not give"
 
 
 class Gap(NamedTuple):
@@ -128,8 +135,7 @@ class Recomputer:
         except _EndedError as ended:
             return Outcome(*ended.args)
         outcome = _compared(wanted, document)
-        difference = outcome.difference or _chosen(document)
-        return Outcome(difference, outcome.gap, known_risk(wanted), wanted)
+        return outcome._replace(risk=known_risk(wanted), wanted=wanted)
 
     def _stated(self, document: Document) -> _Stated:
         """Return the builder of the report of settings. Raises _EndedError."""
@@ -169,6 +175,7 @@ class Recomputer:
         with _catch_failures():
             ready = pipeline.build(recipe, lexicon)
             figures = PublicMeasures.measure(ready, measured)
+            _check_risk(ready, figures, run)
         return lambda run: documents.stated(
             pipeline=ready,
             key=run.key,
@@ -184,6 +191,7 @@ class Recomputer:
         lexicon = None if sentence else self._lexicon(run)
         with _catch_failures():
             ready = release.prepare(chosen, lexicon=lexicon)
+            _check_risk_of_vectors(ready, lexicon)
             figures = statement.measure(ready) if measured else None
         return lambda run: vector_documents.stated(
             ready, run.key, run.layout, measures=figures
@@ -347,17 +355,44 @@ def _reworded(path: str, run: Run) -> Gap:
     return Gap(Unverified.VERSION, reason)
 
 
-def _chosen(document: Document) -> str:
-    """Compare the measured risk of words with the risk that epsilon was chosen for."""
-    risk = None if document.words is None else document.words.risk
-    budget = document.run.settings.get("budget")
-    wanted = budget.get("risk") if isinstance(budget, dict) else None
-    if risk is None or wanted is None:
-        return ""
-    near = math.isclose(risk.success, wanted, rel_tol=0.01, abs_tol=SAMPLED["success"])
-    return (
-        "" if near else "its settings ask for a risk that their epsilon does not give"
-    )
+def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:
+    """Raise _EndedError if the risks in settings do not give each other and epsilon.
+
+    The risk is measured for that where the report has none, as that of a seeded run.
+    """
+    params = ready.profile.budget.params
+    if not isinstance(params, uniform.Params):
+        return
+    if params.attacker_risk is not None:
+        risk = None
+        with contextlib.suppress(UsageError):
+            risk = context_risk.risk_for(ready, params.attacker_risk)
+        if risk != params.risk and run.dptext != __version__:
+            raise _EndedError("", _not_recomputed("run.settings", run))
+        if risk != params.risk:
+            raise _EndedError(_OTHER_RISK)
+    if params.risk is not None:
+        known, room = figures.risk or measure_risk(ready)[0], SAMPLED["success"]
+        if known is None or not math.isclose(
+            known.success, params.risk, rel_tol=0.01, abs_tol=room
+        ):
+            raise _EndedError(_OTHER_RISK)
+
+
+def _check_risk_of_vectors(ready: VectorRelease, lexicon: Lexicon | None) -> None:
+    """Raise _EndedError unless the epsilon in settings is that of the risk in them."""
+    recipe = ready.settings.recipe
+    params = recipe.budget.params
+    assert isinstance(params, uniform.Params)
+    if params.risk is None:
+        return
+    asked = replace(recipe.budget, params=replace(params, epsilon=None))
+    settings = replace(ready.settings, recipe=replace(recipe, budget=asked))
+    epsilon = math.nan
+    with contextlib.suppress(UsageError):
+        epsilon = release.prepare(settings, lexicon=lexicon).epsilon
+    if not math.isclose(epsilon, ready.epsilon, rel_tol=0.01):
+        raise _EndedError(_OTHER_RISK)
 
 
 def _plain(document: object) -> dict[str, Any]:

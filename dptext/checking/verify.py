@@ -266,6 +266,10 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     assert section is not None
     names = _columns(report.run, export.name)
+    changed = report.run.layout.dropped or report.run.layout.pseudonyms
+    if changed or report.run.layout.shuffled:
+        yield "its report was changed: its layout is that of a report on words"
+        return
     if output.columns != names or output.copied is not None or output.rows is None:
         yield "its report was changed: it names other columns than dptext writes"
         return
@@ -328,7 +332,7 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
         line = "its columns cannot be looked at: the file is not as its report says"
         return as_findings(Rule.CHANGED, [line])
     return [
-        *as_findings(Rule.CHANGED, export_contents.false_tokens()),
+        *as_findings(Rule.CHANGED, export_contents.contradictions()),
         *as_findings(
             Rule.IDENTIFYING, map(str, export_contents.identifying(policy.identifying))
         ),
@@ -349,6 +353,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 def _contradictions(report: Document) -> Iterator[str]:
     """Yield contradictions inside a report, in case it cannot be recomputed."""
     promise, bound = report.guarantee, report.guarantee.bound
+    layout = report.run.layout
     strength = claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss)
     if strength != promise.strength:
         yield "its report was changed: its strength does not follow from its figures"
@@ -356,10 +361,13 @@ def _contradictions(report: Document) -> Iterator[str]:
         yield "its report was changed: unprotected does not follow from the settings"
     if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
         yield "its report was changed: dptext writes no such profile or lexicon name"
-    named = report.run.layout.format
-    if named in registry.names("formats"):
-        if report.run.layout.that_applies([named]) != report.run.layout:
+    if layout.format in registry.names("formats"):
+        if layout.that_applies([layout.format]) != layout:
             yield "its report was changed: its layout is none of its format"
+    if layout.pseudonyms and report.run.key != "key-file":
+        yield "its report was changed: pseudonyms need a key file, and it has none"
+    if not {*layout.dropped}.isdisjoint((*(layout.fields or ()), *layout.pseudonyms)):
+        yield "its report was changed: it leaves out a field and keeps it, too"
     if _party(report) != _asked(report):
         yield "its report was changed: the third party is not that of the settings"
 

@@ -69,7 +69,7 @@ def _path_formats(
 ) -> Iterator[Format | None]:
     from dptext import formats
 
-    if streams.is_standard(name):
+    if streams.is_stream(name):
         # The output says the format of standard input.
         yield formats.by_suffix(output or "")
     elif os.path.isdir(name):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress
-from dptext.cli import configuration, parser, screen
+from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 _SHOWN = 10  # names of a line
 _MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
 TRUST = (
-    "reports are trusted without a signature: to refuse forged ones, sign reports "
-    "with --sign-key and check them with --verify-key"
+    "settings and keys in reports are trusted without a signature: to refuse forged "
+    "reports, sign them with --sign-key and check them with --verify-key"
 )
 
 
@@ -104,9 +104,9 @@ def command(
     """Check that exports have valid reports that meet the policy.
 
     A report is valid if it belongs to this very file and agrees with its own settings:
-    guarantee, risk and gaps are recomputed. Prints one line per finding, without any
-    content, and ends with exit code 1 if there is any. --set overrides a
-    key of the policy.
+    guarantee, risk and gaps are recomputed. Whether the run had these settings and this
+    key, only a signature tells. Prints one line per finding, without any content, and
+    ends with exit code 1 if there is any. --set overrides a key of the policy.
     """
     from dptext import lexicons
     from dptext.checking import verify
@@ -244,7 +244,17 @@ def _configured(
         return configured
     before = context.find_root().params
     if index is None or before.get("config") or before.get("no_config"):
-        return parser.find_configuration(context)
+        nearest = parser.find_configuration(context)
+    else:
+        nearest = _staged(index)
+    # Also in a quiet run: a file above may be from other people.
+    if (above := parser.label_above(context, nearest)) and nearest.policy:
+        faults.print_line(f"from {above}: {', '.join(sorted(nearest.policy))}")
+    return nearest
+
+
+def _staged(index: GitIndex) -> Configuration:
+    """Return the nearest configuration that is staged in git."""
     for name, content in index.in_parents(configuration.NAMES):
         file = Path(name)
         staged = None if content is None else configuration.decode(content, file)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import stat
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +74,11 @@ class Configuration:
         return self.sections.get("check")
 
     @property
+    def is_above(self) -> bool:
+        """Tell whether the file is not in the working folder."""
+        return self.path is not None and self.path.parent != Path.cwd()
+
+    @property
     def label(self) -> str:
         """Return the path of the file, relative where that is shorter."""
         if self.path is None:
@@ -91,27 +97,49 @@ def read_named(path: Path) -> Configuration:
 def find_nearest() -> Configuration:
     """Return the configuration of the working folder, or of one above it.
 
-    Up to the root of the repository; without one to the home folder, else to the root
-    of the file system.
+    Raises UsageError for a file that another user has written, or can write.
     """
-    for folder in (Path.cwd(), *Path.cwd().parents):
-        for path in (folder / name for name in NAMES):
-            if path.is_file() and (configuration := read(path)) is not None:
-                _check_owner(path)
+    for path in (folder / name for folder in _searched_folders() for name in NAMES):
+        # Unlike a method of Path, false for a folder that this user may not enter.
+        if os.path.isfile(path):
+            content, status = settings.read_with_status(path, _KIND)
+            configuration = decode(content, path)
+            if configuration is not None:
+                _check_owner(path, status)
                 return configuration
-        if (folder / ".git").exists() or folder == streams.home_folder():
-            break
     return Configuration()
 
 
-def _check_owner(path: Path) -> None:
-    """Raise UsageError for a file that another user may have put there, as in /tmp."""
-    if os.geteuid() == 0:
-        return
-    if path.stat().st_uid not in (0, os.geteuid()):
+def _searched_folders() -> list[Path]:
+    """Return the folders that may hold the configuration, the nearest first.
+
+    They end at the root of the repository or at the home folder, whichever is nearer.
+    Outside of both, the working folder is the only one.
+    """
+    folders = [Path.cwd(), *Path.cwd().parents]
+    home = streams.home_folder().resolve()
+    for count, folder in enumerate(folders, 1):
+        if folder == home or os.path.exists(folder / ".git"):
+            return folders[:count]
+    return folders[:1]
+
+
+def _check_owner(path: Path, status: os.stat_result) -> None:
+    """Raise UsageError for a file that another user has written, or can write.
+
+    status is that of the file that was read. A link counts, too: another user may have
+    linked to a file of this user.
+    """
+    advice = (
+        "name it with dptext --config FILE if you trust it, or ignore it with dptext "
+        "--no-config"
+    )
+    if not (streams.is_own(status) and streams.is_own(path.lstat())):
+        raise UsageError(f"{path}: the {_KIND} belongs to another user; {advice}")
+    if status.st_mode & stat.S_IWOTH:
         raise UsageError(
-            f"{path}: the {_KIND} belongs to another user; name it with dptext "
-            "--config FILE if you trust it, or ignore it with dptext --no-config"
+            f"{path}: all users may write the {_KIND}; run: chmod o-w {path}, or "
+            f"{advice}"
         )
 
 

@@ -14,7 +14,9 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dptext._built import VARIABLE
+from dptext import streams
+from dptext._built import VARIABLE, Source, source
+from dptext._version import __version__
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError, UsageError
 from dptext.report.blocks import Column, Paragraph, Table
@@ -24,6 +26,7 @@ from dptext.run.marks import ByFile, Option
 # In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
+_AGAIN = "pip install --no-cache-dir --force-reinstall --no-deps"
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
@@ -167,10 +170,12 @@ def _kernel() -> Inspection:
     if kernel.library is not None:
         return Inspection(part, _OK, "compiled")
     seen = "numpy, which writes the same words and takes two to three times as long"
-    mend = (
-        "install a C compiler, then dptext again: pip install --no-cache-dir "
-        "--force-reinstall --no-deps . (in the folder of dptext)"
-    )
+    again = {
+        Source.PACKAGE: f"{_AGAIN} --no-binary dptext dptext=={__version__}",
+        Source.FOLDER: f"{_AGAIN} . (in the folder of dptext)",
+        Source.EDITABLE: "python hatch_build.py (in the folder of dptext)",
+    }
+    mend = f"install a C compiler, then {again[source()]}"
     if os.environ.get(VARIABLE) == "numpy":
         mend = f"unset {VARIABLE}"
     return Inspection(part, _ABSENT, seen, mend)
@@ -223,7 +228,11 @@ def _folder() -> Inspection:
         return Inspection("cache", _ABSENT, seen, "results are recomputed each time")
     if there != folder:
         return Inspection("cache", _OK, f"{folder} will be created when needed")
-    if folder.stat().st_mode & 0o022:
+    status = folder.stat()
+    if not streams.is_own(status):
+        seen = f"{folder} belongs to another user"
+        return Inspection("cache", _WRONG, seen, "set XDG_CACHE_HOME to one of yours")
+    if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
     return Inspection("cache", _OK, str(folder))

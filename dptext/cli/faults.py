@@ -33,6 +33,7 @@ _NAMES = (
     errno.EINVAL,
     errno.EROFS,
 )
+_FILES = "too many open files; raise their limit (ulimit -n 256)"
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 _MEMORY = (
@@ -83,6 +84,9 @@ def _code(error: BaseException) -> int:
     # A component of another package must not end a run as if it were done.
     if isinstance(error, SystemExit) and failures.component_failure(error) is None:
         return int(error.code or 0)
+    if failures.lacks_files(error):
+        print_line(_FILES)
+        return 1
     if isinstance(error, DptextError):
         print_line(str(error))
         return error.exit_code

@@ -136,10 +136,9 @@ def command(
     from dptext.engine import survey
     from dptext.engine.job import Job
 
-    if streams.is_standard(file):
+    if streams.is_stream(file):
         raise UsageError(
-            "init reads its input several times: save standard input to a file, and "
-            "name that"
+            "init reads its input several times: save it to a file, and name that"
         )
     from dptext.engine import folders
 

@@ -21,10 +21,11 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from dptext import streams
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import UsageError
-from dptext.run.marks import ByFile, ByVariable, Needs, Option, find_mark
+from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
 from dptext.run.values import BadValue
 
 # Options and errors of the parser, which has no public types.
@@ -33,6 +34,8 @@ Parsed = Any
 SETTINGS, FILE = "dptext.settings", "dptext.file"
 # The needs of typed options.
 NEEDS = "dptext.needs"
+# The label of a file above the working folder, whose settings no option hides.
+_ABOVE = "dptext.above"
 # The settings of lists that were typed instead.
 _REPLACED = "dptext.replaced"
 _HELP_ALL = "help_all"
@@ -143,16 +146,22 @@ class Command(_Plain, TyperCommand):
 
     def invoke(self, ctx: Parsed) -> Parsed:
         """Check options and outputs together, and run the command."""
+        _name_standard_output(ctx.params, self.marks)
         _name_folder(ctx.params)
         ctx.meta[NEEDS] = self._needs(ctx)
         applying.check(ctx.params, ctx.meta[NEEDS])
         ctx.meta[outputs.READ] = outputs.check_named(
             ctx.params, self.marks, ctx.meta.get(FILE)
         )
+        settings, above = settings_of(ctx), ctx.meta.get(_ABOVE)
+        hidden = {name: each for name, each in settings.items() if each.source == above}
         # With --json a run writes nothing else on standard error.
-        silent = ctx.params.get("json") and "verbose" in ctx.params
-        if not (silent or ctx.params.get("quiet")):
-            _name_sources(settings_of(ctx))
+        if ctx.params.get("json") and "verbose" in ctx.params:
+            ctx.meta[screen.NOTICE] = _describe_sources(hidden)
+        elif ctx.params.get("quiet"):
+            _print_sources(hidden)
+        else:
+            _print_sources(settings)
             _name_kept(ctx.params, ctx.meta[_REPLACED])
         return super().invoke(ctx)
 
@@ -217,6 +226,15 @@ def find_configuration(context: typer.Context) -> Configuration:
     )
 
 
+def label_above(context: typer.Context, file: Configuration) -> str:
+    """Return the label of a configuration that was found above the working folder.
+
+    Empty for a file of the working folder, and for one that the user names.
+    """
+    is_named = context.find_root().params.get("config")
+    return "" if is_named or not file.is_above else file.label
+
+
 def set_defaults(root: typer.Context, command: str) -> None:
     """Have the parser use settings as the defaults of a command. Raises UsageError."""
     group: Parsed = root.command
@@ -227,6 +245,7 @@ def set_defaults(root: typer.Context, command: str) -> None:
     file = find_configuration(root)
     settings = configuration.layered_settings(parsed.params, marks, file)
     root.meta[SETTINGS], root.meta[FILE] = settings, file.path
+    root.meta[_ABOVE] = label_above(root, file)
     root.default_map = {command: {name: each.value for name, each in settings.items()}}
 
 
@@ -262,6 +281,20 @@ def describe_error(error: Parsed) -> str:
     return message
 
 
+def _name_standard_output(
+    values: dict[str, Parsed], marks: dict[str, tuple[Parsed, ...]]
+) -> None:
+    """Turn other names of standard output, as /dev/stdout, into "-"."""
+    for name, value in values.items():
+        is_output = find_mark(marks.get(name, ()), Writes) is not None
+        if (
+            is_output
+            and isinstance(value, str | Path)
+            and streams.descriptor(value) == 1
+        ):
+            values[name] = type(value)("-")
+
+
 def _name_folder(values: dict[str, Parsed]) -> None:
     """Turn --output into --out-dir if an input is a folder. Raises UsageError."""
     folder = next(filter(os.path.isdir, values.get("files") or ()), None)
@@ -278,14 +311,17 @@ def _name_folder(values: dict[str, Parsed]) -> None:
     values["out_dir"], values["output"] = output, None
 
 
-def _name_sources(settings: dict[str, Setting]) -> None:
-    """Print the options that settings decide, by variable and file."""
+def _describe_sources(settings: dict[str, Setting]) -> str:
+    """Return the options that settings decide, by variable and file, in one line."""
     names: dict[str, list[str]] = {}
     for name, each in sorted(settings.items()):
         names.setdefault(each.source, []).append(name)
-    if names:
-        parts = (f"from {key}: {', '.join(names[key])}" for key in names)
-        faults.print_line("; ".join(parts))
+    return "; ".join(f"from {key}: {', '.join(names[key])}" for key in names)
+
+
+def _print_sources(settings: dict[str, Setting]) -> None:
+    if line := _describe_sources(settings):
+        faults.print_line(line)
 
 
 def _name_kept(values: dict[str, Parsed], replaced: dict[str, Setting]) -> None:

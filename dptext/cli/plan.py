@@ -69,7 +69,7 @@ def _measure_size(
     names: Sequence[str], format: str | None, chosen: Outputs
 ) -> Size | None:
     """Return the size of files and folders together; None with standard input."""
-    if any(map(streams.is_standard, names)):
+    if any(map(streams.is_stream, names)):
         return None
     total = packed = 0
     for name in find_files(names, format, chosen):

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, cast
 import typer
 
 from dptext import progress
+from dptext.errors import Urgent
 from dptext.streams.outputs import open_output
 
 if TYPE_CHECKING:
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from dptext.report.notebook import Report
     from dptext.types import Record
 
+# The key, in a context, of a line that is shown to machines, too: as a warning.
+NOTICE = "dptext.notice"
 # Controls (C0 except tab and line feed, DEL, C1), marks that change the direction of
 # text, line and paragraph separators, surrogates (bytes of names that are not UTF-8).
 _UNSAFE = re.compile(
@@ -279,6 +282,8 @@ class Answer:
         # Each line once, in order: those not yet shown, and all.
         self._waiting: dict[str, None] = {}
         self._said: dict[str, None] = {}
+        if line := context.meta.get(NOTICE):
+            self.warn(line)
         context.call_on_close(self._leave)
 
     @functools.cached_property
@@ -317,7 +322,7 @@ class Answer:
         if identifying:
             line = warning(identifying, advice)
             self._waiting[line] = self._said[line] = None
-        return documents.with_warnings(document, [*self._said])
+        return documents.with_warnings(document, list(map(str, self._said)))
 
     @contextlib.contextmanager
     def bar(self) -> Iterator[Counted | None]:
@@ -358,7 +363,7 @@ class Answer:
             self._print(line)
 
     def _print(self, line: str) -> None:
-        if not self._work.quiet:
+        if not self._work.quiet or isinstance(line, Urgent):
             self.console.print(f"dptext: {line}", soft_wrap=True)
 
 

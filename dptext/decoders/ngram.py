@@ -22,8 +22,16 @@ from numpy.typing import NDArray
 from dptext import decoders
 from dptext.attackers import kernel, ngrams
 from dptext.attackers.channel import Channel
-from dptext.attackers.pairs import FLUENCY, POWER, PairAttacker, WeighedCandidates
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import (
+    FLUENCY,
+    POWER,
+    BatchPart,
+    PairAttacker,
+    WeighedCandidates,
+)
 from dptext.attackers.posterior import sum_in_order, word_major
+from dptext.attackers.reader import Reader
 from dptext.noise import unit
 from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
 
@@ -102,14 +110,14 @@ class Params(decoders.Params):
             kept=_READ,
             common=_COMMON if channel.policy.common else 0.0,
         )
-        return Ngram(self, attacker, model.digest)
+        return Ngram(self, attacker, model)
 
 
 class Ngram(decoders.Decoder):
     """Writes by the posterior of an attacker with pairs."""
 
-    def __init__(self, params: Params, attacker: PairAttacker, digest: str) -> None:
-        self._params, self._attacker, self._digest = params, attacker, digest
+    def __init__(self, params: Params, attacker: PairAttacker, model: Ngrams) -> None:
+        self._params, self._attacker, self._model = params, attacker, model
         vectors = attacker.channel.lexicon.vectors
         self._closeness = lru_cache(maxsize=_TABLES)(
             lambda shown: _Closeness(attacker.table(shown).rows, vectors)
@@ -118,19 +126,21 @@ class Ngram(decoders.Decoder):
     @property
     def content(self) -> Mapping[str, str]:
         """Return the digests of the model and of the lists of delicate words."""
-        return {"model": self._digest, **self._attacker.channel.lists}
+        return {"model": self._model.digest, **self._attacker.channel.lists}
 
     @property
-    def attacker(self) -> PairAttacker:
+    def attacker(self) -> Reader:
         """Return the strongest attacker with the same model."""
-        return self._attacker.at_full_strength()
+        return Reader(self._attacker.channel, self._model)
 
     def decode(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
-        written = self._chosen(released)
-        return self._without_strays(released, written)
+        written = [released.drawn[:0]]
+        for part in self._attacker.parts(released):
+            written.append(self._without_strays(part, self._chosen(part)))
+        return np.concatenate(written)
 
-    def _without_strays(self, released: Released, written: Ids) -> Ids:
+    def _without_strays(self, part: BatchPart, written: Ids) -> Ids:
         """Replace words of news by neutral ones if they do not fit the topic.
 
         In a text about other things they come from the floor of the mechanism, which
@@ -139,18 +149,18 @@ class Ngram(decoders.Decoder):
         """
         neutral = self._attacker.channel.neutral[written]
         positions = np.flatnonzero(neutral != written)
-        near = self._attacker.nearness(released, positions)
+        near = self._attacker.nearness(part, positions)
         if near is None:
             return written
         strays = np.zeros(len(written), bool)
         strays[positions] = near < _STRAY
         return np.where(strays, neutral, written)
 
-    def _chosen(self, released: Released) -> Ids:
-        mode, attacker = self._params.mode, self._attacker
+    def _chosen(self, part: BatchPart) -> Ids:
+        mode, attacker, released = self._params.mode, self._attacker, part.released
+        weighed = attacker.weigh(part)
         if mode == "viterbi":
-            return attacker.best_path(released)
-        weighed = attacker.weighed(released)
+            return attacker.likeliest_text(released, weighed)
         mbr = mode == "mbr"
         values = self._expected(released, weighed) if mbr else attacker.likely(weighed)
         values = np.where(weighed.writable, values, np.float32(-np.inf))

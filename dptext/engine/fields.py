@@ -4,7 +4,8 @@ A selected field that is in no record was mistyped: its texts would leave unchan
 Output that cannot be taken back waits until that is ruled out (`HeldBack`). Unchanged
 fields are named in warnings: where their words stand in the private text of the same
 record far more often than in that of the record before, and where they look as if they
-identify people, by their names and first values.
+identify people, by their names and first values. Texts that stand for nothing (NULL)
+and became words are counted.
 
 All of it is a function of the private text, for the terminal of its owner alone.
 Warnings name fields and kinds, never a value.
@@ -35,6 +36,11 @@ _SHARED = 0.25  # of its words that a field must share to be named
 _LEAST = 5  # words that it must share in all
 _COMPARED = re.compile(r"\w{4,}")
 _HELD = 2**26  # bytes that wait for each field to be in a record
+# Texts that pandas reads as missing by default, and that of databases.
+_NULL_MARKS = frozenset(
+    r"#N/A #NA -1.#IND -1.#QNAN -NaN -nan 1.#IND 1.#QNAN <NA> N/A NA NULL NaN None n/a "
+    r"nan null \N".split()
+)
 
 
 class Fields:
@@ -50,13 +56,18 @@ class Fields:
         # hold too, and those that the private texts of the record before hold.
         self._words = defaultdict[str, np.ndarray](lambda: np.zeros(3, np.int64))
         self._before: set[str] = set()
+        self._null_marks = 0
 
-    def add(self, record: Record) -> None:
-        """Count a record that was read."""
+    def add(self, record: Record, new: Sequence[str] = ()) -> None:
+        """Count a record that was read; new are its texts in the output."""
         self.records += 1
         self._present[record.present] += 1
         if self.records > SAMPLE:
             return
+        self._null_marks += sum(
+            text.strip() in _NULL_MARKS and text != other
+            for text, other in zip(record.texts, new, strict=False)
+        )
         private = _compared(*record.texts)
         for name, text in self._format.others(record, self._selection):
             self._copied[name] = None
@@ -67,7 +78,7 @@ class Fields:
                 self._words[name] += counts
         self._before = private
         if self.records == SAMPLE:
-            self._warn_of_copies()
+            self._warn_of_sample()
 
     def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
         """Count records after the sample that others have read, by their fields."""
@@ -111,7 +122,7 @@ class Fields:
     def check(self, inputs: str) -> None:
         """Raise InputError, which names the inputs, if no record has a field."""
         if self.records < SAMPLE:
-            self._warn_of_copies()
+            self._warn_of_sample()
         if self.absent in self._selection.changed:
             option = _fields.find_option(self.absent, self._selection)
             error = _fields.unknown(self.absent, option, self._copied)
@@ -121,6 +132,19 @@ class Fields:
                 f"{inputs}: field {self.absent!r} is in none of the {self.records} "
                 "records, so there is no output; give the name of a field that some "
                 "of them have"
+            )
+
+    def _warn_of_sample(self) -> None:
+        self._warn_of_copies()
+        if self._null_marks:
+            where = f" in the first {SAMPLE} records" if self.records == SAMPLE else ""
+            count = f"{self._null_marks} texts{where} are null marks"
+            if self._null_marks == 1:
+                count = f"1 text{where} is a null mark"
+            self._warn(
+                f"{count} such as NULL, NA or \\N, and became other words; --set "
+                "'tokens.keep.patterns=[\"^(NULL|NA)$\"]' keeps such texts (not #N/A "
+                "or <NA>) and shows where they stand"
             )
 
     def _warn_of_copies(self) -> None:

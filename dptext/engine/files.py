@@ -104,9 +104,16 @@ def plan_jobs(
     format. Raises UsageError if formats, names or outputs do not go together.
     """
     outputs = job.outputs
-    if outputs.is_several and any(map(streams.is_standard, job.inputs)):
+    once = list(filter(streams.is_stream, job.inputs))
+    if outputs.is_several and once:
         raise UsageError(
-            "standard input has no name, so that its output had none; name the files"
+            "standard input, pipes and devices give no name to an output; name the "
+            "files, or give -o FILE"
+        )
+    if len(set(once)) < len(once):
+        raise UsageError(
+            f"{source.location(once[0])} is named twice and can be read once; leave "
+            "one out"
         )
     check_patterns(outputs, job.inputs)
     jobs = [job]
@@ -128,7 +135,7 @@ def plan_jobs(
                 "copies of its files, or name one file"
             )
     else:
-        originals = [name for name in job.inputs if not _is_private(Path(name))]
+        originals = [name for name in job.inputs if not is_private(Path(name))]
         jobs = [
             replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
             for name in originals
@@ -152,7 +159,7 @@ def plan_jobs(
 
 def _with_format(job: Job, *, converts: bool) -> Job:
     """Return a job with the format of its inputs, as far as files tell it."""
-    if streams.is_standard(job.inputs[0]):
+    if source.is_nameless(job.inputs[0]):
         source.one_format(job.inputs if job.format is None else ())
         return job
     output = None if converts else job.output
@@ -175,7 +182,7 @@ def _check_streams(job: Job) -> None:
         ) from None
 
 
-def _is_private(path: Path) -> bool:
+def is_private(path: Path) -> bool:
     """Tell whether the public report beside a file belongs to this file."""
     try:
         beside = streams.read_small(sidecar_path(path), "report")

@@ -122,9 +122,14 @@ def _files(name: str, out_dir: str) -> list[Path]:
             )
         files += (Path(parent, each) for each in filter(_is_shown, names))
     files = sorted(path for path in files if not path.name.endswith(SIDECAR))
-    written = Path(out_dir).resolve()
-    if written != Path(name).resolve():
-        files = [path for path in files if written not in path.resolve().parents]
+    # Unlike Path.resolve it takes loops of links, which fail when they are opened.
+    written = Path(os.path.realpath(out_dir))
+    if written != Path(os.path.realpath(name)):
+        files = [
+            path
+            for path in files
+            if written not in Path(os.path.realpath(path)).parents
+        ]
     return files
 
 

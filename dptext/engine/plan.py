@@ -33,6 +33,7 @@ from dptext.report.blocks import (
     Tone,
     Verdict,
 )
+from dptext.report.language_models import NOT_MEASURED
 from dptext.report.whole_texts import TopicFigures
 from dptext.run.interface import option
 from dptext.types import Record
@@ -102,7 +103,7 @@ class Plan:
     written: tuple[InContext, ...]
     attackers_risk: Share | None
     #: Expected share of replaced words drawn as others, by public word frequencies;
-    #: null if epsilon differs from word to word.
+    #: null if words are not drawn one by one at one epsilon.
     changed: float | None
     examples: tuple[Example, ...]
     #: Speed of one process here, in characters a second, without reading and writing.
@@ -264,6 +265,7 @@ def view(result: Plan) -> Page:
         common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",
+        profile=result.profile,
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
@@ -284,7 +286,10 @@ def view(result: Plan) -> Page:
         Paragraph(result.risk_note, "note"),
     ]
     if result.topics is not None:
-        measured = [*whole_texts.blocks(result.topics, seeded=False)]
+        measured = [
+            *whole_texts.blocks(result.topics, seeded=False),
+            Paragraph(NOT_MEASURED, "note"),
+        ]
     return Page(
         f"Plan: {result.profile}",
         [

@@ -11,6 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -222,7 +223,8 @@ class Request:
         self, run: Run, jobs: Sequence[Job], notices: Notices
     ) -> list[tuple[Job, Written]]:
         """Carry out all jobs. Raises UsageError if finished outputs forbid it."""
-        kept = None
+        kept: Manifest | None = None
+        check: Callable[[Job], object] = _check_original
         if (folder := self.job.outputs.out_dir) is not None:
             manifest = Manifest(Path(folder), run.pipeline, self.key)
             earlier = self._earlier(run.pipeline)
@@ -232,9 +234,25 @@ class Request:
                 notices.warn(line)
             # Without --resume a manifest is not begun, but one that is there goes on.
             kept = manifest if self.job.outputs.resume or manifest.is_there else None
+            check = partial(_check_unfinished, earlier, folder, manifest)
         if self.release_all is not None:
             return self.release_all(run, jobs, self.reports)
-        return run.release_all(jobs, self.reports, kept)
+        return run.release_all(jobs, self.reports, kept, check)
+
+
+def _check_original(job: Job) -> None:
+    """Raise UsageError if another run has just made a file private in its place."""
+    if files.is_private(Path(job.output or "")):
+        raise UsageError(
+            f"{job.output}: another run has made it private meanwhile; run again"
+        )
+
+
+def _check_unfinished(
+    earlier: Earlier, folder: str, manifest: Manifest, job: Job
+) -> None:
+    """Raise UsageError if another run has just finished an output with other draws."""
+    earlier.check(folder, [job], manifest)
 
 
 @contextlib.contextmanager

@@ -97,12 +97,17 @@ class Run:
             warn(pipeline.decoder.note)
 
     def release_all(
-        self, jobs: Sequence[Job], reports: SignedReports, kept: Manifest | None = None
+        self,
+        jobs: Sequence[Job],
+        reports: SignedReports,
+        kept: Manifest | None = None,
+        check: Callable[[Job], object] = lambda job: None,
     ) -> list[tuple[Job, Written]]:
         """Carry out jobs one after the other; return those that have new outputs.
 
         kept: the manifest of their folder, which notes them; with resume, outputs that
-        are finished by it stay. An input that cannot be read is left out, unless
+        are finished by it stay; check: raises UsageError for a job whose output another
+        run has finished since. An input that cannot be read is left out, unless
         on_error is "fail".
         """
         released = []
@@ -116,10 +121,11 @@ class Run:
             try:
                 check_readable(job)
                 if kept is None:
-                    written = self.release(job, reports)
+                    written = self.release(job, reports, check=check)
                 else:
                     kept.note_input(job)
-                    written = self.release(job, reports, partial(kept.add, job))
+                    note = partial(kept.add, job)
+                    written = self.release(job, reports, note, check)
             except InputError as error:
                 self.leave_out(job, error)
                 self.tally.counted, self.tally.records = counted
@@ -152,13 +158,16 @@ class Run:
         job: Job,
         reports: SignedReports,
         note: Callable[[Written], None] = lambda written: None,
+        check: Callable[[Job], object] = lambda job: None,
     ) -> Written:
         """Carry out a job of several: its output appears with its sidecar.
 
         note is called before: a run that is killed then has noted all outputs there.
+        check is called first; another output that appears later is noticed at the end.
         """
         with Release() as release:
             opened = JobOutputs.open(job, reports, release, held=self.holds)
+            check(job)
             with self.releasing(job, opened) as written:
                 note(written)
                 return written
@@ -352,7 +361,7 @@ def _write(
         elif isinstance(record.rest, InputError):
             raise record.rest
         else:
-            fields.add(record)
+            fields.add(record, texts)
             writer.write(record, texts)
     for fault in done.faults:
         source.fault(fault)

@@ -37,12 +37,17 @@ _LOOKED_AT = 10  # records; their fields are listed
 _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
+def is_nameless(path: str) -> bool:
+    """Tell whether only the content of an input tells its format, when it is read."""
+    return streams.is_stream(path) and formats.by_suffix(path) is None
+
+
 def one_format(paths: Iterable[str], *others: str) -> str:
     """Return the format that paths have by their suffixes; standard input has none.
 
     Raises UsageError when they, or others, are of different formats.
     """
-    names = {formats.find(path).name for path in paths if not streams.is_standard(path)}
+    names = {formats.find(path).name for path in paths if not is_nameless(path)}
     names.update(others)
     if len(names) > 1:
         raise UsageError(
@@ -56,7 +61,7 @@ def check_readable(job: Job) -> None:
     """Raise InputError for an input that cannot be opened, if it may be left out."""
     if job.work.treatment == "fail":
         return
-    for name in job.inputs:
+    for name in (each for each in job.inputs if not streams.is_stream(each)):
         try:
             with open(name, "rb"):
                 pass
@@ -67,7 +72,7 @@ def check_readable(job: Job) -> None:
 def check_files(jobs: Iterable[Job]) -> None:
     """Raise UsageError for a job without a field if its files have fields."""
     for job in (each for each in jobs if not each.selection.fields):
-        for name in (each for each in job.inputs if not streams.is_standard(each)):
+        for name in (each for each in job.inputs if not streams.is_stream(each)):
             format = formats.find(name, job.format)
             if format.name != _TEXT:
                 with streams.open_input(name, job.selection.encoding) as stream:
@@ -131,7 +136,7 @@ def decide_format(job: Job, *read: str) -> Job:
             f"it {suffixes}, or give {option('format')} to keep this name"
         )
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
-    is_usual = streams.is_standard(first) and name == usual
+    is_usual = is_nameless(first) and name == usual
     is_guessed = not is_usual and formats.by_suffix(first) is None
     selection = replace(job.selection, format=name)
     return replace(job, selection=selection, is_guessed=is_guessed)
@@ -145,7 +150,7 @@ def _decide_by_content(
     For standard input, its first bytes decide, then the suffix of the output, then its
     lines. Raises UsageError for lines that look like a table if no field is selected.
     """
-    if job.format is not None or not streams.is_standard(job.inputs[0]):
+    if job.format is not None or not is_nameless(job.inputs[0]):
         return decide_format(job), stream
     # Records that leave at once do not wait for more lines.
     count = 1 if job.outputs.line_buffered else formats.LINES
@@ -157,17 +162,17 @@ def _without_magic(job: Job, head: bytes) -> str:
     named = formats.by_suffix(job.output or "")
     if named is not None and named.name != _TEXT:
         return named.name
-    files = [name for name in job.inputs if not streams.is_standard(name)]
+    files = [name for name in job.inputs if not is_nameless(name)]
     if files:
         return formats.find(files[0]).name
-    table = formats.table(head)
+    table, first = formats.table(head), location(job.inputs[0])
     if table is not None and not job.selection.fields:
         name, delimiter = table
         shown = option("format", name)
         if delimiter in ";|":
             shown += f" {option('delimiter', repr(delimiter))}"
         raise UsageError(
-            f"standard input looks like a table: give {shown} "
+            f"{first} looks like a table: give {shown} "
             f"{option('field', 'NAME')}, or {option('format', 'text')} if each line is "
             "a text"
         )
@@ -175,7 +180,7 @@ def _without_magic(job: Job, head: bytes) -> str:
         return table[0]
     if head and job.selection.fields:
         raise UsageError(
-            "standard input looks like plain text, which has no fields: name its "
+            f"{first} looks like plain text, which has no fields: name its "
             f"format with {option('format')}, or leave {option('field')} out"
         )
     return _TEXT
@@ -227,7 +232,7 @@ class Source:
         name = self._job.format
         self._format = formats.find(None, name)
         # Files were checked before; an empty input suits any option.
-        if streams.is_standard(first) and stream.peek(1):
+        if streams.is_stream(first) and stream.peek(1):
             formats.check_needs(self._job.needs, [self._format])
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
             if selection.changed:
@@ -298,19 +303,26 @@ class Source:
         return self._texts
 
     def _read(
-        self, stream: BinaryIO, name: str, parts: bool
+        self, stream: BufferedReader, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
         if not parts or self._repeats or module.regular(selection) is None:
-            for item in module.read(Input(stream, selection, where, self._next)):
-                yield from self._number(item)
+            source = Input(
+                stream=stream,
+                selection=selection,
+                location=where,
+                start=self._next,
+                is_alone=len(self._job.inputs) == 1,
+            )
+            yield from filter(None, map(self._number, module.read(source)))
             return
         counted, before = _Counted(stream), list[Verbatim]()
         source = Input(cast(BinaryIO, counted), selection, where, self._next)
         for item in module.read(source):
             if isinstance(item, Verbatim):
                 before.append(item)
-            yield from self._number(item)
+            if record := self._number(item):
+                yield record
             # Checks on the first records have seen enough of them.
             begun = self._records >= SAMPLE and self._texts >= FIRST_TEXTS
             if begun and not isinstance(item, Verbatim):
@@ -348,29 +360,30 @@ class Source:
         rest = streams.joined(part.head + left, stream)
         items = self._format.read(part.source(rest))
         next(items)  # the head
-        for item in items:
-            yield from self._number(item)
+        yield from filter(None, map(self._number, items))
 
-    def _number(self, item: formats.Item) -> Iterator[Record]:
-        """Yield the record of an item with its ordinal, which a fault takes as well."""
+    def _number(self, item: formats.Item) -> Record | None:
+        """Return the record of an item, which has an ordinal, as a fault has one.
+
+        None for a fault that has been dealt with.
+        """
         if isinstance(item, Verbatim):
             if item.note:
                 self._warn(item.note)
             self.copied = item.copied if self.copied is None else self.copied
-            yield Record(-1, (), item)
-            return
+            size = len(item.rest) if isinstance(item.rest, bytes) else 0
+            return Record(-1, (), item, size=size)
         self._next += 1
         if isinstance(item, Fault):
             if self._is_cut:
-                yield Record(-1, (), item)
-            else:
-                self.fault(item)
-            return
+                return Record(-1, (), item)
+            self.fault(item)
+            return None
         self._records += 1
         self._texts += len(item.texts)
         if self._repeats is not None and (repeat := self._repeats.count(item)):
             item = replace(item, repeat=repeat)
-        yield item
+        return item
 
     def fault(self, fault: Fault) -> None:
         """Leave out a record. Raises InputError when on_error is "fail".
@@ -513,7 +526,7 @@ def location(name: str) -> str:
 class _Counted:
     """A stream that counts the lines read."""
 
-    def __init__(self, stream: BinaryIO) -> None:
+    def __init__(self, stream: BufferedReader) -> None:
         self._stream = stream
         self.lines = 0
 
@@ -522,3 +535,13 @@ class _Counted:
         line = self._stream.readline(size)
         self.lines += line.endswith(b"\n")
         return line
+
+    def peek(self) -> bytes:
+        """Return the bytes that are in the buffer, at least one before the end."""
+        return self._stream.peek()
+
+    def read(self, size: int) -> bytes:
+        """Read so many of these bytes."""
+        data = self._stream.read(size)
+        self.lines += data.count(b"\n")
+        return data

@@ -20,10 +20,16 @@ from pathlib import Path
 from dptext import calibration, pipeline, profile, progress
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.ngrams import Ngrams
-from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.reader import SameKindAttacker
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
-from dptext.evaluation.attackers import Halves, PublicText, count_texts, sample
+from dptext.evaluation.attackers import (
+    Halves,
+    PublicText,
+    count_kind,
+    count_texts,
+    sample,
+)
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
 from dptext.measures import context_risk, ladders
@@ -139,10 +145,11 @@ def make(
     shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
     other = count_texts(lexicon, first)
     other_pairs = other.model(1, {}, general)
+    kind = count_kind(pipelines[shown], first).kind(general)
     in_context, written = {}, {}
     for number, (risk, ready) in enumerate(pipelines.items()):
         progress.share("what attackers find", number / len(pipelines))
-        same_kind = SameKindAttacker.strongest(ready.channel, other_pairs)
+        same_kind = SameKindAttacker(ready.channel, kind)
         attackers = [*context_risk.available(ready)[:1], same_kind]
         digest = general.digest if general is not None else ""
         one = InContext(corpus, digest, (), PUBLIC_TEXT)

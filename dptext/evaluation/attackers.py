@@ -19,9 +19,9 @@ from typing import NamedTuple
 
 from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
-from dptext.attackers.ngrams import Ngrams
-from dptext.attackers.pairs import SameKindAttacker
-from dptext.attackers.training import PairCounts
+from dptext.attackers.contexts import Kind
+from dptext.attackers.reader import SameKindAttacker
+from dptext.attackers.training import KindCounts, PairCounts
 from dptext.budgets import uniform
 from dptext.errors import InputError, UsageError
 from dptext.evaluation.rows import one_text, records
@@ -73,8 +73,8 @@ class PublicText:
 
         Raises OSError, and UsageError for standard input.
         """
-        if streams.is_standard(path):
-            msg = "public text is read more than once: give a file, not standard input"
+        if streams.is_stream(path):
+            msg = "public text is read more than once: give a file, no pipe"
             raise UsageError(msg)
         streams.check_file(path, "public text")
         with Path(path).open("rb") as file:
@@ -184,10 +184,18 @@ def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairC
     return counts
 
 
-def count_pairs(
-    ready: Pipeline, public: PublicText, texts: Texts
-) -> tuple[Ngrams, int]:
-    """Count texts of a public file: their pairs beside those that ship, and words.
+def count_kind(ready: Pipeline, texts: Texts, most: float = _COUNTED) -> KindCounts:
+    """Count texts as an attacker on a pipeline does, of about so many words at most."""
+    counts = KindCounts(ready.lexicon, ready.profile.tokens)
+    for batch in texts():
+        counts.add(batch)
+        if counts.words >= most:
+            break
+    return counts
+
+
+def learn_kind(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Kind, int]:
+    """Count texts of a public file: with the pairs that ship, and words.
 
     Raises InputError without any words, UsageError.
     """
@@ -197,10 +205,10 @@ def count_pairs(
             "distribution of a word, which an attacker needs; leave the option out, or "
             "take a mechanism that has one, such as rank"
         )
-    counts = count_texts(ready.lexicon, texts)
+    counts = count_kind(ready, texts)
     if not counts.words:
         raise public.none()
-    return counts.model(1, {}, ngrams.shipped_model(ready.channel)), counts.words
+    return counts.kind(ngrams.shipped_model(ready.channel)), counts.words
 
 
 class ByHalves(NamedTuple):
@@ -220,8 +228,8 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     About 50,000 words are read, drawn with a fixed seed.
     """
     halves = Halves(public.records)
-    model, words = count_pairs(pipeline, public, partial(halves.texts, 0))
-    attacker = SameKindAttacker.strongest(pipeline.channel, model)
+    kind, words = learn_kind(pipeline, public, partial(halves.texts, 0))
+    attacker = SameKindAttacker(pipeline.channel, kind)
     records = sample(partial(halves.records, 1))
     attack = _attack(pipeline, attacker, public, records)
     attackers = InContext(
@@ -271,18 +279,18 @@ def calibrate_by_attacker(
     ready = calibration.build(recipe, lexicon)
     if attacker == SAME_KIND:
         halves = Halves(public.records)
-        model, _ = count_pairs(ready, public, partial(halves.texts, 0))
+        kind, _ = learn_kind(ready, public, partial(halves.texts, 0))
         chosen = sample(partial(halves.records, 1))
     else:
-        model, chosen = None, sample(public.records)
+        kind, chosen = None, sample(public.records)
 
     def read(epsilon: float) -> Reading:
         budget = Part("uniform", uniform.Params(epsilon=epsilon))
         ready = calibration.build(replace(recipe, budget=budget), lexicon)
-        if model is None:
+        if kind is None:
             tried = context_risk.named(ready, attacker)
         else:
-            tried = SameKindAttacker.strongest(ready.channel, model)
+            tried = SameKindAttacker(ready.channel, kind)
         (reading,) = _attack(ready, tried, public, chosen).result()
         progress.say(
             f"epsilon {epsilon:.4g}: {attacker} finds {reading.success:.1%} of words "

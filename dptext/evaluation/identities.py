@@ -87,8 +87,10 @@ class IdentityFile:
 
     def __post_init__(self) -> None:
         """Raise OSError or UsageError for a file that cannot be read."""
-        if streams.is_standard(self.path):
-            raise UsageError(f"{noun('identities')}: give a file, not standard input")
+        if streams.is_stream(self.path):
+            raise UsageError(
+                f"{noun('identities')}: it is read more than once: give a file"
+            )
         streams.check_file(self.path, noun("identities"))
         if self.field is not None and self._format == "text":
             raise UsageError(
@@ -263,7 +265,7 @@ class _Chance:
     expected: float = 0.0
     variance: float = 0.0
     occurrences: int = 0
-    heaviest: float = 0.0
+    squares: float = 0.0
 
     def add(self, occurrences: int, others: int, compared: int) -> None:
         """Take in a value that stands in so many of the compared other records."""
@@ -272,7 +274,7 @@ class _Chance:
             self.expected += weight * others
             self.variance += weight**2 * others
             self.occurrences += occurrences
-            self.heaviest = max(self.heaviest, weight)
+            self.squares += weight**2 * compared
 
     def limits(self) -> tuple[float | None, float | None, float | None]:
         """Return the share and its limits (Korn and Graubard 1998)."""
@@ -280,9 +282,12 @@ class _Chance:
         if not total:
             return None, None, None
         share = self.expected / total
-        effective = total / self.heaviest
+        # As many comparisons of one weight say as much (Kish 1965), or fewer, where
+        # heavy values are those that are found.
+        effective = total**2 / self.squares
         if 0.0 < share < 1.0:
-            effective = share * (1.0 - share) * total**2 / self.variance
+            spread = share * (1.0 - share) * total**2 / self.variance
+            effective = min(effective, spread)
         return share, *binomial.limits(share * effective, effective, _ALPHA)
 
 

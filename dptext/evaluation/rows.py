@@ -64,7 +64,7 @@ def records(
     Raises InputError with file and line for what cannot be read, UsageError for values
     that the format cannot have.
     """
-    if streams.is_standard(path):
+    if streams.is_stream(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
     options = [(each, name) for each, names in values.items() for name in names]
     labels = [name for _, name in options]

@@ -11,9 +11,9 @@ import numpy as np
 
 from dptext import models
 from dptext.attackers.channel import UnigramAttacker
-from dptext.attackers.pairs import SameKindAttacker
+from dptext.attackers.reader import SameKindAttacker
 from dptext.evaluation import OWNER, classify
-from dptext.evaluation.attackers import count_pairs, text_hash
+from dptext.evaluation.attackers import learn_kind, text_hash
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
@@ -438,8 +438,8 @@ class _Attackers:
         self._occurring: frozenset[int] = frozenset()
         self._recurring = Recurring()
         if self._public is not None:
-            model, self._counted = count_pairs(writer, self._public, self._public.texts)
-            attackers.append(SameKindAttacker.strongest(writer.channel, model))
+            kind, self._counted = learn_kind(writer, self._public, self._public.texts)
+            attackers.append(SameKindAttacker(writer.channel, kind))
             self._occurring = self._public.hashes()
             self._recurring = self._public.recurring()
         # Drawing anew costs as much as the run did: only where attackers attack.

@@ -11,7 +11,8 @@ adds 1 to the count of a topic or not, so that all else is the same.
 An interval holds for one of two targets. file: the share among the texts of this file,
 uncertain only since topics were drawn. people: the share in a population that the
 texts sample at random; texts of one person may be alike and count as a group.
-Source: Ye and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016.
+Source: Ye and Barg 2018; Warner 1965; Kairouz, Bonawitz and Ramage 2016. Of people with
+several texts: Korn and Graubard 1998.
 """
 
 from __future__ import annotations
@@ -29,8 +30,10 @@ from numpy.typing import NDArray
 from dptext.guarantees import binomial
 from dptext.types import Floats, Ints
 
-# Up to so many texts an interval is exact.
+# Up to so many independent draws an interval is exact.
 _EXACT = 400
+# Sums that differ by less differ by rounding alone.
+_LEAST = 1e-9
 
 
 class Target(StrEnum):
@@ -112,8 +115,6 @@ def estimates(
                 groups if grouped else None,
                 alpha,
             )
-        elif not grouped and size <= _EXACT:
-            low, high = _exact_limits_of_file(law, count, size, alpha)
         else:
             low, high = _limits_of_file(law, count, sizes, alpha)
         estimated.append(Estimate(share, min(low, share), max(high, share), count))
@@ -155,42 +156,42 @@ def _limits_of_people(
     # The share is a ratio of sums over people (Cochran 1977, 6): its variance is that
     # of what each person adds to it.
     _, person = np.unique(groups, return_inverse=True)
-    written = is_written.mean()
+    written = float(is_written.mean())
     added = np.bincount(person, weights=is_written - written)
     people = len(added)
     if people < 2:
         return -math.inf, math.inf
-    variance = (added**2).sum() * people / (people - 1) / texts**2
-    # No less than that of as many people with one text each: where all agree, the sum
-    # of squares is 0 and says nothing.
-    least = _wilson_variance(written, people)
-    reach = (
-        _student(people - 1, alpha)
-        * math.sqrt(max(variance, least))
-        / (law.right - law.wrong)
-    )
-    share = law.share(float(written))
-    return share - reach, share + reach
-
-
-def _wilson_variance(written: float, people: int) -> float:
-    """Return a variance of a share that is not 0 where nobody, or everybody, agrees."""
-    smoothed = (written * people + 2.0) / (people + 4.0)
-    if 0.0 < written < 1.0:
-        return 0.0
-    return smoothed * (1.0 - smoothed) / people
+    squares = float((added**2).sum())
+    variance = squares * people / (people - 1) / texts**2
+    # So many independent texts have this variance (Korn and Graubard 1998). Where all
+    # people agree it is 0 and says nothing: they count as one text each.
+    alike = people if squares < _LEAST else written * (1.0 - written) / variance
+    z = NormalDist().inv_cdf(1.0 - alpha / 2.0)
+    trials = min(alike, texts) * (z / binomial.student(people - 1, alpha)) ** 2
+    low, high = binomial.limits(written * trials, trials, alpha)
+    return law.share(low), law.share(high)
 
 
 def _limits_of_file(
     law: Law, count: int, sizes: Ints, alpha: float
 ) -> tuple[float, float]:
-    """Return the limits of the share among the texts of a file, for many texts.
+    """Return the limits of the share among the texts of a file.
 
-    The shares m / N at which the count is within z standard deviations of its mean;
-    texts that share a draw add the square of their number to the variance.
+    Texts that share a draw add the square of their number to the variance. Of few
+    independent draws the limits are exact, else the shares m / N at which the count is
+    within z standard deviations of its mean.
     """
     texts = float(sizes.sum())
     inflation = float((sizes.astype(np.float64) ** 2).sum()) / texts
+    if texts / inflation <= _EXACT:
+        draws = math.floor(texts / inflation + _LEAST)
+        written = count * draws / texts
+        least, most = math.floor(written + _LEAST), math.ceil(written - _LEAST)
+        low, _ = _exact_limits_of_file(law, least, draws, alpha)
+        _, high = _exact_limits_of_file(law, most, draws, alpha)
+        # Draws of unequal numbers of texts give shares between those of equal ones.
+        step = 0.0 if sizes.min() == sizes.max() else 1.0 / draws
+        return low - step, high + step
     z = NormalDist().inv_cdf(1.0 - alpha / 2.0)
     p, q = law.right, law.wrong
     # (c - N q - m (p - q))^2 = z^2 v (N q (1 - q) + m (p (1 - p) - q (1 - q))).
@@ -250,23 +251,3 @@ def _binomial(trials: int, chance: float) -> Floats:
     if chance < 1.0:
         terms = terms + (trials - successes) * math.log1p(-chance)
     return np.asarray(np.exp(terms))
-
-
-# Each share of a file asks for the same quantile.
-@lru_cache(maxsize=64)
-def _student(degrees: int, alpha: float) -> float:
-    """Return the quantile of Student's distribution, two-sided.
-
-    By the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d + t^2).
-    """
-    low, high = 0.0, 1e6
-    for _ in range(200):
-        middle = (low + high) / 2.0
-        if middle in (low, high):
-            break
-        outside = binomial.beta(degrees / 2, 0.5, degrees / (degrees + middle**2))
-        if middle == 0.0 or outside > alpha:
-            low = middle
-        else:
-            high = middle
-    return high

@@ -22,7 +22,6 @@ subclass of the one below, and a `Writer`.
 from __future__ import annotations
 
 import codecs
-import errno
 import os
 import re
 from abc import ABC, abstractmethod
@@ -39,6 +38,11 @@ from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
 BOM = b"\xef\xbb\xbf"
+#: The reason for which a record cannot be read.
+BOM_WITHIN = (
+    "a byte order mark stands within the file, as where files are joined; give these "
+    "one by one, or remove the mark"
+)
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 # An archive that begins with a part of an Office document.
 _OFFICE = re.compile(
@@ -107,7 +111,7 @@ class Input(NamedTuple):
     """An opened stream, the selected fields, and its name in messages.
 
     start is the first ordinal, line the number of the first line, for formats that are
-    read in parts.
+    read in parts; is_alone: no other input has the same output.
     """
 
     stream: BinaryIO
@@ -115,6 +119,7 @@ class Input(NamedTuple):
     location: str
     start: int = 0
     line: int = 1
+    is_alone: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,9 +239,11 @@ def find(path: str | None, name: str | None = None) -> Format:
     if os.path.isdir(path):
         raise UsageError(f"{path} is a directory; name the files in it")
     suffix = _suffix(path)
-    if not suffix and path and not os.path.exists(path):
-        missing = OSError(errno.ENOENT, os.strerror(errno.ENOENT))
-        raise UsageError(streams.unopened(path, missing))
+    if not suffix and path:
+        try:
+            os.stat(path)
+        except OSError as error:
+            raise UsageError(streams.unopened(path, error)) from None
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
@@ -346,6 +353,7 @@ def check_content(head: bytes, format: Format, location: str) -> None:
 
 CHUNK = 2**16  # bytes read at once while a record that is too long is skipped
 SKIPPED = 2**30  # bytes of one record that are passed over: a device never ends
+_EMPTY_LINES = re.compile(rb"[\r\n]*\n")
 
 # Turns a line into a record with an ordinal; raises Unreadable.
 Parse = Callable[[str, int], Record]
@@ -432,12 +440,11 @@ def read_lines(
 
     blank holds the bytes that a blank line may consist of; by default all white space.
     """
-    stream, selection, location, ordinal, line = source
+    stream, selection, location, ordinal, line = source[:5]
     limit = selection.max_record_bytes
     while raw := stream.readline(limit + 2):
-        where = f"{location}:{line}"
         if len(raw) > limit and len(raw.rstrip(b"\r\n")) > limit:
-            yield Fault(where, too_long(limit), b"")
+            yield Fault(f"{location}:{line}", too_long(limit), b"")
             if not raw.endswith(b"\n"):  # after the fault: a reader may stop there
                 skip_line(stream, location)
             ordinal += 1
@@ -448,13 +455,25 @@ def read_lines(
             raw = raw[len(BOM) :]
         line += 1
         if not raw.strip(blank):
-            yield Verbatim(raw)
+            yield Verbatim(raw)  # first: the next line may not be there yet
+            if empty := read_empty_lines(stream):
+                line += empty.count(b"\n")
+                yield Verbatim(empty)
             continue
         try:
             yield parse(decode(raw), ordinal)
         except Unreadable as error:
-            yield error.fault(where, raw)
+            yield error.fault(f"{location}:{line - 1}", raw)
         ordinal += 1
+
+
+def read_empty_lines(stream: BinaryIO) -> bytes:
+    """Read the empty lines that come next in the buffer of a stream, if it has one.
+
+    One after the other, millions of them would take minutes.
+    """
+    match = _EMPTY_LINES.match(getattr(stream, "peek", bytes)())
+    return stream.read(match.end()) if match else b""
 
 
 def regular_lines(blank: bytes | None) -> Regular:
@@ -462,7 +481,8 @@ def regular_lines(blank: bytes | None) -> Regular:
 
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1
-        count = sum(1 for line in data[:end].split(b"\n") if line.strip(blank))
+        lines = data[:end].split(b"\n")
+        count = sum(1 for line in lines if line and line.strip(blank))
         return end, count
 
     return regular

@@ -240,8 +240,9 @@ def rebuilt(
         return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())
     if is_kind(kind, "is_dictionary"):
         coded = pa.array(new, kind.value_type).dictionary_encode()
+        indices = coded.indices.cast(kind.index_type)
         return pa.DictionaryArray.from_arrays(
-            coded.indices, coded.dictionary, ordered=kind.ordered
+            indices, coded.dictionary, ordered=kind.ordered
         )
     return pa.array(new, kind)
 
@@ -273,15 +274,22 @@ class TableHead:
 
     @classmethod
     def from_schema(
-        cls, schema: Schema, selection: Selection, location: str
+        cls,
+        schema: Schema,
+        selection: Selection,
+        location: str,
+        short: Set[str] = frozenset(),
     ) -> TableHead:
-        """Find the selected fields in the schema of an input. Raises InputError."""
+        """Find the selected fields in the schema of an input. Raises InputError.
+
+        short: names of columns that hold at most FEW values.
+        """
         identity, subject = (
             None if path is None else column(schema, path, location, is_text=False)
             for path in (selection.id_field, selection.subject_field)
         )
         texts = columns(schema, selection.fields, location)
-        return cls(released(schema, texts), texts, identity, subject)
+        return cls(released(schema, texts, short), texts, identity, subject)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -388,11 +396,17 @@ _COPIED = ("index_columns", "column_indexes", "creator", "pandas_version")
 _TEXTS = {"pandas_type": "unicode", "numpy_type": "object", "metadata": None}
 
 
-def released(schema: Schema, columns: Sequence[ArrowColumn]) -> Schema:
-    """Return the schema of the output, without metadata about the selected texts."""
+def released(
+    schema: Schema, columns: Sequence[ArrowColumn], short: Set[str] = frozenset()
+) -> Schema:
+    """Return the schema of the output, without metadata about the selected texts.
+
+    short: names of columns that hold at most FEW values.
+    """
     for column in columns:
         field = schema.field(column.index)
-        field = bare(field).with_type(retyped(field.type, column.steps))
+        kind = retyped(field.type, column.steps, field.name in short)
+        field = bare(field).with_type(kind)
         schema = schema.set(column.index, field)
     names = {schema.names[column.index] for column in columns}
     pandas = _pandas((schema.metadata or {}).get(_PANDAS), names)
@@ -405,24 +419,40 @@ def bare(field: Field) -> Field:
     return field.with_metadata({_FIELD_ID: number} if number else None)
 
 
-def retyped(kind: Kind, steps: tuple[int, ...]) -> Kind:
+#: Values for which the index of any dictionary has room.
+FEW = 2**7
+_WIDE = 32  # bits of an index with room for any number of texts
+
+
+def leaf_type(kind: Kind, steps: tuple[int, ...]) -> Kind:
+    """Return the type of a field inside of a column's type."""
+    for step in steps:
+        kind = subfields(inside(kind))[step].type
+    return inside(kind)
+
+
+def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
     """Return a column's type with room for new words.
 
-    A dictionary changes: the width of its index tells how many texts there were, and
-    may be too narrow for new ones. Fields on the way to the texts lose their metadata.
+    The narrow index of a dictionary changes unless the column has at most FEW values:
+    its width would tell how many texts there were, and it may have no room for new
+    ones. Fields on the way to the texts lose their metadata.
     """
     import pyarrow as pa
 
     if is_list(kind):
-        item = bare(kind.value_field).with_type(retyped(kind.value_type, steps))
+        inner = retyped(kind.value_type, steps, is_short)
+        item = bare(kind.value_field).with_type(inner)
         is_large = is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
     if steps:
         fields = subfields(kind)
         child = fields[steps[0]]
-        fields[steps[0]] = bare(child).with_type(retyped(child.type, steps[1:]))
+        inner = retyped(child.type, steps[1:], is_short)
+        fields[steps[0]] = bare(child).with_type(inner)
         return pa.struct(fields)
-    if is_kind(kind, "is_dictionary"):
+    is_coded = is_kind(kind, "is_dictionary")
+    if is_coded and kind.index_type.bit_width < _WIDE and not is_short:
         return pa.dictionary(pa.int32(), kind.value_type, kind.ordered)
     return kind
 

@@ -40,6 +40,10 @@ class PathNode:
     #: Left out of the output, with all that is below.
     is_dropped: bool = False
     is_pseudonym: bool = False
+    #: Whether a step right below is left out; known when the tree is complete.
+    is_partly_dropped: bool = False
+    #: Whether it is a text and nothing else, with no step below; known then, too.
+    is_only_text: bool = False
 
     @property
     def is_name(self) -> bool:
@@ -55,11 +59,6 @@ class PathNode:
     def holds_text(self) -> bool:
         """Tell whether it is a text, or one is below."""
         return self.is_text or any(each.holds_text for each in self.below.values())
-
-    @property
-    def is_partly_dropped(self) -> bool:
-        """Tell whether a step right below is left out."""
-        return any(each.is_dropped for each in self.below.values())
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -126,6 +125,8 @@ def _check(node: PathNode) -> None:
             f"{interface.unit()} {node.path!r} cannot be both a text and the {other}"
         )
     check_uses(node.path, node.is_text, node.is_dropped, node.is_pseudonym)
+    node.is_partly_dropped = any(each.is_dropped for each in node.below.values())
+    node.is_only_text = node.is_text and not node.below
     for child in node.below.values():
         _check(child)
 
@@ -379,7 +380,12 @@ class Columns(NamedTuple):
         return [cell for index, cell in enumerate(row) if index not in self.dropped]
 
     def record(
-        self, text: Callable[[int], str], chosen: Selection, rest: object, ordinal: int
+        self,
+        text: Callable[[int], str],
+        chosen: Selection,
+        rest: object,
+        ordinal: int,
+        size: int,
     ) -> Record:
         """Return a row as a record; text gives that of a column. Raises Unreadable."""
         identity = None if self.identity is None else text(self.identity)
@@ -393,6 +399,7 @@ class Columns(NamedTuple):
             identity=identity,
             present=(*chosen.fields, *chosen.changed),
             subject=subject,
+            size=size,
         )
 
 

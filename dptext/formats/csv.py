@@ -114,6 +114,9 @@ class _Rows:
                     raw=piece,
                     trouble=trouble,
                 )
+                if not body and (empty := formats.read_empty_lines(self._stream)):
+                    yield FileRow(line + 1, [], b"", empty)
+                    line += empty.count(b"\n")
             line += 1
             piece = self._more()
 
@@ -309,6 +312,8 @@ class Format(formats.Format):
             if not row.fields and row.trouble is None:
                 yield Verbatim(row.raw, header=row.raw == BOM)
                 continue
+            if row.raw.startswith(BOM):  # quotes behind it would mean nothing
+                row = row._replace(trouble=formats.BOM_WITHIN)
             if columns is None and selection.header:
                 names = _names(row, selection, where)
                 advice = partial(self._absent, source, names, row.line)
@@ -509,9 +514,12 @@ def _record(
     formats.decode(row.raw)
     for index in columns.pseudonyms:  # the writer takes none that cannot be read
         decode_field(fields[index], selection)
-    rest = RowRest(fields, columns, row.end)
     return columns.record(
-        lambda index: decode_field(fields[index], selection), selection, rest, ordinal
+        lambda index: decode_field(fields[index], selection),
+        selection,
+        RowRest(fields, columns, row.end),
+        ordinal=ordinal,
+        size=len(row.raw),
     )
 
 

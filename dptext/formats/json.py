@@ -106,6 +106,8 @@ class _Values:
                 raise self._damaged("it ends within a record; is the file cut off?")
 
     def _damaged(self, reason: str) -> InputError:
+        if self._data.startswith(formats.BOM, self._at):
+            reason = formats.BOM_WITHIN
         return InputError(f"{self._location}:{self.line}: not valid JSON: {reason}")
 
     def _next(self) -> bytes:
@@ -161,7 +163,7 @@ class Format(jsonl.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per object."""
-        stream, selection, location, start, _ = source
+        stream, selection, location, start = source[:4]
         values = _Values(stream, selection.max_record_bytes, location)
         parse, ordinal = jsonl.parser(selection), start
         opening = values.opening()

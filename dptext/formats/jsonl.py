@@ -32,14 +32,17 @@ from dptext.formats import (
     _fields,
     no_token,
 )
-from dptext.formats._scan import HALF, Change, Scan
+from dptext.formats._scan import HALF, Change, Scan, flat_line
 from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
 # An escape of half a surrogate pair, with the backslashes before it.
 _SURROGATE = re.compile(r"((?<!\\)(?:\\\\)*\\u)[dD][89a-fA-F][0-9a-fA-F]{2}")
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
 _LOOKED_AT = 1000  # values of a record
+# Raw checks the grammar and builds nothing.
+_decode = msgspec.json.Decoder(msgspec.Raw).decode
 
 
 class LineRest(NamedTuple):
@@ -150,22 +153,16 @@ def parser(selection: Selection) -> Callable[..., Record]:
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     has_fields = any(selection.named)
-    # Raw checks the grammar and builds nothing.
-    decode = msgspec.json.Decoder(msgspec.Raw).decode
-
-    def validate(line: str) -> None:
-        try:
-            decode(line)
-        except msgspec.DecodeError:
-            # Half of a surrogate pair is copied where it is in no private field.
-            whole = _SURROGATE.sub(r"\1fffd", line)
-            if whole == line:
-                raise
-            decode(whole)
+    flat, present = flat_line(root), tuple(each.path for each in root.below.values())
 
     def parse(line: str, ordinal: int, before: str = "") -> Record:
         try:
-            validate(line)
+            _validate(line)
+            if flat is not None and (match := flat.fullmatch(line)):
+                begin, end = match.span(1)
+                rest = LineRest(line, [(begin - 1, end + 1)], before)
+                size = len(line)
+                return Record(ordinal, (match[1],), rest, present=present, size=size)
             if not has_fields and line.lstrip().startswith('"'):
                 return _string(line, ordinal, before)
             if selection.strings:
@@ -175,13 +172,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
                 )
             scan = Scan(line, root, pass_missing)
         except msgspec.DecodeError as error:
-            if "\r" in line.strip():
-                raise Unreadable(
-                    "not valid JSON, and a carriage return stands in it",
-                    "convert the line ends to line feeds",
-                ) from None
-            # The library's messages hold offsets, never text.
-            raise Unreadable(f"not valid JSON: {error}") from None
+            raise _invalid(line, error) from None
         except RecursionError:
             raise Unreadable("nested too deeply") from None
         return Record(
@@ -191,9 +182,35 @@ def parser(selection: Selection) -> Callable[..., Record]:
             identity=scan.identity,
             present=scan.present,
             subject=scan.subject,
+            size=len(line),
         )
 
     return parse
+
+
+def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
+    """Say why a line is not valid JSON."""
+    if "\r" in line.strip():
+        return Unreadable(
+            "not valid JSON, and a carriage return stands in it",
+            "convert the line ends to line feeds",
+        )
+    if "\ufeff" in _STRING.sub("", line):
+        return Unreadable(formats.BOM_WITHIN)
+    # The library's messages hold offsets, never text.
+    return Unreadable(f"not valid JSON: {error}")
+
+
+def _validate(line: str) -> None:
+    """Raise msgspec.DecodeError for what is not JSON."""
+    try:
+        _decode(line)
+    except msgspec.DecodeError:
+        # Half of a surrogate pair is copied where it is in no private field.
+        whole = _SURROGATE.sub(r"\1fffd", line)
+        if whole == line:
+            raise
+        _decode(whole)
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:
@@ -202,7 +219,8 @@ def _string(line: str, ordinal: int, before: str) -> Record:
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
         raise Unreadable("the text holds half of a surrogate pair, no character")
-    return Record(ordinal, (text,), LineRest(line, [(begin, end)], before))
+    rest = LineRest(line, [(begin, end)], before)
+    return Record(ordinal, (text,), rest, size=len(line))
 
 
 class Writer(LineWriter):
@@ -220,13 +238,17 @@ class Writer(LineWriter):
 
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
     """Return the JSON of a record with new texts, without dropped fields."""
-    line, parts, at = rest.line, list[str](), 0
+    line, spans, _, changes = rest
+    if len(texts) == 1 and not changes:  # of most records
+        ((begin, end),) = spans
+        return line[:begin] + encode_basestring(texts[0]) + line[end:]
+    parts, at = list[str](), 0
     new = [
         (begin, end, encode_basestring(text))
-        for (begin, end), text in zip(rest.spans, texts, strict=True)
+        for (begin, end), text in zip(spans, texts, strict=True)
     ]
-    if rest.changes:
-        for begin, end, value in rest.changes:
+    if changes:
+        for begin, end, value in changes:
             new.append((begin, end, "" if value is None else f'"{token(value)}"'))
         new.sort()
     for begin, end, text in new:

@@ -180,19 +180,20 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row."""
-        stream, selection, location, start, _ = source
+        stream, selection, location, start = source[:4]
         file = _open(stream, location)
         batches = _batches(file, location)
         # Before the metadata of columns, at which pyarrow ends the process where its
         # reader refuses them.
         first = list(islice(batches, 1))
-        head = _head(file, selection, location)
+        head = _head(file, source)
         changes = None
         if selection.changed:
             changes = FieldChanges.from_selection(head.schema, selection, location)
         leaves = _arrow.copied_leaves(file.schema_arrow, selection)
         copied = tuple(leaf.path for leaf, _ in leaves)
-        yield Verbatim(FileHead(head, changes), header=True, copied=copied)
+        note = _index_note(file.schema_arrow, head, location)
+        yield Verbatim(FileHead(head, changes), True, note, copied)
         number = 0
         for batch in chain(first, batches):
             page = RowPage.from_batch(
@@ -268,7 +269,8 @@ def seekable(stream: BinaryIO, location: str, magic: bytes) -> BinaryIO:
     return io.BytesIO(data)
 
 
-def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
+def _head(file: _arrow.File, source: Input) -> TableHead:
+    selection = source.selection
     private = {_fields.parse(path)[0] for path in selection.fields}
     leaves = [file.schema.column(i) for i in range(file.metadata.num_columns)]
     codec = "SNAPPY"
@@ -279,8 +281,41 @@ def _head(file: _arrow.File, selection: Selection, location: str) -> TableHead:
                 codec = group.column(index).compression.replace("UNCOMPRESSED", "NONE")
                 break
     int96 = any(leaf.physical_type == "INT96" for leaf in leaves)
-    head = TableHead.from_schema(file.schema_arrow, selection, location)
+    # Of several inputs the first one does not tell how many values come.
+    names = private if source.is_alone else ()
+    short = {name for name in names if _values(file, name) <= _arrow.FEW}
+    head = TableHead.from_schema(file.schema_arrow, selection, source.location, short)
     return replace(head, codec=codec, int96=int96)
+
+
+def _values(file: _arrow.File, name: str) -> int:
+    """Return a number of values that a column does not exceed."""
+    groups = map(file.metadata.row_group, range(file.metadata.num_row_groups))
+    leaves = [file.schema.column(i).path for i in range(file.metadata.num_columns)]
+    return sum(
+        group.column(index).num_values
+        for group in groups
+        for index, path in enumerate(leaves)
+        if f"{path}.".startswith(f"{name}.")
+    )
+
+
+def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
+    """Name the texts with a dictionary of another index than in the input."""
+    changed = []
+    for each in head.columns:
+        before, after = (
+            _arrow.leaf_type(part.field(each.index).type, each.steps)
+            for part in (schema, head.schema)
+        )
+        if before != after:
+            changed.append(f"{each.path!r} ({before.index_type})")
+    if not changed:
+        return ""
+    return (
+        f"{location}: the dictionary of {', '.join(changed)} has an index of int32 in "
+        "the copy, with room for new texts"
+    )
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:

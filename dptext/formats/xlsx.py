@@ -1,10 +1,11 @@
-"""Excel workbooks: the first sheet, a record per row below the names of its columns.
+"""Excel workbooks: the first visible sheet, a record per row below its names.
 
 Values are read and a new workbook is written, so that nothing else of a workbook, which
 may repeat private text, comes along: no other sheet, comment, name, formula or cached
-table. Numbers, dates, truth values and errors keep value and number format; of a
-formula its saved result is read; layout and colours are left out. In a private column
-numbers and dates become text. Rows are read one after the other; the strings of the
+table. Numbers, dates, truth values and errors keep value and number format, names of
+columns among them; of a formula its saved result is read; layout and colours are left
+out. In a private column numbers and dates become text, and an escape of Excel (_x000D_)
+the character that it stands for. Rows are read one after the other; the strings of the
 workbook, which Excel keeps in one table, are held in memory. Equal rows give equal
 bytes. Needs the extra "xlsx".
 """
@@ -20,7 +21,7 @@ import tomllib
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from io import StringIO
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
@@ -28,9 +29,9 @@ from xml.etree.ElementTree import ParseError
 from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
-from dptext.errors import InputError, MissingExtra
+from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, pseudonym_input
+from dptext.formats._fields import Columns, is_header, is_plain, pseudonym_input
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
@@ -40,17 +41,20 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PK\x03\x04"
 _GENERAL = "General"
-_ROWS = 2**20  # that Excel takes in a sheet
+_ROWS, _COLUMNS = 2**20, 2**14  # that Excel takes in a sheet
 _LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
-# Characters that XML cannot hold; Excel reads _x000B_ instead, openpyxl does not.
-_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
+# An escape of Excel, for a character that XML cannot hold, or a carriage return.
+_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
+# Text to escape in this way: such characters, and what would read as an escape.
+_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 class SheetCell(NamedTuple):
     """A value that is not empty, with its number format.
 
-    Of a date the value is the number that Excel keeps for it, in days from 1900.
+    Of a date the value is the number that Excel keeps for it, in days from 1900; of a
+    text it has the escapes of Excel.
     """
 
     value: str | int | float | bool
@@ -63,6 +67,8 @@ class Row(NamedTuple):
 
     cells: tuple[SheetCell | None, ...]
     columns: Columns
+    #: Excel did not show it.
+    is_hidden: bool = False
 
 
 class Format(formats.Format):
@@ -75,23 +81,25 @@ class Format(formats.Format):
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
-        stream, selection, location, start, _ = source
+        stream, selection, location, start = source[:4]
         workbook = _opened(stream, location)
-        rows = _rows(workbook, location)
-        head = next(rows, None)
+        sheet = next(each for each in workbook.worksheets if _is_visible(each))
+        hidden: set[int] = set()
+        rows = _rows(sheet, location, hidden)
+        head, notes = next(rows, None), _sheets_notes(workbook, sheet)
         if head is None:
+            yield Verbatim(None, note=_noted(location, notes))
             return
-        names = tuple(map(_text, head[1]))  # one without a name is ""
+        names = tuple(map(_text, head.cells))  # one without a name is ""
         columns = Columns.find(names, selection, location)
-        others = len(workbook.sheetnames) - 1
-        note = f"{location}: the first sheet is read, others ({others}) are left out"
-        yield Verbatim(columns, True, note * bool(others), columns.copied)
-        for ordinal, (number, cells) in enumerate(rows, start):
+        note = _noted(location, [*notes, *_columns_notes(columns, hidden)])
+        yield Verbatim(Row(head.cells, columns), True, note, columns.copied)
+        for ordinal, row in enumerate(rows, start):
             try:
-                yield _record(cells, columns, selection, ordinal)
+                yield _record(row, columns, selection, ordinal)
             except Unreadable as error:
-                raw = "\t".join(map(_text, cells)).encode() + b"\n"
-                yield Fault(f"{location}: row {number}", str(error), raw)
+                raw = "\t".join(map(_text, row.cells)).encode() + b"\n"
+                yield Fault(f"{location}: row {row.number}", str(error), raw)
 
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
@@ -102,7 +110,7 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
-        cells, columns = record.rest
+        cells, columns, _ = record.rest
         return columns.others(lambda index: _text(cells[index]))
 
 
@@ -118,19 +126,20 @@ class Writer(formats.Writer):
         self._sheet: IO[bytes] | None = None
         self._row = 0
         self._styles = {_GENERAL: 0}
-        self._cut = 0
+        self._cut = self._hidden = 0
 
     def verbatim(self, item: Verbatim) -> None:
         """Write the names; those of a second input must be the same.
 
         Raises InputError when they are not.
         """
-        columns = item.rest
-        assert isinstance(columns, Columns)
+        if item.rest is None:  # of an empty sheet
+            return
+        assert isinstance(item.rest, Row)
+        cells, columns, _ = item.rest
         if self._names is None:
             self._names = columns.names
-            kept = columns.kept(columns.names)
-            self._put([SheetCell(name) if name else None for name in kept])
+            self._put(columns.kept(cells))
         elif columns.names != self._names:
             raise InputError(formats.DIFFERENT)
 
@@ -142,22 +151,26 @@ class Writer(formats.Writer):
         for index, text in zip(row.columns.texts, texts, strict=True):
             whole = _fitting(text)
             self._cut += whole != text
-            cells[index] = SheetCell(whole) if whole else None
+            cells[index] = SheetCell(_escaped(whole)) if whole else None
         for index in row.columns.pseudonyms:
             value = pseudonym_input(_value(cells[index]), "")
             if value is not None:
                 cells[index] = SheetCell(self._token(value))
+        self._hidden += row.is_hidden
         self._put(row.columns.kept(cells))
 
     @property
     def note(self) -> str:
-        """Say how many new texts were cut."""
-        if not self._cut:
-            return ""
-        return (
-            f"new texts that were cut to {_LONGEST:,} characters, the most that a cell "
-            f"holds: {self._cut}; CSV holds longer ones"
-        )
+        """Say how many new texts were cut, and rows were hidden."""
+        notes = []
+        if self._cut:
+            notes.append(
+                f"new texts that were cut to {_LONGEST:,} characters, the most that a "
+                f"cell holds: {self._cut}; CSV holds longer ones"
+            )
+        if self._hidden:
+            notes.append(f"rows hidden in Excel that the copy shows: {self._hidden}")
+        return "; ".join(notes)
 
     def close(self) -> None:
         """Write the end of the sheet, and the other parts of a workbook."""
@@ -196,13 +209,31 @@ class Writer(formats.Writer):
         if isinstance(value, str):
             if cell.is_error:
                 return f'{head} t="e"><v>{escape(value)}</v></c>'
-            text = escape(_ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", value))
+            text = escape(value, {"\r": "&#13;"})
             return (
                 f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
             )
         if isinstance(value, bool):
             return f'{head} t="b"><v>{value:d}</v></c>'
         return f"{head}><v>{value!r}</v></c>"
+
+
+def _escaped(text: str) -> str:
+    """Return a text with the escapes of Excel, for characters that need one."""
+    return _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with the characters for which escapes of Excel stand.
+
+    Half of a surrogate pair is not a character, and stays an escape.
+    """
+
+    def meant(match: re.Match[str]) -> str:
+        character = chr(int(match[1], 16))
+        return match[0] if "\ud800" <= character <= "\udfff" else character
+
+    return _ESCAPE.sub(meant, text)
 
 
 def _fitting(text: str) -> str:
@@ -245,7 +276,49 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
             f"{location}: no sheet of cells that can be read; save it as an Excel "
             "workbook (.xlsx), not as a strict one"
         )
+    if not any(map(_is_visible, workbook.worksheets)):
+        raise InputError(
+            f"{location}: all sheets of cells are hidden; show the one to read"
+        )
     return workbook
+
+
+def _is_visible(sheet: Any) -> bool:
+    """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
+    return bool(sheet.sheet_state == "visible")
+
+
+def _noted(location: str, notes: Sequence[str]) -> str:
+    """Return notes in one line that a quiet run shows as well, "" without any."""
+    return Urgent(f"{location}: {'; '.join(notes)}") if notes else ""
+
+
+def _sheets_notes(workbook: Workbook, read: Any) -> list[str]:
+    """Say which sheet is read, and which ones no output has."""
+
+    def shown(number: int, sheet: Any) -> str:
+        name = sheet.title
+        hidden = "" if _is_visible(sheet) else " (hidden)"
+        return f"{name!r}{hidden}" if is_plain(name) else f"number {number}{hidden}"
+
+    every: list[Any] = [workbook[name] for name in workbook.sheetnames]
+    named = {each: shown(number, each) for number, each in enumerate(every, 1)}
+    if len(named) == 1:
+        return []
+    first = named.pop(read)
+    return [f"sheet {first} is read, left out: {', '.join(named.values())}"]
+
+
+def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
+    """Say which copied columns are hidden in Excel, by their numbers from 1."""
+    names = [columns.names[each - 1] for each in hidden if each <= len(columns.names)]
+    copied = [name for name in names if name in columns.copied]
+    if not copied:
+        return []
+    shown = ", ".join(map(repr, copied)) if is_header(copied) else f"{len(copied)}"
+    return [
+        f"columns hidden in Excel that the copy shows: {shown} (--drop leaves one out)"
+    ]
 
 
 def _workbook(stream: BinaryIO) -> Workbook:
@@ -253,12 +326,31 @@ def _workbook(stream: BinaryIO) -> Workbook:
 
     A table of strings that is named and not there, or there and not named, is no
     damage: other programs read such workbooks, which hold their strings in the cells.
+    openpyxl takes a part of some escapes out of that table, so it is read here.
     """
+    from openpyxl.cell.text import Text
     from openpyxl.packaging.manifest import Override
     from openpyxl.reader.excel import ExcelReader
-    from openpyxl.xml.constants import ARC_SHARED_STRINGS, SHARED_STRINGS
+    from openpyxl.xml.constants import (
+        ARC_SHARED_STRINGS,
+        SHARED_STRINGS,
+        SHEET_MAIN_NS,
+    )
+    from openpyxl.xml.functions import iterparse
 
     class Reader(ExcelReader):
+        def read_strings(self) -> None:
+            package: Any = self.package
+            table = package.find(SHARED_STRINGS)
+            if table is None:
+                return
+            with self.archive.open(table.PartName[1:]) as source:
+                for _, element in iterparse(source):
+                    if element.tag == f"{{{SHEET_MAIN_NS}}}si":
+                        string: Any = Text.from_tree(element)
+                        self.shared_strings.append(string.content)
+                        element.clear()
+
         def read_manifest(self) -> None:
             super().read_manifest()
             package: Any = self.package
@@ -310,22 +402,32 @@ def _reported(location: str) -> Iterator[None]:
         ) from None
 
 
-def _rows(
-    workbook: Workbook, location: str
-) -> Iterator[tuple[int, tuple[SheetCell | None, ...]]]:
-    """Give the rows of the first sheet that are not empty, with their numbers.
+class FileRow(NamedTuple):
+    """A row of a sheet that is not empty."""
 
-    openpyxl reads each row, and not the sheet: it leaves out rows and cells that are
-    not in order.
+    #: Its number in Excel.
+    number: int
+    cells: tuple[SheetCell | None, ...]
+    is_hidden: bool
+
+
+def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
+    """Give the rows of a sheet that are not empty.
+
+    Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
+    reads each row, and not the sheet: it leaves out rows and cells that are not in
+    order.
     """
     from openpyxl.worksheet import _reader
     from openpyxl.xml.functions import iterparse
 
-    sheet: Any = workbook.worksheets[0]
     last = 0
     with _reported(location), sheet._get_source() as source:
         parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
         for _, element in iterparse(source):
+            if element.tag == _reader.COL_TAG and _is_hidden(element):
+                ends = int(element.get("min")), int(element.get("max"))
+                hidden.update(range(ends[0], min(ends[1], _COLUMNS) + 1))
             if element.tag != _reader.ROW_TAG:
                 continue
             number, parsed = parser.parse_row(element)
@@ -351,9 +453,15 @@ def _rows(
                         f"{where}: a formula has no saved result; open the workbook in "
                         "Excel or LibreOffice and save it"
                     )
+            is_hidden = _is_hidden(element)
             element.clear()
             if cells:
-                yield number, tuple(cells)
+                yield FileRow(number, tuple(cells), is_hidden)
+
+
+def _is_hidden(element: Any) -> bool:
+    """Tell whether Excel does not show a row or some columns."""
+    return element.get("hidden") in ("1", "true")
 
 
 def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
@@ -375,18 +483,20 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 
 
 def _record(
-    cells: tuple[SheetCell | None, ...],
-    columns: Columns,
-    selection: Selection,
-    ordinal: int,
+    file_row: FileRow, columns: Columns, selection: Selection, ordinal: int
 ) -> Record:
     """Return a row as a record. Raises Unreadable."""
-    width = len(columns.names)
+    cells, width = file_row.cells, len(columns.names)
     if len(cells) > width:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
-    row = Row(cells, columns)
-    record = columns.record(lambda index: _text(cells[index]), selection, row, ordinal)
+    row = Row(cells, columns, file_row.is_hidden)
+    size = sum(
+        len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
+    )
+    record = columns.record(
+        lambda index: _text(cells[index]), selection, row, ordinal=ordinal, size=size
+    )
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     return record
@@ -410,6 +520,8 @@ def _text(cell: SheetCell | None) -> str:
     if cell is None:
         return ""
     value: Any = cell.value
+    if isinstance(value, str):
+        return _unescaped(value)
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, int | float) and numbers.is_date_format(cell.format):

@@ -1,4 +1,4 @@
-"""Exact binomial tails and limits of a share (Clopper and Pearson), without scipy."""
+"""Exact binomial tails and limits of shares, and Student's quantiles, without scipy."""
 
 from __future__ import annotations
 
@@ -45,6 +45,26 @@ def beta(a: float, b: float, x: float) -> float:
     if x < (a + 1.0) / (a + b + 2.0):
         return front * _fraction(a, b, x) / a
     return 1.0 - front * _fraction(b, a, 1.0 - x) / b
+
+
+# Each share of a file, and each class of words, asks for the same quantile.
+@lru_cache(maxsize=64)
+def student(degrees: int, alpha: float) -> float:
+    """Return the quantile of Student's distribution, two-sided.
+
+    By the incomplete beta function: P(|T| > t) = I_x(d / 2, 1 / 2), x = d / (d + t^2).
+    """
+    low, high = 0.0, 1e6
+    for _ in range(200):
+        middle = (low + high) / 2.0
+        if middle in (low, high):
+            break
+        outside = beta(degrees / 2, 0.5, degrees / (degrees + middle**2))
+        if middle == 0.0 or outside > alpha:
+            low = middle
+        else:
+            high = middle
+    return high
 
 
 def _fraction(a: float, b: float, x: float) -> float:

@@ -147,7 +147,7 @@ def begin(
         "began": datetime.now(UTC).isoformat(timespec="seconds"),
         "settings": settings,
         "field": field,
-        "parts": [str(part) for part in parts],
+        "paths": [ledger.key.encrypt_path(part) for part in parts],
         "leaves_words": "yes" if leaves_words else "no",
     }
     with ledger.transaction() as writer:
@@ -162,6 +162,16 @@ def begin(
             _finish(ledger, number)
         if lock is not None:
             lock.close()
+
+
+def _hidden_files(ledger: Ledger, note: str) -> list[Path]:
+    """Return the hidden files of an entry, by its note.
+
+    dptext 1.0.0 wrote their paths in clear, as parts.
+    """
+    known = json.loads(note)
+    paths = [ledger.key.decrypt_path(each) for each in known.get("paths", ())]
+    return [*map(Path, known.get("parts", ())), *paths]
 
 
 def _recover(ledger: Ledger) -> None:
@@ -182,7 +192,7 @@ def _finish(ledger: Ledger, number: int) -> None:
         state, note = ledger.state(number)
         if state in store.FINISHED:
             return
-        parts = [Path(part) for part in json.loads(note)["parts"]]
+        parts = _hidden_files(ledger, note)
         is_hidden = bool(parts) and all(part.exists() for part in parts)
         if state == store.LEAVING and not is_hidden:
             for draws in ledger.released_elsewhere(number):

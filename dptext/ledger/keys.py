@@ -19,16 +19,23 @@ import hmac
 import os
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from dptext import streams
 from dptext.errors import UsageError
 from dptext.ledger.chain import VALUE_BYTES, Chain, Position
 from dptext.ledger.locks import locked
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 _SECRET_BYTES, _COUNT_BYTES = 32, 8
 _FILE_BYTES = _SECRET_BYTES + _COUNT_BYTES + VALUE_BYTES
 HASH_BYTES = 16  # of subjects and draws
 _LABEL = b"dptext ledger: "
-_PURPOSES = ("check", "subject", "draws", "chain", "head")
+_PURPOSES = ("check", "subject", "draws", "chain", "head", "paths")
+_NONCE_BYTES = 12  # of AES-256-GCM, random
+_STEP = 256  # bytes; paths are padded to multiples of it
 
 
 class LedgerKey:
@@ -59,6 +66,28 @@ class LedgerKey:
         """
         return self._hash("draws", subject + nonce)
 
+    def encrypt_path(self, path: Path) -> str:
+        """Return an absolute path, encrypted, in hexadecimal digits.
+
+        Names of folders may be names of people. The length tells that of the path to
+        256 bytes.
+        """
+        data, nonce = os.fsencode(path.absolute()), os.urandom(_NONCE_BYTES)
+        padded = data + bytes(-len(data) % _STEP)
+        return (nonce + self._cipher().encrypt(nonce, padded, None)).hex()
+
+    def decrypt_path(self, encrypted: str) -> Path:
+        """Return the path that `encrypt_path` encrypted."""
+        data = bytes.fromhex(encrypted)
+        nonce, content = data[:_NONCE_BYTES], data[_NONCE_BYTES:]
+        padded = self._cipher().decrypt(nonce, content, None)
+        return Path(os.fsdecode(padded.rstrip(b"\0")))  # no path holds NUL
+
+    def _cipher(self) -> AESGCM:
+        from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+        return AESGCM(self._keys["paths"])
+
     def chain(self, ledger: str) -> Chain:
         """Return the chain of a ledger by its id."""
         return Chain(self._keys["chain"], self._keys["head"], ledger)
@@ -75,12 +104,13 @@ def key_path(ledger: Path) -> Path:
 def read_key(path: Path) -> LedgerKey:
     """Read a key file.
 
-    Raises UsageError if it is missing, not the key of a ledger, or open to other users.
+    Raises UsageError if it is missing, not the key of a ledger, open to other users, or
+    of another user.
     """
     try:
         with path.open("rb") as file:
             data = file.read(_FILE_BYTES + 1)
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
     except FileNotFoundError:
         raise UsageError(
             f"{path}: the key of the ledger is missing, and subjects cannot be "
@@ -88,7 +118,12 @@ def read_key(path: Path) -> LedgerKey:
         ) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
-    if os.name != "nt" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if not streams.is_own(status):
+        raise UsageError(
+            f"{path}: the key of the ledger belongs to another user; use a ledger of "
+            "your own, or take this one over: chown it and its key"
+        )
+    if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _FILE_BYTES:
         raise UsageError(f"{path}: not the key of a ledger; put the right one back")
@@ -125,8 +160,12 @@ def create_key(path: Path, ledger: str) -> LedgerKey:
     """
     secret = os.urandom(_SECRET_BYTES)
     key = LedgerKey(secret)
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with open(os.open(_temporary(path), flags, 0o600), "wb") as file:
+    # Made anew: a file or a link that lies there may be of another user. One that a
+    # killed run has left goes.
+    temporary = _temporary(path)
+    temporary.unlink(missing_ok=True)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    with open(os.open(temporary, flags, 0o600), "wb") as file:
         file.write(secret + _pack(key.chain(ledger).start))
         file.flush()
         os.fsync(file.fileno())

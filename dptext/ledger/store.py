@@ -89,6 +89,9 @@ _FROM_NUMBER = (
     "SELECT number, entry, kind, subject, draws, records, nats, delta, note, value "
     "FROM events WHERE number >= ? ORDER BY number"
 )
+# The names of all rows of the table facts: the id and the seal are authenticated by the
+# chain, and the key is compared with that of the key file.
+_FACTS = ["id", "key", "seal"]
 _EDITED = "the ledger was edited"
 _REASONS = {
     "SQLITE_BUSY": "other runs hold it; try again when they are done",
@@ -272,6 +275,8 @@ class Ledger:
         checkpoint = read_checkpoint(key_path(self.path))
         if _objects(self.data) != sorted(_SCHEMA):
             return f"{_EDITED}: its tables are not those of a ledger"
+        if _fact_names(self.data) != _FACTS:
+            return f"{_EDITED}: it has other facts about itself"
         if _fact(self.data, "id") != self.id.encode():
             return f"{_EDITED}: it has another id"
         version, seal = _number(self.data, "data_version"), _fact(self.data, "seal")
@@ -418,10 +423,14 @@ def _decode(text: bytes) -> str:
     return text.decode("utf-8", TEXT_ERRORS)
 
 
-def _objects(data: sqlite3.Connection) -> list[str]:
+def _objects(data: sqlite3.Connection) -> list[object]:
     """Return the statements that made the tables, indexes and so on of a file."""
-    sql = "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY sql"
+    sql = "SELECT sql FROM sqlite_master ORDER BY sql"
     return [statement for (statement,) in data.execute(sql)]
+
+
+def _fact_names(data: sqlite3.Connection) -> list[object]:
+    return [name for (name,) in data.execute("SELECT name FROM facts ORDER BY name")]
 
 
 def _is_consistent(data: sqlite3.Connection) -> bool:

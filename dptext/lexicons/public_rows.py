@@ -87,7 +87,7 @@ class PublicRows:
 
     def check_file(self, path: str) -> None:
         """Raise UsageError for a file that topics were made of."""
-        if not self._sources or streams.is_standard(path):
+        if not self._sources or streams.is_stream(path):
             return
         digest = settings.digest_of_path(path)
         if any(source["sha256"] == digest for source in self._sources):

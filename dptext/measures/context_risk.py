@@ -31,7 +31,7 @@ from dptext import cache
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.channel import ALONE as ALONE
 from dptext.attackers.channel import UnigramAttacker
-from dptext.attackers.pairs import PairAttacker, SameKindAttacker
+from dptext.attackers.reader import Reader, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
@@ -59,9 +59,9 @@ AS_WRITTEN = "as written"
 _TAKES = "takes each written word as it stands; knows nothing and reads no context"
 # The kind of a public text that the user gave, to measure by or to adapt a lexicon to.
 PUBLIC_TEXT = "public text"
-# Standard deviations on either side of a mean for 95% of a normal distribution.
-_WIDE = 1.959964
 _ERROR = 0.05
+# A deviation below it is one of rounding alone.
+_NONE = 1e-12
 # Right or wrong words that the limits of a normal distribution need.
 _FEW = 10
 AT_LEAST = (
@@ -228,11 +228,13 @@ def success(name: str, right: Rows, words: Rows) -> Success:
         return Success(name=name, words=total, success=share, low=0.0, high=1.0)
     off = right - share * words
     deviation = float(np.sqrt((off**2).sum() * count / (count - 1))) / total
-    low, high = share - _WIDE * deviation, share + _WIDE * deviation
-    if min(share, 1.0 - share) * total < _FEW:
-        # The normal limits are too narrow, of no word at all a point: exact limits for
-        # as many independent words as have this deviation (Korn and Graubard 1998).
-        alike = share * (1.0 - share) / deviation**2 if deviation else count
+    reach = binomial.student(count - 1, _ERROR) * deviation
+    low, high = share - reach, share + reach
+    if deviation < _NONE or min(share, 1.0 - share) * total < _FEW:
+        # These limits are too narrow, of no word at all and of texts with one share a
+        # point: exact limits for as many independent words as have this deviation (Korn
+        # and Graubard 1998), and where it is 0 for as many as there are texts.
+        alike = share * (1.0 - share) / deviation**2 if deviation >= _NONE else count
         trials = min(float(total), alike)
         low, high = binomial.limits(share * trials, trials, _ERROR)
     return Success(
@@ -308,10 +310,10 @@ def available(pipeline: Pipeline) -> list[Attacker]:
         return []
     attackers: list[Attacker] = [UnigramAttacker(channel)]
     decoder_attacker = pipeline.decoder.attacker
-    if decoder_attacker is None or decoder_attacker.name != PairAttacker.name:
+    if decoder_attacker is None or decoder_attacker.name != Reader.name:
         model = ngrams.shipped_model(channel)
         if model is not None:
-            attackers.append(PairAttacker.strongest(channel, model))
+            attackers.append(Reader(channel, model))
     return attackers if decoder_attacker is None else [*attackers, decoder_attacker]
 
 
@@ -377,10 +379,23 @@ def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
 
 def measured_ladder(pipeline: Pipeline) -> Mapping[float, ladders.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
+    key = ladders.ladder_key(_settings_before_aim(pipeline), pipeline.lexicon)
+    return ladders.rungs(pipeline.lexicon, key)
+
+
+def risk_for(pipeline: Pipeline, target: float) -> float:
+    """Return the risk that a limit on attackers of whole texts gives.
+
+    Raises UsageError as `ladders.risk_for` does.
+    """
+    return ladders.risk_for(_settings_before_aim(pipeline), pipeline.lexicon, target)
+
+
+def _settings_before_aim(pipeline: Pipeline) -> dict[str, Any]:
+    """Return the settings of a pipeline, the mechanism's as before a risk was met."""
     settings: dict[str, Any] = pipeline.profile.settings()
     settings["mechanism"] |= pipeline.mechanism.settings_before_aim
-    key = ladders.ladder_key(settings, pipeline.lexicon)
-    return ladders.rungs(pipeline.lexicon, key)
+    return settings
 
 
 def measured_below(

@@ -129,6 +129,7 @@ class NoRisk(StrEnum):
     SWITCHED_OFF = "switched off"
     SLOW = "slow"
     SEEDED = "seeded"
+    #: A draw is not of one word for one word.
     CONTEXT = "context"
     VARYING_EPSILON = "varying epsilon"
     STRATEGY = "strategy"
@@ -145,12 +146,17 @@ _RISK_NOTES = {
         "not measured: anyone who knows the seed of this run can repeat every draw"
     ),
     NoRisk.CONTEXT: "not measured: {mechanism} looks at the whole text",
-    NoRisk.VARYING_EPSILON: "not measured: epsilon differs from word to word",
+    NoRisk.VARYING_EPSILON: "not measured: words may have different epsilons",
     NoRisk.STRATEGY: (
         "not measured: the attacker of the Bayes risk sees one draw, and a word that "
         "is drawn once for all its places shows more"
     ),
 }
+
+
+_NOTE_OF_SETS = (
+    "not measured: each text becomes a set of topics, and the Bayes risk is of one word"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,6 +181,8 @@ class PublicMeasures:
         """Measure; with_risk None: the Bayes risk where it is quick or was chosen."""
         risk, why = measure_risk(pipeline, with_risk)
         note = _RISK_NOTES[why].format(mechanism=pipeline.mechanism.name)
+        if why is NoRisk.CONTEXT and pipeline.writes_sets:
+            note = _NOTE_OF_SETS
         if risk is not None and pipeline.profile.tokens.grammar == "show":
             risk = _with_form(pipeline, risk)
             note += _note_of_forms(risk)

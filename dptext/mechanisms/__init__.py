@@ -293,6 +293,24 @@ class Mechanism(Prepared, ABC):
         log_probs = self.log_probs(ids, np.full(len(ids), epsilon))
         return np.exp(log_probs, out=log_probs)
 
+    def log_probs_of_pairs(self, inputs: Ids, outputs: Ids, eps: Eps) -> Floats:
+        """Return ln P(y|x) of pairs of an input and an output: (m,).
+
+        By rows of `log_probs`; a mechanism with a closed form overrides this.
+        """
+        logs = np.empty(len(inputs))
+        order = np.lexsort((eps, inputs))
+        inside, parts = inputs[order], eps[order]
+        new = (np.diff(inside, prepend=-2) != 0) | (np.diff(parts, prepend=-1.0) != 0)
+        row, first = np.cumsum(new) - 1, np.flatnonzero(new)
+        block = max(1, 2**20 // self.space.size)
+        for start in range(0, len(first), block):
+            at = first[start : start + block]
+            rows = self.log_probs(inside[at], parts[at])
+            part = (row >= start) & (row < start + block)
+            logs[order[part]] = rows[row[part] - start, outputs[order[part]]]
+        return logs
+
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
         """Return what the strongest attacker sees, the output and more: (n, j).
 

@@ -53,6 +53,8 @@ _USUAL = 0.2
 _NEARLY = 0.998
 # k, c and p of closed forms if they are not set.
 _K, _C, _P = 96, 10.0, 1.5
+# Pairs that are looked up together, to limit memory.
+_PAIRS = 2**16
 Table = tuple[tuple[int, float], ...]
 Step = tuple[Annotated[int, Meta(ge=1)], Annotated[float, Meta(gt=0, le=1)]]
 
@@ -376,6 +378,19 @@ class Rank(WordMechanism):
         rows = np.arange(len(ids))[:, None]
         log_probs[rows, self.orders[ids]] = np.log(weights / totals[:, None])
         return log_probs
+
+    def log_probs_of_pairs(self, inputs: Ids, outputs: Ids, eps: Eps) -> Floats:
+        """Return ln P(y|x) of pairs of an input and an output: (m,)."""
+        values, which = np.unique(eps, return_inverse=True)
+        weights, totals = self.weights(values)
+        logs = -np.log(totals)[which]
+        for begin in range(0, len(inputs), _PAIRS):
+            part = slice(begin, begin + _PAIRS)
+            equal = self.orders[inputs[part]] == outputs[part, None]
+            pairs, ranks = np.nonzero(equal)
+            logs[begin + pairs] += np.log(weights[which[begin + pairs], ranks])
+        logs[outputs >= self.outputs] = -np.inf
+        return logs
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V), O(V k)."""

@@ -1,7 +1,7 @@
-"""Subset selection: k of the K words, among them the input more often than not.
+"""Subset selection: k of the K words, the input more often than any other.
 
 With probability p = k e^epsilon / (k e^epsilon + K - k) the set holds the input and k -
-1 of the other words, else k of the others, all of these alike. Topics of whole texts
+1 of the other K - 1 words, else k of them, drawn evenly. Topics of whole texts
 are written as the whole set, for estimates of shares (`dptext topics estimate`); of a
 single word one member of the set is written, drawn evenly. k is given, or the number by
 which shares are estimated best at the epsilon.

@@ -25,6 +25,7 @@ NAME = "CS"
 # A mean over so many is exact to a few thousandths; all of them take half of a run.
 _TEXTS = 2_000
 _RARITY = 1e-3
+_WORDS = 2**14  # words of a text that are added at once, to limit memory
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Sums are kept in integers of this unit, which no order of adding can change.
@@ -130,8 +131,9 @@ class Weighted:
         sums = np.zeros((count, self._vectors.shape[1]))
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
         for begin, end in pairwise([*begins.tolist(), len(ids)]):
-            rows = ids[begin:end]
-            vectors = self._vectors[rows].astype(np.float32, copy=False)
-            weighted = vectors * self._weights[rows]
-            sums[texts[begin]] = np.add.reduceat(weighted, [0], axis=0)[0]
+            for first in range(begin, end, _WORDS):
+                rows = ids[first : min(first + _WORDS, end)]
+                vectors = self._vectors[rows].astype(np.float32, copy=False)
+                weighted = vectors * self._weights[rows]
+                sums[texts[begin]] += np.add.reduceat(weighted, [0], axis=0)[0]
         return sums

@@ -21,7 +21,7 @@ from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import (
     MEASURED_BY,
     Attackers,
-    attacker_sentence,
+    attacker_line,
     delicate_sentence,
     draw_sentence,
     written_sentence,
@@ -406,16 +406,19 @@ def attackers_on(
         classes=Unprotected.CLASSES in document.guarantee.scope.unprotected,
         decoded=document.guarantee.scope.decoder != "none",
         measured_by=measured_by,
+        profile=document.run.profile,
     )
 
 
 def attacks(known: Attackers) -> list[AnswerLine]:
     """Say what attackers find, and how many written words are the original."""
-    attacker, written = attacker_sentence(known), written_sentence(known)
-    if attacker[0] == written[0]:  # the line above has the reason, and the command
+    attacker, written = attacker_line(known), written_sentence(known)
+    unknown = known.other_language or not (known.written or known.attackers)
+    if known.seeded or (unknown and not known.rewritten):
+        # The line above has the reason, and the command.
         written = f"{written[0].partition(':')[0].rstrip('.')}.", written[1]
     return [
-        AnswerLine("attacker", *attacker),
+        attacker,
         AnswerLine("same word", *written),
         AnswerLine("one guess", *draw_sentence(known)),
     ]

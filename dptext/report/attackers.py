@@ -24,7 +24,10 @@ from dptext.measures.context_risk import (
     SPECIAL_WORDS,
     InContext,
 )
+from dptext.report import language_models
+from dptext.report.answer_line import AnswerLine
 from dptext.report.figures import exact, whole
+from dptext.report.language_models import Trial
 from dptext.types import JsonObject
 
 Count = Annotated[int, Meta(ge=0)]
@@ -163,6 +166,8 @@ class Attackers:
     classes: bool = False
     #: A decoder writes other words than those that were drawn.
     decoded: bool = False
+    #: Name of the profile, with changes.
+    profile: str = ""
     #: The command that measures for these settings.
     measured_by: str = MEASURED_BY
 
@@ -171,6 +176,13 @@ class Attackers:
         """Name the command that measures these settings."""
         which = "texts in this language" if self.other_language else "these settings"
         return f"Not measured for {which}: {self.measured_by}."
+
+    @property
+    def trial(self) -> tuple[str, Trial] | None:
+        """Return the trial of a large language model with its profile, if any."""
+        if self.seeded or self.other_language:
+            return None
+        return language_models.trial_for(self.profile, common=self.common)
 
     @property
     def words(self) -> str:
@@ -206,8 +218,40 @@ def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
     return sentence, figures
 
 
-def attacker_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Return the sentence and figures on the strongest attacker of whole texts."""
+def attacker_line(known: Attackers) -> AnswerLine:
+    """Return the line on attackers of whole texts: a language model, and counts.
+
+    Where common words are copied the language model finds most and comes first.
+    """
+    counting, figures = _counting_sentence(known)
+    figures["found_by_language_model"] = None
+    brief = counting
+    if known.seeded:
+        return AnswerLine("attacker", counting, figures)
+    if known.trial is None:
+        sentence = f"{counting} {language_models.NOT_MEASURED}"
+        return AnswerLine("attacker", sentence, figures, brief)
+    profile, trial = known.trial
+    if profile == known.profile:
+        figures["found_by_language_model"] = trial.limits
+    if not known.common:
+        sentence = f"{counting} {trial.sentence}"
+        return AnswerLine("attacker", sentence, figures, brief)
+    if known.attackers:
+        shares = [row.success for row in known.attackers]
+        brief = f"Counting words: at least {between(shares)}."
+        counting = f"An attacker who counts words r{counting[1:]}"
+    where = "" if profile == known.profile else f" with `{profile}`"
+    return AnswerLine(
+        "attacker",
+        f"{trial.sentence} {counting}",
+        figures,
+        f"In trials{where} {trial.short}. {brief}",
+    )
+
+
+def _counting_sentence(known: Attackers) -> tuple[str, JsonObject]:
+    """Return the sentence and figures on the strongest attacker who counts words."""
     figures: JsonObject = {
         "attacker": None,
         "found": None,

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from dptext.guarantees.sentences import series
-from dptext.report.figures import CLASSES, count
+from dptext.report.figures import CLASSES, count, whole
 from dptext.report.sections import Private, WordCounts
 from dptext.tokens import kinds
 from dptext.types import JsonObject
@@ -62,6 +62,7 @@ def _counted_words(
     for name, tokens in words.tokens.items():
         if name not in kinds.MARK_NAMES:
             treated[words.treatment.get(name, "not stated")] += tokens
+    every = treated.total()
     replaced = treated.pop("replaced", 0)
     figures: JsonObject = {"words_replaced": replaced, "other_words": {**treated}}
     by_class = {
@@ -84,7 +85,9 @@ def _counted_words(
     else:
         parts += _each_drawn(by_class, new, digits)
     if common:
-        parts.append(f"{_numbered(common, 'common word')} unchanged")
+        figures["share_of_common_words"] = common / every
+        of_all = f"({whole(common / every)} of words and numbers)"
+        parts.append(f"{_numbered(common, 'common word')} unchanged {of_all}")
     for name, (one, several) in _OTHERS.items():
         if number := treated[name]:
             other = "other " if common and name == "unchanged" else ""

@@ -91,7 +91,8 @@ def _smaller_risk(document: Document, interface: Interface) -> str:
                 rows = AttackerFigures.from_measured(corpora)
                 recovered = between([each.success for each in rows])
                 return (
-                    f"{interface.option('risk', whole(rung))} ({recovered} recovered)"
+                    f"{interface.option('risk', whole(rung))} (at least {recovered} "
+                    "recovered)"
                 )
     smaller = "epsilon" if risk is None else "risk"
     return f"A smaller {interface.name(smaller)}"

@@ -49,6 +49,7 @@ from dptext.report.figures import (
     short,
     with_chance,
 )
+from dptext.report.language_models import NOT_MEASURED
 from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
@@ -200,7 +201,8 @@ def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
     """Yield measures of released words, by public data alone."""
     if words.topics is not None:
         originals = whole_texts.blocks(words.topics, seeded=known.seeded)
-        yield Section("What attackers find", originals)
+        none = Paragraph(NOT_MEASURED, "note")
+        yield Section("What attackers find", (*originals, none))
         return
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
@@ -226,6 +228,11 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Paragraph(f"Reading whole texts: {missing}")
     shown = () if known.other_language else (*known.written, *known.attackers)
     rows: list[tuple[object, ...]] = [*map(_attacker, shown)]
+    profile, trial = known.trial or ("", None)
+    for each in () if trial is None else trial.rows:
+        attacker = f"large language model, `{profile}`: {each.texts}"
+        limits = between(each.low, each.high)
+        rows.append((attacker, each.share, limits, None, each.rare))
     risk = None if known.other_language else known.risk
     rows += _guesses(risk)
     columns = [
@@ -237,6 +244,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
     ]
     if rows:
         yield Table(columns, rows, title=f"Share of {known.words} found").filled()
+    yield Paragraph(NOT_MEASURED if trial is None else trial.note, "note")
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
         by_reading, as_written = Column("found by reading"), Column("written unchanged")

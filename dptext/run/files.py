@@ -213,6 +213,5 @@ class Reports:
             return self.public_report
         if output is None or not self.sidecar:
             return None
-        target = Path(output)
-        device = target.exists() and not target.is_file()
-        return None if device else Path(output + SIDECAR)
+        is_open = streams.descriptor(output) is not None
+        return None if is_open or streams.is_stream(output) else Path(output + SIDECAR)

@@ -32,12 +32,19 @@ if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
 AHEAD = 2**16  # bytes that are looked at before they are read
+# Bytes to which any compressed file may unfold, and beyond them, how many times its own
+# size. Logs unfold to 20 times it; blank lines, to a thousand times.
+UNFOLDED, RATIO = 2**30, 200
 _BUFFER = 2**18
 _MOST = 2**26
 # Least similarity of a name to the one that was meant (difflib).
 _NEAR = 0.75
-# Names of open files of this process.
-_OPEN = re.compile(r"/dev/(stdin|fd/[0-9]+)|/proc/(self|[0-9]+)/fd/[0-9]+")
+# Names of open files.
+_OPEN = re.compile(
+    r"/dev/(?P<name>std(?:in|out|err))|(?:/dev|/proc/(?P<process>self|[0-9]+))/fd/"
+    r"(?P<number>[0-9]+)"
+)
+_STANDARD = ("stdin", "stdout", "stderr")
 
 
 def home_folder() -> Path:
@@ -50,6 +57,25 @@ def home_folder() -> Path:
 def is_standard(path: str | None) -> bool:
     """Tell whether a path stands for standard input or output."""
     return path is None or path == "-"
+
+
+def descriptor(path: str | Path | None) -> int | None:
+    """Return the number of this process's file that a path names: 1 of /dev/stdout."""
+    match = _OPEN.fullmatch(os.path.abspath(path or ""))
+    if match is None or match["process"] not in (None, "self", str(os.getpid())):
+        return None
+    return int(match["number"] or _STANDARD.index(match["name"]))
+
+
+def is_stream(path: str | None) -> bool:
+    """Tell whether data can be read or written once: a pipe, a device, "-" or None."""
+    if path is None or is_standard(path):
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def check_file(path: str | Path, kind: str) -> None:
@@ -77,6 +103,8 @@ def unopened(path: str | Path, error: OSError) -> str:
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
+    if os.path.islink(path):
+        return f"{line}: it is a link to a file that is not there"
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"{line}; there is no folder {folder}"
@@ -95,12 +123,25 @@ def read_small(path: str | Path, kind: str) -> bytes:
     Raises UsageError, which names the kind of file, for a device and for a file of more
     than 64 MiB, and OSError.
     """
+    return read_with_status(path, kind)[0]
+
+
+def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
+    """Read a small file; return its content, and the status of the file that was read.
+
+    Another file may have taken its name since. Raises errors as `read_small`.
+    """
     check_file(path, kind)
     with open(path, "rb") as file:
-        data = file.read(_MOST + 1)
+        data, status = file.read(_MOST + 1), os.fstat(file.fileno())
     if len(data) > _MOST:
         raise UsageError(f"{kind} {path}: longer than 64 MiB; give another file")
-    return data
+    return data, status
+
+
+def is_own(status: os.stat_result) -> bool:
+    """Tell whether a file belongs to the user of this process, or to root."""
+    return status.st_uid in (os.geteuid(), 0)
 
 
 def identity(name: str | None, *, written: bool) -> object:
@@ -163,8 +204,10 @@ def open_input(
             plain = _standard(stack)
         else:
             name = path
+            # An open socket has no other way than its number.
+            number = descriptor(path) if is_stream(path) else None
             try:
-                file = _File(path, name)
+                file = _File(path if number is None else number, name)
             except OSError as error:
                 raise UsageError(unopened(path, error)) from None
             plain = stack.enter_context(io.BufferedReader(file, _BUFFER))
@@ -178,11 +221,14 @@ def unpacked(
 ) -> io.BufferedReader:
     """Decompress an open file by its name or suffix; decode it as in `open_input`.
 
-    Reading damaged compressed data raises InputError.
+    Reading compressed data raises InputError if they are damaged, or unfold to more
+    than UNFOLDED bytes and RATIO times their own size.
     """
     stream = cast(io.BufferedReader, plain)
     if suffix := compression(name) if suffix is None else suffix:
-        stream = buffered(_named(decompressed(plain, suffix), name, suffix))
+        packed = _Measured(plain)
+        blocks = _checked(decompressed(cast(BinaryIO, packed), suffix), packed)
+        stream = buffered(_named(blocks, name, suffix))
     return stream if encoding is None else buffered(_decoded(stream, encoding, name))
 
 
@@ -374,6 +420,33 @@ def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
     _check_padding(padded, suffix)
 
 
+class _SwollenError(Exception):
+    """Compressed data unfold to more than texts do."""
+
+
+class _Measured:
+    """A stream, and the number of bytes that were read of it."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._stream, self.size = stream, 0
+
+    def read(self, size: int) -> bytes:
+        """Read at most so many bytes."""
+        data = self._stream.read(size)
+        self.size += len(data)
+        return data
+
+
+def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
+    """Give decompressed data, as long as texts might unfold to so many bytes."""
+    size = 0
+    for block in blocks:
+        size += len(block)
+        if size > max(UNFOLDED, RATIO * packed.size):
+            raise _SwollenError
+        yield block
+
+
 def _check_padding(size: int, suffix: str) -> None:
     """Refuse padding behind a frame that the format does not know."""
     if suffix == ".xz" and size % 4:
@@ -381,9 +454,14 @@ def _check_padding(size: int, suffix: str) -> None:
 
 
 def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
-    """Give decompressed data; damage is an InputError that names the file."""
+    """Give decompressed data; an InputError for them names the file."""
     try:
         yield from blocks
+    except _SwollenError:
+        raise InputError(
+            f"{name}: unfolds to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
+            "size, as a file made to fill a disk does; if it is none, unpack it first"
+        ) from None
     except EOFError:
         raise InputError(
             f"{name}: damaged or cut off, or not {suffix} data at all; pack it again, "

@@ -1,8 +1,9 @@
 """Outputs: complete files at their targets, or none; several appear together.
 
 An output grows in a hidden file beside its target, locked by the process that writes
-it, and is renamed when it is complete. A process that was killed leaves its part behind
-without a lock; the next run to the same output clears it.
+it, and is renamed when it is complete, unless another run was faster. A process that
+was killed leaves its part behind without a lock; the next run to the same output clears
+it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, cast
 
 from dptext.errors import MissingExtra, OutputError, UsageError
-from dptext.streams import compression, is_standard, zstandard
+from dptext.streams import (
+    compression,
+    descriptor,
+    is_standard,
+    is_stream,
+    zstandard,
+)
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -70,6 +77,8 @@ class OutputFile:
         self._name = "standard output" if is_standard(path) else str(path)
         self._target = Path()
         self._mode = 0
+        # The status of the file at the target when this one was opened.
+        self._before: tuple[int, ...] | None = None
         # The second name of the earlier file at the target, held open.
         self._old: tuple[Path, BinaryIO] | None = None
         self._is_backed_up = False
@@ -100,13 +109,15 @@ class OutputFile:
             self.stream = cast(BinaryIO, self._encoded)
 
     def _open(self, path: str) -> BinaryIO:
+        if (number := descriptor(path)) is not None:
+            return open(os.dup(number), "wb", buffering=0)
+        if is_stream(path):
+            return open(path, "wb", buffering=0)
         # A link stays a link, and its target is replaced.
         target = Path(os.path.realpath(path))
         if target.is_dir():
             raise UsageError(f"{path}: {os.strerror(errno.EISDIR)}; give a file name")
         if target.exists():
-            if not target.is_file():  # a device or a named pipe
-                return open(target, "wb", buffering=0)
             if not os.access(target, os.W_OK):
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             self._mode = stat.S_IMODE(target.stat().st_mode)
@@ -120,6 +131,7 @@ class OutputFile:
             umask = os.umask(0o077)  # that of the process is read by setting another
             os.umask(umask)
             self._mode = 0o666 & ~umask
+        self._before = _status(target)
         # Until it is released nobody else may read it.
         self._target, (self.part, file) = target, _hidden(target)
         return file
@@ -164,6 +176,7 @@ class OutputFile:
         """Rename a complete file to its target; send the waiting bytes to a pipe.
 
         An earlier file at the target is kept until `settle` decides which one stays.
+        Raises OutputError if another run or program wrote another one meanwhile.
         """
         with reported(self._name):
             if self._pipe is not None:
@@ -175,11 +188,34 @@ class OutputFile:
                 self._pipe.flush()
             if self.part is None:
                 return
-            self._old, self._is_backed_up = _backup(self._target), True
             with contextlib.suppress(OSError):  # not every file system has modes
                 os.chmod(self.part, self._mode)
-            os.replace(self.part, self._target)
+            while not self._is_backed_up:
+                self._put(self.part)
         self.part = None
+
+    def _put(self, part: Path) -> None:
+        """Rename the part, unless another file appears at the target right now."""
+        old = _backup(self._target)
+        if old is None:
+            with contextlib.suppress(FileExistsError):
+                _create(part, self._target)
+                self._is_backed_up = True
+            return
+        if _status(self._target) != self._before and not self._is_equal():
+            old[0].unlink()
+            old[1].close()
+            raise OutputError(
+                f"{self._name}: another run wrote this file meanwhile; it stays, and "
+                "that of this run is discarded: use it, or name another output"
+            )
+        self._old, self._is_backed_up = old, True
+        os.replace(part, self._target)
+
+    def _is_equal(self) -> bool:
+        """Tell whether the file at the target has the bytes of this one."""
+        with self._target.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == self.digest
 
     def settle(self, stays: bool) -> None:
         """Keep the new file for good, or put the earlier one back."""
@@ -264,6 +300,29 @@ def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
             kept.unlink()
             raise
     return kept, copy
+
+
+def _create(part: Path, target: Path) -> None:
+    """Rename a file to a name that is free. Raises FileExistsError if it is not."""
+    try:
+        os.link(part, target)
+    except FileExistsError:
+        raise
+    except OSError:  # a file system without links
+        if target.exists():
+            raise FileExistsError from None
+        os.replace(part, target)
+    else:
+        part.unlink()
+
+
+def _status(target: Path) -> tuple[int, ...] | None:
+    """Return figures that change when a file is written, None if it is missing."""
+    try:
+        status = os.stat(target)
+    except FileNotFoundError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _part_name(target: Path) -> Path:

@@ -1,14 +1,13 @@
 """Agreement: drawn words are written in the forms that fit their neighbours.
 
 "he walk" becomes "he walks", "these dog" "these dogs", "to went" "to go", "me is" "I
-am", "a apple" "an apple". The rules are public
-(dptext/data/words/english_agreement.txt), so that the written words are a function of
-drawn and of kept words.
+am". The rules are public (dptext/data/words/english_agreement.txt), so that the written
+words are a function of drawn and of kept words.
 
 A stream holds the words of texts in order: ids (n,) int32, V for words outside the
 vocabulary; adjacent (n - 1,), whether the next word follows directly; free (n,), which
-words may be rewritten, None for all. "a" and "an" are also rewritten before a free
-word: an unchanged article would show the first letter of the replaced word.
+words may be rewritten, None for all. The articles follow when all words are written
+(dptext.tokens.articles).
 
 Inflection is English: the regular forms of a word, and the families of a vocabulary.
 Families follow from the words and their parts of speech (Lexicon.parts) alone: a
@@ -29,7 +28,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.tokens import language_data
-from dptext.tokens.numbers import WITH_AN, element_rows
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
 # The forms of a word; a word may be several of them.
@@ -58,14 +56,6 @@ _FORMS: Mapping[str, tuple[int, str]] = {
     "COMPARATIVE": (COMPARATIVE, "adjective"),
     "SUPERLATIVE": (SUPERLATIVE, "adjective"),
 }
-# First letters of words that always have "an", and of words that the expression
-# decides.
-_SURE, _LIKELY = b"ai", b"eouh"
-_VOWEL = re.compile(
-    r"(?!uni(?!n|m)|u[bkrst][aeiou]|u\.|u[ks]$|u$|eu|one|once)[aeiou]|hour|honest|hono"
-    r"|heir",
-    re.IGNORECASE,
-)
 # Part of speech, and words by form.
 _Family = tuple[str, dict[int, str]]
 
@@ -268,36 +258,8 @@ def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
 
 
-class Articles:
-    """Writes "a" or "an" by the word after it."""
-
-    def __init__(self, lexicon: Lexicon) -> None:
-        rows = lexicon.row_of
-        words = lexicon.words
-        self._pair = (rows.get("a", -1), rows.get("an", -1))
-        self._article = np.zeros(len(words) + 1, bool)
-        if min(self._pair) >= 0:
-            self._article[list(self._pair)] = True
-        first, _ = _edges(lexicon)
-        self._vowel = np.append(np.isin(first, list(_SURE)), False)
-        for row in np.flatnonzero(np.isin(first, list(_LIKELY))).tolist():
-            self._vowel[row] = _VOWEL.match(words[row]) is not None
-        for row in element_rows(lexicon):
-            self._vowel[row] |= words[row] in WITH_AN
-        self._unknown = len(words)
-
-    def write(self, ids: Ids, adjacent: Mask, free: Mask | None) -> None:
-        """Rewrite articles that are free, or before a free word, in place."""
-        here = self._article[ids[:-1]] & adjacent & (ids[1:] != self._unknown)
-        if free is not None:
-            here &= free[:-1] | free[1:]
-        position = np.flatnonzero(here)
-        vowel = self._vowel[ids[position + 1]]
-        ids[position] = np.where(vowel, self._pair[1], self._pair[0])
-
-
 class Inflector:
-    """Writes words in the forms that fit their neighbours, then the articles.
+    """Writes words in the forms that fit their neighbours.
 
     It has two flat tables (classes * (V + 1),) int32: the word that each word becomes
     after, or before, a word of a class. The class of a word (V + 1,) int32 is the place
@@ -337,15 +299,13 @@ class Inflector:
             "adjective": noun | self._has_part["adjective"],
         }
         self._after, self._after_class = self._table(rules().after, groups)
-        self._articles = Articles(lexicon)
 
     def write(self, ids: Ids, adjacent: Mask, free: Mask | None) -> None:
-        """Rewrite the free words of a stream and the articles before them in place.
+        """Rewrite the free words of a stream in place.
 
         First by the word after each, then by the word before it, already rewritten.
         """
         if self._empty:
-            self._articles.write(ids, adjacent, free)
             return
         before = ids[:-1]
         # Places in the table: the row of the neighbour's class, plus the word.
@@ -359,7 +319,6 @@ class Inflector:
         places += ids
         where = True if free is None else free
         np.copyto(ids, self._before.take(places), where=where)
-        self._articles.write(ids, adjacent, free)
 
     def _table(
         self,

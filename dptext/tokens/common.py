@@ -4,7 +4,8 @@ Common are the N commonest words of a lexicon that it writes in lower case, and 
 function words. Words of a special category of personal data (health, religion, crime,
 ...) and single letters other than function words are never common. These are copied:
 
-- a common word in lower case, at any place;
+- a common word in lower case, at any place, but names beside a cue
+  (dptext.tokens.name_cues);
 - a common word with a capital first letter at the beginning of a text, a line or a
   sentence, unless a public list has it as a name of a person, a place or an
   organisation ("Will", "Rose", "Apple"); at other places it is replaced like a name;
@@ -12,7 +13,8 @@ function words. Words of a special category of personal data (health, religion, 
   as an acronym or a name: "The" and "NOT" are copied, "GREAT", "IT", "US", "WHO" and
   "Can" are not;
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
-  are not in capitals ("Mr"), and short forms of a public list ("e.g.", "TV").
+  are not in capitals ("Mr"), and short forms and closing words of a public list
+  ("e.g.", "TV", "sincerely").
 
 In a language without lists of names any word with a capital may be a name: at the
 beginning of a sentence only function words are copied, and German nouns never are.
@@ -21,7 +23,7 @@ A line begins after a line break, and a sentence after a mark that ends sentence
 space; quotes, brackets, dashes and bullets may stand between. The period of a title
 does not end a sentence ("Mr. Cross"). A capital letter before a period is an initial
 and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
-(titles) alone decide whether it is copied; replaced words, and whether the lexicon
+before it alone decide whether it is copied; replaced words, and whether the lexicon
 knows them, do not.
 
 A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone

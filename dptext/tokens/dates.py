@@ -18,17 +18,17 @@ from dptext.tokens import language_data
 from dptext.tokens.draws import DIGITS, Integers, only_digits
 
 _LISTS = dict(language_data.sections("form_words"))
-_MONTHS = tuple(
+MONTHS = tuple(
     "january february march april may june july august september october november "
     "december".split()
 )
 _GERMAN, _FRENCH = _LISTS["months-de"], _LISTS["months-fr"]
 # Names of months as in texts, to find dates quickly.
 NAMES = frozenset(
-    {*_MONTHS, *(name[:3] for name in _MONTHS), "sept"}
+    {*MONTHS, *(name[:3] for name in MONTHS), "sept"}
     | {name.lower() for name in (*_GERMAN, *_FRENCH)}
 )
-_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in _MONTHS)
+_NAME = "|".join(f"{name[:3]}(?:{name[3:]})?" for name in MONTHS)
 _NAME = f"(?P<name>sept|{_NAME})"
 # Without a year only a name with a capital is a month: "they may 5 times".
 _CAPITAL = rf"(?-i:(?=[A-Z])){_NAME}"
@@ -44,7 +44,8 @@ NUMERIC = (
 NAMED = (
     rf"{_DAY} (?:of )?{_NAME}\.?,? {_YEAR}",
     rf"{_NAME}\.? {_DAY},? {_YEAR}",
-    rf"{_DAY} (?:of )?{_CAPITAL}",
+    rf"{_DAY} of {_NAME}",
+    rf"{_DAY} {_CAPITAL}",
     rf"{_CAPITAL}\.? {_DAY}",
     rf"{_CAPITAL},? {_YEAR}",
     rf"(?P<day>[0-9]{{1,2}})\. ?(?P<german>{'|'.join(_GERMAN)})(?: {_YEAR})?",
@@ -115,7 +116,7 @@ def _draw_field(field: str, draws: Integers) -> str:
     """Return random text for a field of a layout."""
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
-        names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), _MONTHS)
+        names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), MONTHS)
         name = names[draws.below(12)]
         if width == 3:
             name = name[:3]

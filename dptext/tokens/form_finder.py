@@ -6,11 +6,14 @@ The earliest piece has priority, then the longest, then the first form of RULES.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
+from itertools import accumulate, pairwise
 
 from dptext.tokens import dates, markup
+from dptext.tokens.addresses import STREETS
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
+from dptext.tokens.number_words import OLDEST, WORDS
 from dptext.tokens.policy import Form
 
 # Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
@@ -31,7 +34,11 @@ _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
 # Numbers without a form.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
-    r"|[0-9]{1,2}(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
+    r"|[0-9]{1,2}(?!-y)(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
+)
+# Words after the number of an age.
+_AGES = frozenset(
+    "year years yrs yr y/o yo y.o year-old years-old year-olds yr-old".split()
 )
 # Most characters after a number that belong to a piece with spaces.
 _ACROSS = 48
@@ -61,10 +68,10 @@ class FormFinder:
         self._inside = [
             (re.compile(RULES[form].needs), pattern, form)
             for form in wanted
-            for pattern in compiled(form, spaced=False)
+            for pattern in compiled(form, "patterns")
             if form is not Form.EMOJI
         ]
-        spaced = {form: compiled(form, spaced=True) for form in wanted}
+        spaced = {form: compiled(form, "spaced") for form in wanted}
         self._numbers: _Patterns = [
             (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
         ]
@@ -93,7 +100,7 @@ class FormFinder:
                     end = piece[0]
                     forms.append((at, end, FormLayout(Form.MARKUP, piece[1])))
             elif sign > "\u25ff":
-                match = compiled(Form.EMOJI, spaced=False)[0].match(text, at)
+                match = compiled(Form.EMOJI, "patterns")[0].match(text, at)
                 assert match is not None
                 end = match.end()
                 if self._emoji:
@@ -125,15 +132,11 @@ class FormFinder:
                 number = FormLayout(Form.MARKUP, text[begin:after])
                 some.append((begin, after, number))
         last = begin + len(chunk)
-        first, patterns = begin, []
+        start, patterns = begin, []
         if begin - 1 > end and text[begin - 1] == " ":
-            before = max(text.rfind(" ", end, begin - 1) + 1, end)
-            word = text[before : begin - 1]
-            if "\n" in word:
-                before += word.rindex("\n") + 1
-                word = text[before : begin - 1]
+            before, word = _word_before(text, end, begin)
             patterns = self._before.get(word.lstrip("([").rstrip(".,").lower(), [])
-            first = before if patterns else begin
+            start = before if patterns else begin
         if behind := _NEXT.match(text, last):
             word = behind[1]
             if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
@@ -145,8 +148,8 @@ class FormFinder:
                 more = more or self._after.get(word[0])
                 patterns = patterns + more if more else patterns
         if patterns:
-            some += self._across(text, first, last, patterns)
-        return some if len(some) < 2 else _first(some)
+            some += self._across(text, start, last, patterns)
+        return some if len(some) < 2 else first(some)
 
     def _across(
         self, text: str, first: int, last: int, patterns: _Patterns
@@ -184,7 +187,117 @@ class FormFinder:
                 if rule.accepts(match[0]):
                     layout = FormLayout(form, rule.find_layout(match[0]))
                     forms.append((*match.span(), layout))
-        return tuple(_first(forms))
+        return tuple(first(forms))
+
+
+class WordFinder:
+    """Finds pieces of forms that are known by their words, not by digits or signs.
+
+    Only places near two number words, or near digits and a word for a street, are
+    tried.
+    """
+
+    def __init__(self, forms: Iterable[Form]) -> None:
+        patterns: dict[bool, _Patterns] = {True: [], False: []}
+        for form in sorted(set(forms), key=RANK.__getitem__):
+            named = [(pattern, form) for pattern in compiled(form, "worded")]
+            patterns[form is Form.ADDRESS] += named
+        self._addresses, self._numbers = patterns[True], patterns[False]
+        none = frozenset[str]()
+        self._number_words = _spell(WORDS) if self._numbers else none
+        self._streets = _spell(STREETS) if self._addresses else none
+        self._clues = self._number_words | self._streets
+
+    def find(self, text: str, pieces: Sequence[str]) -> list[Found]:
+        """Return begin, end and layout of each piece of a text with these pieces."""
+        few = self._clues.intersection(pieces)
+        hyphens = bool(self._numbers) and "-" in text and bool(_HYPHENED.search(text))
+        if len(few) <= 1 and not hyphens and self._is_alone(few, pieces):
+            return []
+        spots = [(at, self._numbers) for at in self._near_numbers(pieces, hyphens)]
+        if not self._streets.isdisjoint(few):
+            spots += [(at, self._addresses) for at in self._near_streets(pieces)]
+        if not spots:
+            return []
+        # The place of each piece in the text, without the space before it.
+        begins = list(accumulate(map(len, pieces), initial=0))
+        matches: list[Found] = []
+        for at, patterns in spots:
+            begin = begins[at] + (pieces[at][0] == " " != pieces[at])
+            for pattern, form in patterns:
+                if match := pattern.match(text, begin):
+                    layout = FormLayout(form, RULES[form].find_layout(match[0]))
+                    matches.append((*match.span(), layout))
+        return first(matches)
+
+    def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
+        """Tell whether the only clue of a text begins no form."""
+        return all(
+            word not in self._streets
+            and word not in _OLDEST
+            and pieces.count(word) == 1
+            for word in few
+        )
+
+    def _near_numbers(self, pieces: Sequence[str], hyphens: bool) -> set[int]:
+        """Return the pieces with which a run of number words may begin."""
+        words = self._number_words
+        hyphened = {
+            number
+            for number, piece in enumerate(pieces if hyphens else ())
+            if _HYPHENED.search(piece)
+        }
+        at = [n for n, piece in enumerate(pieces) if piece in words or n in hyphened]
+        here = {
+            one
+            for one, two in pairwise(at)
+            if two - one == 1 or _BETWEEN.issuperset(pieces[one + 1 : two])
+        }
+        here |= hyphened | {number for number in at if pieces[number] in _OLDEST}
+        # A word before the number belongs to some: "a hundred", "aged", "age of".
+        before = {n - back for n in here for back in (1, 2) if n >= back}
+        return here | {n for n in before if pieces[n].lower().strip() in _BEFORE_NUMBER}
+
+    def _near_streets(self, pieces: Sequence[str]) -> set[int]:
+        """Return the pieces with which an address may begin."""
+        here = set[int]()
+        for at, piece in enumerate(pieces):
+            if piece in self._streets:
+                begin = max(at - _NEAR - 1, 0)
+                near = pieces[begin : at + _NEAR + 1]
+                if any(each.strip()[:1].isdigit() for each in near):
+                    here.update(range(begin, at))
+        return here
+
+
+def _spell(words: Iterable[str]) -> frozenset[str]:
+    """Return words in the capitals of texts, with a space before them and without."""
+    every = {each for w in words for each in (w, w.capitalize(), w.upper())}
+    return frozenset(every | {f" {each}" for each in every})
+
+
+_OLDEST = _spell(OLDEST)
+_BEFORE_NUMBER = frozenset(("a", "an", "age", "aged", "aged:", "age:", "of"))
+# Pieces between two number words of one form.
+_BETWEEN = frozenset((",", "-", " and", " of", " day", " the", " And", " Of", " The"))
+# Most words between the number and the street of an address.
+_NEAR = 3
+# With the mark first, this takes no time in texts without it.
+_HYPHENED = re.compile(
+    f"-(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z])", re.IGNORECASE
+)
+
+
+def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:
+    """Return the word behind `end` and before a chunk, and its place; or "age of"."""
+    before = max(text.rfind(" ", end, begin - 1) + 1, end)
+    word = text[before : begin - 1]
+    if "\n" in word:
+        before += word.rindex("\n") + 1
+        word = text[before : begin - 1]
+    if word == "of" and text[max(before - 4, end) : before].lower() == "age ":
+        return before - 4, "age of"
+    return before, word
 
 
 def spans(form: Form, text: str) -> Iterator[tuple[int, int]]:
@@ -198,7 +311,7 @@ def _finder(form: Form) -> FormFinder:
     return FormFinder((form,))
 
 
-def _first(forms: list[Found]) -> list[Found]:
+def first(forms: list[Found]) -> list[Found]:
     """Return pieces by priority, without overlaps."""
     kept: list[Found] = []
     rank = RANK.__getitem__
@@ -220,5 +333,6 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     return {
         Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
         Form.TIME: (frozenset(), dates.BEHIND),
+        Form.AGE: (frozenset({"age", "aged", "age:", "aged:", "age of"}), _AGES),
         Form.AMOUNT: (amounts, amounts | words | {"%"}),
     }

@@ -2,9 +2,11 @@
 
 The layout is the only public part of a piece: the writer gets a layout and random bits,
 never the piece. The statement describes the layouts of each form
-(dptext.guarantees.sentences). Written pieces belong to nobody: names of hosts are those
-of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849), telephone
-numbers those for fiction or of no country, card numbers and IBANs those of no country.
+(dptext.guarantees.sentences). Some written pieces belong to nobody: names of hosts are
+those of RFC 2606, addresses of machines those for documentation (RFC 5737, 3849),
+telephone numbers those for fiction in North America or of no country, card numbers and
+IBANs those of no country. Codes and handles may be somebody's by chance, and so may
+telephone numbers that are written as codes.
 
 The form of a piece depends on its spelling alone, not on the words of a lexicon. The
 earliest piece of a text has priority, then the longest, then the first form of RULES.
@@ -15,9 +17,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from dptext.tokens import dates, language_data, markup
+from dptext.tokens import addresses, codes, dates, language_data, markup, number_words
 from dptext.tokens.dates import is_date
 from dptext.tokens.draws import (
     CONSONANTS,
@@ -69,6 +71,8 @@ class FormRule(NamedTuple):
     patterns: tuple[str, ...] = ()
     #: Patterns of matches with spaces, and a digit.
     spaced: tuple[str, ...] = ()
+    #: Patterns of matches that are found by their words.
+    worded: tuple[str, ...] = ()
     #: Pattern of a character in every match of patterns.
     needs: str = "[0-9]"
     #: Condition on the text after a match.
@@ -243,8 +247,18 @@ _SHORT = rf"{_any('short')}?"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
+# Layouts with a plural after a single digit.
+_SEVERAL = re.compile(rf"1 ?{_any('plurals')}", re.IGNORECASE)
+
+
 def _is_amount(text: str) -> bool:
     return len(only_digits(text)) <= 15
+
+
+def _write_amount(layout: str, draws: Integers) -> str:
+    if _SEVERAL.fullmatch(layout):
+        return draws.characters(DIGITS[2:]) + layout[1:]
+    return draw_numbers(layout, draws)
 
 
 # Versions.
@@ -258,58 +272,6 @@ _THOUSANDS = re.compile(r"[0-9]{1,3}(?:\.[0-9]{3})+")
 _FILE = r"(?:[a-z]:\\|[~.]{1,2}[\\/]|[\\/])?(?:[\w\-.]+[\\/])*[\w\-.]*[\w\-]\." + _any(
     "file-endings"
 )
-
-
-# Codes.
-
-_PARTS = re.compile(r"[-_/.]")
-_SEGMENT = re.compile("[A-Za-z]+|[0-9]+")
-_YEARS = re.compile(r"(?:1[89]|20)[0-9]{2}(?:-(?:(?:1[89]|20)[0-9]{2}|[0-9]{2}))?")
-_NO_CODE = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
-
-
-def is_code(text: str) -> bool:
-    """Tell whether a piece is a code, as of an order or a serial number.
-
-    These are codes: "#" with digits; a part of letters and digits with three digits, or
-    with two if it has no small letters or changes twice between letters and digits;
-    separate letters and numbers with five digits, or three if all letters are capitals;
-    seven digits, except for two years.
-    """
-    if text[0] == "#":
-        if text[1:].isdigit():
-            return True
-        text = text[1:]
-    if _NO_CODE.fullmatch(text):
-        return False
-    digits = sum(map(str.isdigit, text))
-    parts = _PARTS.split(text)
-    if digits == len(text) - len(parts) + 1:
-        return digits >= 7 and "." not in text and not _YEARS.fullmatch(text)
-    for part in parts:
-        changes = len(_SEGMENT.findall(part)) - 1
-        inside = sum(map(str.isdigit, part))
-        if changes and not _NO_CODE.fullmatch(part):
-            few = inside == 2 and len(part) >= 4 and (part.isupper() or changes > 1)
-            if inside >= 3 or few:
-                return True
-    letters = "".join(filter(str.isalpha, text))
-    return digits >= 5 or (digits >= 3 and letters.isupper())
-
-
-def _code_layout(text: str) -> str:
-    return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
-
-
-def _write_code(layout: str, draws: Integers) -> str:
-    if not re.search("[Aa#]", layout):
-        # With a first zero some would become telephone numbers.
-        return draw_numbers(layout, draws)
-    kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
-    drawn = (
-        draws.characters(kinds[each]) if each in kinds else each for each in layout
-    )
-    return "".join(drawn)
 
 
 EMOJI_SHOWN = "\U0001f539"  # a small blue diamond, which means nothing
@@ -435,6 +397,32 @@ RULES: Mapping[Form, FormRule] = {
             r"(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}",
         ),
     ),
+    Form.ADDRESS: FormRule(
+        name="street addresses with a house number",
+        shows=addresses.SHOWS,
+        find_layout=addresses.find_layout,
+        write=addresses.write,
+        worded=addresses.PATTERNS,
+        guard=r"(?![\w@])",
+        ascii=False,
+    ),
+    Form.AGE: FormRule(
+        name="ages (beside old, age, aged, yrs or the like)",
+        shows=number_words.AGE_SHOWS,
+        find_layout=number_words.find_age_layout,
+        write=number_words.write_age,
+        patterns=number_words.AGE_PATTERNS,
+        spaced=number_words.AGE_SPACED,
+        worded=number_words.AGE_WORDS,
+    ),
+    Form.NUMBER_WORDS: FormRule(
+        name="numbers, years and dates of two or more number words (English)",
+        shows=number_words.SHOWS,
+        find_layout=number_words.find_layout,
+        write=number_words.write,
+        worded=number_words.PATTERNS,
+        guard=r"(?![\w@])",
+    ),
     Form.AMOUNT: FormRule(
         name=(
             "amounts (with a currency, a percent sign, or a unit right behind the "
@@ -446,7 +434,7 @@ RULES: Mapping[Form, FormRule] = {
             "them"
         ),
         find_layout=numeric_shape,
-        write=draw_numbers,
+        write=_write_amount,
         accepts=_is_amount,
         patterns=(
             rf"{_SIGNED}{_NUMBER}{_SHORT}",
@@ -495,9 +483,9 @@ RULES: Mapping[Form, FormRule] = {
             "which of their characters are digits, capital letters and small letters, "
             "the marks between them, and whether the first is 0"
         ),
-        find_layout=_code_layout,
-        write=_write_code,
-        accepts=lambda text: len(text) <= _LONGEST and is_code(text),
+        find_layout=codes.find_layout,
+        write=codes.write,
+        accepts=lambda text: len(text) <= _LONGEST and codes.is_code(text),
         patterns=(r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",),
     ),
     Form.HASHTAG: FormRule(
@@ -538,13 +526,16 @@ RANK = {form: rank for rank, form in enumerate(RULES)}
 
 
 @cache
-def compiled(form: Form, *, spaced: bool) -> tuple[re.Pattern[str], ...]:
+def compiled(
+    form: Form, kind: Literal["patterns", "spaced", "worded"]
+) -> tuple[re.Pattern[str], ...]:
     """Compile the patterns of a form, with conditions on the text around a match."""
     rule = RULES[form]
     head = "(?a:" if rule.ascii else "(?:"
+    patterns: tuple[str, ...] = getattr(rule, kind)
     return tuple(
         re.compile(f"{rule.behind}{head}{each}){rule.guard}", re.IGNORECASE)
-        for each in (rule.spaced if spaced else rule.patterns)
+        for each in patterns
     )
 
 
@@ -553,7 +544,8 @@ def matches(form: Form, text: str) -> bool:
     rule = RULES[form]
     if form is Form.MARKUP:
         return rule.accepts(text)
-    patterns = compiled(form, spaced=False) + compiled(form, spaced=True)
+    patterns = (*compiled(form, "patterns"), *compiled(form, "spaced"))
+    patterns += compiled(form, "worded")
     return any(each.fullmatch(text) for each in patterns) and rule.accepts(text)
 
 

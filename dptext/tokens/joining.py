@@ -7,12 +7,15 @@ Replaced words are never used here, so this is post-processing:
 - a drawn word is written as in the lexicon, with a capital letter at the beginning of a
   text or after a kept mark that ends a sentence (policy `case: restore`);
 - a drawn word is written in the form that fits the adjacent words
-  (dptext.tokens.agreement), drawn ones or copied stop words, and so are copied "a" and
-  "an" before a drawn word. Kept marks separate words, others do not (policy `agreement:
-  inflect`; `articles` only chooses between "a" and "an", `none` leaves drawn words
-  unchanged);
+  (dptext.tokens.agreement), drawn ones or copied stop words. Kept marks separate words,
+  others do not (policy `agreement: inflect`);
+- "a" and "an" follow the text that is written after them (dptext.tokens.articles),
+  unless both are copied as they were: a copied article would show how a replaced word,
+  name or number began (`inflect`, and `articles`, which leaves drawn words unchanged;
+  `none` leaves both);
 - an element for numbers is written as a random number of its form
-  (dptext.tokens.numbers).
+  (dptext.tokens.numbers), and a single random digit as the copied words after it ask
+  (dptext.tokens.counting).
 Policies `case: copy` and `number: digits` use the input; the statement tells it.
 
 `release` returns the part of a batch that a decoder may see. All of it is common to the
@@ -34,8 +37,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import common, forms, kinds
-from dptext.tokens.agreement import Articles, Inflector
+from dptext.tokens import articles, common, counting, forms, kinds
+from dptext.tokens.agreement import Inflector
+from dptext.tokens.counting import Counting
 from dptext.tokens.numbers import Numbers, humanize
 from dptext.tokens.policy import (
     DIGITS,
@@ -86,7 +90,7 @@ class Joiner:
         rows, key = lexicon.row_of, key_of
         # The row of a copied word by its piece; there are few different ones.
         self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
-        self._agreement = _agreement(lexicon, policy.agreement)
+        self._inflector = _inflector(lexicon) if policy.agreement == "inflect" else None
         self._treatment = policy.treatments
         self._is_class = np.isin(
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
@@ -108,12 +112,18 @@ class Joiner:
         self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.
-        self._humanizes = policy.common > 0 and lexicon.language == ENGLISH
-        # Kinds of copied words that agreement uses, articles among them.
-        self._neighbours = np.zeros(kinds.COUNT, bool)
-        self._neighbours[kinds.STOP_WORD] = policy.stop_word == "keep"
-        self._neighbours[kinds.COMMON] = policy.common > 0
-        self._neighbours |= self._is_class
+        self._counting: Counting | None = None
+        if policy.common and lexicon.language == ENGLISH:
+            self._counting = Counting(lexicon)
+        # Rows of "a" and "an", and the kinds of copied words that these may be.
+        self._articles: tuple[int, ...] = ()
+        self._copied_words = np.zeros(kinds.COUNT, bool)
+        self._copied_words[kinds.STOP_WORD] = policy.stop_word == "keep"
+        self._copied_words[kinds.COMMON] = policy.common > 0
+        if policy.agreement != "none" and articles.ARTICLES <= rows.keys():
+            self._articles = tuple(map(rows.__getitem__, articles.ARTICLES))
+        # Kinds of copied words that agreement uses.
+        self._neighbours = self._copied_words | self._is_class
         # Kinds of piece that look like words in the output.
         self._written = kinds.WORDLIKE & (self._treatment != DROP)
 
@@ -125,7 +135,7 @@ class Joiner:
             self._drop_marks(words, pieces)
         else:
             self._space_copied(words, pieces)
-        written = self._agree(words, drawn, pieces)
+        written = self._agree(words, drawn)
         spaced = self._spaces(words, written)
         out = self._shown[written + spaced * np.int64(len(self._clitic))]
         positions = self._numbers.positions(written)
@@ -145,6 +155,11 @@ class Joiner:
             kind = int(words.flags[position]) & kinds.KIND
             pieces[position] = space + _MASKS.get(kind, "[unknown]")
         pieces[(treatment == DROP) & kinds.WORDLIKE[words.flags & kinds.KIND]] = ""
+        if len(changed := self._fit_articles(words, pieces, written)):
+            out[changed] = pieces[words.positions[changed]]
+            rows = map(self._row_of, out[changed])
+            written = written.copy()
+            written[changed] = np.fromiter(rows, np.int32)
         joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
         texts = ["".join(joined[begin:end]) for begin, end in bounds]
         return Joined(texts, written, out)
@@ -158,6 +173,8 @@ class Joiner:
         is_class = self._is_class[kind]
         self._redraw_classes(words, bits, positions, np.flatnonzero(is_class))
         formed: list[tuple[int, int, forms.FormLayout]] = []
+        # Pieces of digits by how many lanes they take: those are drawn together.
+        digits: dict[int, list[tuple[int, int]]] = {}
         others = np.flatnonzero(~is_class).tolist()
         for number, position in zip(others, positions[others].tolist(), strict=True):
             piece = words.pieces[position]
@@ -169,8 +186,19 @@ class Joiner:
                 else:
                     formed.append((number, position, layout))
                 continue
-            drawn = self._draw_digits(piece, bits.take(np.array([number])))
-            words.pieces[position] = humanize(drawn) if self._humanizes else drawn
+            # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
+            lanes = (len(_DIGIT.findall(piece)) + 17) // 18
+            digits.setdefault(lanes, []).append((number, position))
+        for lanes, places in digits.items():
+            together = bits.take(np.array([number for number, _ in places]))
+            integers = together.integers(JOINER_LANE, lanes)
+            chunks = together.below(integers, 10**9).tolist()
+            for (_, position), row in zip(places, chunks, strict=True):
+                drawn = self._write_digits(words.pieces[position], row)
+                if self._counting is not None:
+                    count = self._counting.find(words, position)
+                    drawn = humanize(counting.fit(drawn, count))
+                words.pieces[position] = drawn
         # Layouts with the same number of integers are drawn together.
         by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
         for each in formed:
@@ -184,12 +212,8 @@ class Joiner:
                 words.pieces[position] = space + forms.write(layout, iter(row))
 
     @staticmethod
-    def _draw_digits(piece: str, bits: RandomBits) -> str:
-        """Replace each digit of a piece by a random one, by the bits of one piece."""
-        count = len(_DIGIT.findall(piece))
-        # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
-        integers = bits.integers(JOINER_LANE, (count + 17) // 18).ravel()
-        chunks = bits.below(integers, 10**9).tolist()
+    def _write_digits(piece: str, chunks: Sequence[int]) -> str:
+        """Replace each digit of a piece by one of random chunks of 9 digits."""
         digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
         return _DIGIT.sub(lambda _: next(digits), piece)
 
@@ -289,14 +313,11 @@ class Joiner:
         spaced[1:] &= ~(after & self._elision[drawn[:-1]])
         return np.where(follows, spaced, lead)
 
-    def _agree(self, words: Words, drawn: Ids, pieces: NDArray[np.object_]) -> Ids:
-        """Return the words to write, the drawn ones in agreement: (n,).
-
-        Copied articles are rewritten in pieces.
-        """
-        if self._agreement is None or not len(drawn):
+    def _agree(self, words: Words, drawn: Ids) -> Ids:
+        """Return the words to write, the drawn ones in agreement: (n,)."""
+        if self._inflector is None:
             return drawn
-        positions, texts, free = words.positions, words.texts, None
+        positions, texts, own = words.positions, words.texts, None
         kind = words.flags & kinds.KIND
         ids = drawn.astype(np.int32)
         if self._neighbours.any():
@@ -304,29 +325,71 @@ class Joiner:
             positions = np.flatnonzero(self._neighbours[kind] | drawn_here)
             texts = _texts(words)[positions]
             own = drawn_here[positions]
-            # An article also fits a word of a class after it.
-            free = own | self._is_class[kind[positions]]
             ids = np.empty(len(positions), np.int32)
             ids[own] = drawn
-            kept = positions[~own]
-            rows = map(self._row_of, map(words.pieces.__getitem__, kept.tolist()))
-            before = np.fromiter(rows, np.int32, count=len(kept))
-            ids[~own] = before
+            kept = map(words.pieces.__getitem__, positions[~own].tolist())
+            rows = map(self._row_of, kept)
+            ids[~own] = np.fromiter(rows, np.int32, count=len(ids) - len(drawn))
         if self._policy.punctuation == "drop":
             # Words are adjacent in the output, whatever was between them.
             positions = np.cumsum(self._written[kind])[positions]
         adjacent = (positions[1:] == positions[:-1] + 1) & (texts[1:] == texts[:-1])
-        self._agreement.write(ids, adjacent, free)
-        if free is None:
-            return ids
-        changed = (ids[~own] != before) & ~free[~own]
-        for position, row in zip(kept[changed], ids[~own][changed], strict=True):
-            piece, word = pieces[position], self._shown[row]
+        self._inflector.write(ids, adjacent, own)
+        return ids if own is None else np.asarray(ids[own])
+
+    def _fit_articles(
+        self, words: Words, pieces: NDArray[np.object_], written: Ids
+    ) -> Ints:
+        """Write "a" or "an" by the text after it, unless both are copied; in place.
+
+        Returns which of the drawn words (n,) have changed: (m,) int64.
+        """
+        if not self._articles:
+            return np.empty(0, np.int64)
+        kind = words.flags & kinds.KIND
+        drawn = words.positions[np.isin(written, self._articles)]
+        copied = np.flatnonzero(self._copied_words[kind])
+        bodies = map(str.lower, map(str.strip, map(words.pieces.__getitem__, copied)))
+        is_article = np.fromiter(map(articles.ARTICLES.__contains__, bodies), bool)
+        positions = np.concatenate((drawn, copied[is_article]))
+        ends = words.ends[np.searchsorted(words.ends, positions, side="right")]
+        changed = []
+        places = zip(positions.tolist(), ends.tolist(), strict=True)
+        for number, (position, end) in enumerate(places):
+            after = self._word_after(pieces, kind, position, end)
+            is_drawn = number < len(drawn)
+            if after is None or not (is_drawn or after[1]):
+                continue
+            piece = pieces[position]
             body = piece.lstrip(" ")
-            if body[:1].isupper():
-                word = _capital(word)
-            pieces[position] = piece[: len(piece) - len(body)] + word
-        return np.asarray(ids[own])
+            article = articles.fit(body, after[0])
+            if article != body:
+                pieces[position] = piece[: len(piece) - len(body)] + article
+                if is_drawn:
+                    changed.append(position)
+        return np.searchsorted(words.positions, np.array(changed, np.int64))
+
+    def _word_after(
+        self, pieces: NDArray[np.object_], kind: Ints, position: int, end: int
+    ) -> tuple[str, bool] | None:
+        """Return the next word of an article, and whether the original is hidden.
+
+        None where a mark or no space stands between them.
+        """
+        is_spaced = is_hidden = False
+        for at in range(position + 1, end):
+            piece, wordlike = pieces[at], kinds.WORDLIKE[kind[at]]
+            is_hidden |= wordlike and self._treatment[kind[at]] != KEEP
+            if not piece:
+                continue
+            is_spaced |= piece[0].isspace()
+            if not is_spaced:
+                return None
+            if wordlike:
+                return piece, is_hidden
+            if kind[at] != kinds.MARKUP and not articles.may_stand_between(piece):
+                return None
+        return None
 
     def _space_copied(self, words: Words, pieces: NDArray[np.object_]) -> None:
         """Rewrite the space before each copied or masked word that follows a word.
@@ -411,11 +474,7 @@ def _spellings(lexicon: Lexicon, lower: bool) -> tuple[NDArray[np.object_], Mask
     return shown, clitic, elision
 
 
-@lru_cache(maxsize=2)
-def _agreement(lexicon: Lexicon, name: str) -> Articles | Inflector | None:
-    if name == "inflect":
-        return Inflector(lexicon)
-    return Articles(lexicon) if name == "articles" else None
+_inflector = lru_cache(maxsize=2)(Inflector)
 
 
 def _texts(words: Words) -> Ints:

@@ -17,7 +17,7 @@ from dptext import streams
 from dptext.errors import UsageError
 from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import kinds, markup
-from dptext.tokens.form_finder import FormFinder, Found
+from dptext.tokens.form_finder import FormFinder, Found, WordFinder, first
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import NOTHING, Form, Policy, WordList
 from dptext.tokens.regex import LETTERS, split
@@ -170,6 +170,7 @@ class Spans:
     def __init__(self, policy: Policy) -> None:
         self._mask, self._keep = Finder(policy.mask), Finder(policy.keep)
         self._forms = FormFinder(policy.forms) if policy.forms else None
+        self._words = WordFinder(policy.forms)
         self._markup = Form.MARKUP in policy.forms
         self._lists = bool(policy.keep or policy.mask)
 
@@ -178,6 +179,8 @@ class Spans:
 
         If tags and entities are recognised, entities of letters become letters.
         """
+        if text.isascii() and "&" not in text:  # as most are
+            return text
         text = visible(text)
         return visible(markup.with_letters(text)) if self._markup else text
 
@@ -186,6 +189,12 @@ class Spans:
         if self._forms is None and not self._lists:
             return Divided(split(text), {}, {})
         forms = [] if self._forms is None else self._forms.find(text)
+        divided = self._divide(text, forms)
+        if worded := self._words.find(text, divided.pieces):
+            return self._divide(text, first([*forms, *worded]))
+        return divided
+
+    def _divide(self, text: str, forms: list[Found]) -> Divided:
         if not self._lists:
             if not forms:
                 return Divided(split(text), {}, {})

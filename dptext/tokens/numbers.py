@@ -156,13 +156,6 @@ def _elements() -> Iterator[Element]:
 # NUMBER comes first.
 ELEMENTS = tuple(_elements())
 NAMES = tuple(element.name for element in ELEMENTS)
-# Names of elements with "an" before them: an 8, an 80, an 850, an 1850.
-WITH_AN = frozenset(
-    e.name
-    for e in ELEMENTS
-    if (str(e.first)[0] == str(e.last)[0] == "8" and e.first * 10 > e.last)
-    or 1800 <= e.first <= e.last < 1900
-)
 _INDEX = {name: position for position, name in enumerate(NAMES)}
 # For numbers without an element: the last one of their kind.
 _LAST_BY_KIND = {element.kind: position for position, element in enumerate(ELEMENTS)}

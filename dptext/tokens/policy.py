@@ -35,6 +35,9 @@ class Form(StrEnum):
     EMOJI = "emoji"
     FILE = "file"
     IP = "ip"
+    AGE = "age"
+    ADDRESS = "address"
+    NUMBER_WORDS = "number-words"
     MARKUP = "markup"
     FIXED = "fixed"
 

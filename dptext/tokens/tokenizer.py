@@ -8,7 +8,15 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import common, grammar, kinds, language_data, markup, names
+from dptext.tokens import (
+    common,
+    grammar,
+    kinds,
+    language_data,
+    markup,
+    name_cues,
+    names,
+)
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
@@ -19,12 +27,15 @@ from dptext.types import Ids, Ints, Lexicon, Words
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
+# Texts with more pieces are long.
+_MANY = 2**14
 # Pieces with so many characters are forgotten after their batch.
 _LONG = 64
 # The code of a piece that divides into several words.
 _SEVERAL = -1
 # A code holds the flags of a piece, then from these bits on the row of the word plus 1,
-# and whether it is read as a name of a person. Above are bits of dptext.tokens.common.
+# and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
+# and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
 
 
@@ -52,6 +63,14 @@ class Tokenizer:
         self._person = WordClass.PERSON in policy.classes
         self._month = lexicon.row_of.get("june", -1)
         self._place = lexicon.row_of.get("london", -1)
+        self._cues: name_cues.NameCues | None = None
+        if policy.common and self._names >= 0:
+            self._cues = name_cues.NameCues(lexicon.language)
+        # What a name beside a cue is read as.
+        self._as_person = 1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD)
+        self._as_place = kinds.PLACE
+        if WordClass.PLACE not in policy.classes:
+            self._as_place = (self._place + 1) << _ROW | kinds.WORD
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -78,7 +97,7 @@ class Tokenizer:
                     named[len(pieces) + position] = kind
                 for position, layout in layouts.items():
                     formed[len(pieces) + position] = layout
-            pieces += divided
+            pieces += _shared(divided)
             ends[number] = len(pieces)
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
@@ -98,8 +117,7 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
-        if self._common is not None:
-            common.settle(codes, ends)
+        self._settle(codes, ends)
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -120,6 +138,13 @@ class Tokenizer:
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
         )
+
+    def _settle(self, codes: Ints, ends: Ints) -> None:
+        """Decide in place what the pieces around a word decide."""
+        if self._common is not None:
+            common.settle(codes, ends)
+        if self._cues is not None:
+            self._cues.settle(codes, ends, self._as_person, self._as_place)
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
@@ -174,9 +199,7 @@ class Tokenizer:
         if kind != kinds.WORD:
             row = self._numbers.row(body) if kind == kinds.NUMBER else -1
             code = _pack(kind, row, lead, body)
-            if self._common is not None and kind == kinds.PUNCTUATION:
-                code |= common.bits_of_mark(body)
-            return code
+            return code | self._mark_bits(body) if kind == kinds.PUNCTUATION else code
         parts = self._divide_word(body)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
@@ -214,10 +237,16 @@ class Tokenizer:
     def _is_name_of_parts(self, word: str) -> bool:
         return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
+    def _mark_bits(self, body: str) -> int:
+        """Return the bits of a mark, for the words beside it."""
+        if self._common is None:
+            return 0
+        role = 0 if self._cues is None else self._cues.role(body, body)
+        return common.bits_of_mark(body) | role
+
     def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
         if row == MARK:
-            code = _pack(kinds.PUNCTUATION, -1, lead, body)
-            return code | common.bits_of_mark(body) if self._common else code
+            return _pack(kinds.PUNCTUATION, -1, lead, body) | self._mark_bits(body)
         if self._common is not None and row < 0 and kind_of(body) == kinds.NUMBER:
             return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
         if row < 0:
@@ -242,6 +271,8 @@ class Tokenizer:
         elif not bits & common.STARTS:
             kind = self._class_kind(kind, row, named=named)
         code = _pack(kind, max(row, -1), lead, body) | bits
+        if self._cues is not None:
+            code |= self._cues.role(body, key_of(body))
         return code | 1 << _NAMED if named else code
 
 
@@ -261,6 +292,13 @@ def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
         if "'" in key[1:-1]:
             index.setdefault(key.replace("'", ""), index[key])
     return index
+
+
+def _shared(pieces: list[str]) -> list[str]:
+    """Return the pieces of a text; if it is long, equal ones share their memory."""
+    known: dict[str, str] = {}
+    few = len(pieces) <= _MANY
+    return pieces if few else list(map(known.setdefault, pieces, pieces))
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:

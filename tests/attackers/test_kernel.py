@@ -60,7 +60,7 @@ def decoder(kind: BudgetKind, **params: Any) -> ngram.Ngram:
         topic=chosen.topic,
         kept=16,
     )
-    return ngram.Ngram(chosen, attacker, "")
+    return ngram.Ngram(chosen, attacker, MODEL)
 
 
 @cache

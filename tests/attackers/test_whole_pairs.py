@@ -11,8 +11,8 @@ from hypothesis import given
 from dptext.attackers import kernel, ngrams
 from dptext.attackers.channel import Channel
 from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decode_gains
-from dptext.attackers.pairs import PairAttacker, SameKindAttacker
-from dptext.measures import context_risk
+from dptext.attackers.pairs import PairAttacker
+from dptext.attackers.reader import Reader
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -64,28 +64,12 @@ def test_a_pair_of_rare_words_tells(monkeypatch: pytest.MonkeyPatch) -> None:
     batch = joining.release(Policy(), given, drawn, np.ones(2))
     model = pair_model()
 
-    def chance(whole: bool) -> float:
-        attacker = PairAttacker(channel, model, count=256, whole=whole)
+    def chance(attacker: PairAttacker | Reader) -> float:
         rows, likely = attacker.posterior(batch)
         return float(likely[rows[:, 1] == SECOND, 1].sum())
 
-    assert chance(whole=True) > 5 * chance(whole=False) > 0
-    for attacker in (
-        PairAttacker.strongest(channel, model),
-        SameKindAttacker.strongest(channel, model),
-    ):
-        assert isinstance(attacker._gains, WholeGains)
-
-
-def test_the_attackers_of_a_pipeline_have_them() -> None:
-    """Of the decoder's model as of the one that ships; the decoder keeps its table."""
-    from dptext import open_pipeline
-
-    for settings in ({}, {"decoder": {"name": "none"}}):
-        pipeline = open_pipeline("balanced", settings)
-        attackers = context_risk.available(pipeline)
-        pairs = [each for each in attackers if isinstance(each, PairAttacker)]
-        assert [isinstance(each._gains, WholeGains) for each in pairs] == [True]
+    table = PairAttacker(channel, model, count=256)
+    assert chance(Reader(channel, model)) > 5 * chance(table) > 0
 
 
 def test_gains_are_those_of_the_model() -> None:
@@ -105,21 +89,11 @@ def test_gains_are_those_of_the_model() -> None:
 @kernels.needs_kernel
 @given(kernels.released())
 def test_the_kernel_gives_the_bytes_of_numpy(batch: Released) -> None:
-    """And of a small vocabulary both are those of the table."""
-    whole, table = (
-        PairAttacker(
-            kernels.channel(BudgetKind.WORD),
-            kernels.MODEL,
-            count=16,
-            topic=4.0,
-            whole=whole,
-        )
-        for whole in (True, False)
-    )
+    """Of any batch."""
+    whole = Reader(kernels.channel(BudgetKind.WORD), kernels.MODEL)
     rows, likely = whole.posterior(batch)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(kernel, "library", None)
         plain = whole.posterior(batch)
     np.testing.assert_array_equal(rows, plain[0])
     np.testing.assert_array_equal(likely, plain[1])
-    np.testing.assert_array_equal(likely, table.posterior(batch)[1])

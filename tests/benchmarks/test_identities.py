@@ -126,5 +126,6 @@ def test_the_page_and_its_picture(
     assert "| Presidio |" in text
     assert "Not measured: Philter (not installed)." in text
     assert "None of this is anonymity" in text
+    assert "](identities.svg)" in text, "beside the page"
     Xml.fromstring((tmp_path / "identities.svg").read_text("utf-8"))
     assert '"sizes": {"sentences": 0' in page.to_json(results)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from dptext.errors import install_command
 from tests.cli.running import here
 
 LINE = '{"text":"the film was good"}\n'
@@ -123,4 +124,4 @@ def test_spark_needs_java(
         *options,
     )
     assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
-    assert 'pip install ".[spark]"' in ran.err or "default-jre" in ran.err
+    assert install_command("spark") in ran.err or "default-jre" in ran.err

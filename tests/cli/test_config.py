@@ -209,7 +209,18 @@ def test_a_toml_that_is_none(folder: Path) -> None:
     assert "No such file" in here("--config", "nowhere.yaml", "sanitize", "--plan").err
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs owners of files")
+PLAN = ("sanitize", "--plan", "--no-bayes-risk")
+NOBODY = 65534
+ROOT_ONLY = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+
+
+def refused(said: str, *command: str) -> None:
+    """See that a command is refused in one line, before it does anything."""
+    ran = here(*command)
+    assert (ran.code, ran.out, ran.err.count("\n")) == (2, b"", 1)
+    assert said in ran.err
+
+
 def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file that another user laid above is refused, unless it is named."""
     path = Path(folder, ".dptext.yaml")
@@ -219,10 +230,111 @@ def test_files_of_other_users(folder: Path, monkeypatch: pytest.MonkeyPatch) -> 
         os.chown(path, 12345, -1)
         owner = 12345
     monkeypatch.setattr(os, "geteuid", lambda: owner + 1)
-    ran = here("sanitize", "--plan", "--no-bayes-risk")
-    assert (ran.code, ran.out) == (2, b"")
-    assert "belongs to another user" in ran.err
+    refused("belongs to another user", *PLAN)
     assert shown("--config", str(path))["sanitize.epsilon"][0] == 500
+
+
+@ROOT_ONLY
+@pytest.mark.parametrize("place", [".", "..", "../.."])
+@pytest.mark.parametrize("name", configuration.NAMES)
+def test_root_obeys_no_file_of_another_user(
+    place: str, name: str, options: tuple[str, ...]
+) -> None:
+    """Root is restricted as all users are: in every folder, command and file."""
+    Path("in.txt").write_text("the film\n")
+    run = ("sanitize", "in.txt", *options, "--no-bayes-risk", "-q")
+    assert here(*run, "-o", "out.txt").code == 0
+    path = Path(place, name)
+    settings = "sanitize: {batch_size: 7}\ncheck: {max_epsilon: 900}\n"
+    if path.suffix == ".toml":
+        settings = "[tool.dptext.sanitize]\nbatch_size = 7\n"
+    path.write_text(settings)
+    os.chown(path, NOBODY, -1)
+    for command in (run, ("check", "out.txt", "-q"), ("explain", "the film"), PLAN):
+        refused("belongs to another user", *command)
+        assert here("--no-config", *command).code == 0
+    assert shown("--config", str(path))["sanitize.batch_size"][0] == 7
+    os.chown(path, 0, -1)
+    assert shown()["sanitize.batch_size"][0] == 7
+
+
+@ROOT_ONLY
+def test_another_user_may_have_settings_of_other_programs() -> None:
+    """A pyproject.toml without settings of dptext is not its configuration."""
+    path = Path("pyproject.toml")
+    path.write_text("[tool.other]\n")
+    os.chown(path, NOBODY, -1)
+    assert here(*PLAN).code == 0
+
+
+@ROOT_ONLY
+def test_a_link_of_another_user_is_refused(tmp_path: Path) -> None:
+    """It may lead to a file that this user wrote for another folder."""
+    own, link = tmp_path / "own.yaml", Path(".dptext.yaml")
+    own.write_text("sanitize: {epsilon: 500}\n")
+    link.symlink_to(own)
+    assert shown()["sanitize.epsilon"][0] == 500
+    os.chown(link, NOBODY, -1, follow_symlinks=False)
+    refused("belongs to another user", *PLAN)
+    os.chown(link, 0, -1, follow_symlinks=False)
+    os.chown(own, NOBODY, -1)
+    refused("belongs to another user", *PLAN)
+
+
+def test_a_file_that_all_users_may_write_is_refused() -> None:
+    """Its owner says nothing on who wrote the settings."""
+    path = Path(".dptext.yaml")
+    path.write_text("sanitize: {epsilon: 500}\n")
+    path.chmod(0o666)
+    refused("run: chmod o-w ", *PLAN)
+    path.chmod(0o664)
+    assert shown()["sanitize.epsilon"][0] == 500
+
+
+def test_the_search_ends_at_the_home_folder(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Outside of the home folder and repositories, only the working folder counts."""
+    (folder / ".git").rmdir()
+    path = folder / ".dptext.yaml"
+    path.write_text("sanitize: {epsilon: 500}\n")
+    link = folder / "link"
+    link.symlink_to(folder)
+    for home, epsilon in (
+        (folder, 500),
+        (folder.parent, 500),
+        (link, 500),
+        (folder / "exports", None),
+        (Path.cwd(), None),
+        (folder / "other", None),
+        (Path("nowhere"), None),
+    ):
+        monkeypatch.setenv("HOME", str(home))
+        assert shown()["sanitize.epsilon"][0] == epsilon, home
+    Path(".dptext.yaml").write_text("sanitize: {epsilon: 7}\n")
+    assert shown()["sanitize.epsilon"][0] == 7
+
+
+def test_a_file_above_the_working_folder_is_always_named(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """Other people may have written it: no option hides its settings."""
+    path, own = Path(folder, ".dptext.yaml"), Path(".dptext.yaml")
+    path.write_text("sanitize: {jobs: 1}\ncheck: {max_epsilon: 9, allow: [case]}\n")
+    Path("in.txt").write_text("the film\n")
+    run = ("sanitize", "in.txt", *options, "--no-bayes-risk", "-o", "out.txt")
+    said = "from ../../.dptext.yaml: "
+    assert here(*run, "-q").err == f"dptext: {said}jobs\n"
+    warnings = json.loads(here(*run, "--json").err)["warnings"]
+    assert warnings[0] == f"{said}jobs"
+    check = ("check", "out.txt")
+    for more in ((), ("-q",), ("--format", "json")):
+        assert f"dptext: {said}allow, max_epsilon\n" in here(*check, *more).err
+    assert said not in here(*check, "--policy", str(path)).err
+    assert here("--config", str(path), *run, "-q").err == ""
+    own.write_bytes(path.read_bytes())
+    assert here(*run, "-q").err == ""
+    assert "from .dptext.yaml" not in here(*check).err
 
 
 @pytest.mark.parametrize(

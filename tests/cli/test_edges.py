@@ -368,15 +368,15 @@ def test_a_report_says_in_how_many_records_each_field_is(
 
 
 @pytest.mark.skipif(os.name == "nt", reason="POSIX limits")
-@pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.parametrize(("jobs", "count"), [("1", 5), ("1", 12), ("2", 18)])
 def test_too_few_file_handles(
-    jobs: str, options: tuple[str, ...], tmp_path: Path
+    jobs: str, count: int, options: tuple[str, ...], tmp_path: Path
 ) -> None:
-    """Missing file handles are one line, not a bug."""
+    """Missing file handles are one line that fits, not a bug or a damaged lexicon."""
     source = tmp_path / "in.jsonl"
     source.write_bytes(LINE)
+    options = options if count != 12 else ()
     run = command("sanitize", "-f", "text", str(source), *options, "-q", "--jobs", jobs)
-    count = 5 if jobs == "1" else 18
     done = subprocess.run(
         ["/bin/sh", "-c", f'ulimit -n {count}; "$@"', "sh", *run, "-o", f"{source}.o"],
         capture_output=True,
@@ -385,9 +385,10 @@ def test_too_few_file_handles(
         timeout=60,
     )
     message = done.stderr.decode()
-    assert done.returncode in (1, 2), message
-    assert message.count("\n") == 1
-    assert "Too many open files" in message
+    assert done.returncode == 1
+    assert message == (
+        "dptext: too many open files; raise their limit (ulimit -n 256)\n"
+    )
     assert [path.name for path in tmp_path.iterdir()] == ["in.jsonl"]
 
 

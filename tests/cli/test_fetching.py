@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from dptext import models
+from dptext.errors import install_command
 from tests.cli.running import here
 from tests.lexicons.files import real
 
@@ -115,8 +116,7 @@ def test_what_cannot_be_fetched(things: list[str]) -> None:
         ("three", "--install three: choose one, two, lost or all"),
         (
             "lost",
-            'run: pip install ".[nlp]" (in the folder of dptext), then dptext doctor '
-            "--install lost",
+            f"run: {install_command('nlp')}, then dptext doctor --install lost",
         ),
     ):
         ran = here("doctor", "--install", name)

@@ -130,3 +130,30 @@ def test_a_folder_has_no_single_output(folder: Path, options: tuple[str, ...]) -
     assert ran.code == 2
     assert ran.err.startswith("dptext: -o y.csv: in is a folder")
     assert "--out-dir" not in ran.err
+
+
+def test_links_in_a_circle_and_to_nothing_are_named(
+    folder: Path, options: tuple[str, ...]
+) -> None:
+    """As an input, inside of a folder, and as an output; patterns leave them out."""
+    one, two, lost = (
+        Path("in", "one.jsonl"),
+        Path("in", "two"),
+        Path("in", "lost.jsonl"),
+    )
+    one.symlink_to("two")
+    two.symlink_to("one.jsonl")
+    run = ("sanitize", "-f", "text", *options, "-q")
+    for args in (("in", "--out-dir", "out"), (str(one),), (str(two),)):
+        ran = here(*run, *args)
+        assert ran.code == 2
+        assert ran.err.endswith(": Too many levels of symbolic links\n")
+    ran = here(*run, "in/a.jsonl", "-o", str(one))
+    assert (ran.code, ran.err.count("\n")) == (1, 1)
+    assert here(*run, "in", "--out-dir", "out2", "--exclude", "one*").code == 0
+    one.unlink()
+    lost.symlink_to("nowhere")
+    ran = here(*run, "in", "--out-dir", "out3", "--on-error", "skip")
+    assert ran.code == 4
+    ran = here(*run, str(lost))
+    assert ran.err.endswith("it is a link to a file that is not there\n")

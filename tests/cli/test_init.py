@@ -175,7 +175,7 @@ def test_the_first_file_of_a_folder_is_looked_at(folder: Path) -> None:
     assert here("check", "out").code == 0
     ran = here("init", "-", given=b"text\n")
     assert (ran.code, ran.out) == (2, b"")
-    assert "save standard input to a file" in ran.err
+    assert "save it to a file" in ran.err
 
 
 def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
@@ -220,7 +220,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
         ("in.jsonl", "", (), 4, "in.jsonl: no record with a field"),
         ("in.jsonl", "zqxjkmarker7\n", (), 4, "in.jsonl:1: not valid JSON"),
         ("in.xyz", "\0", (), 2, "choose one with --format"),
-        ("-", "", (), 2, "save standard input to a file"),
+        ("-", "", (), 2, "save it to a file"),
         ("absent.csv", None, (), 2, "absent.csv"),
         ("in.csv", "id,text\n1,\xe9\n", (), 4, "; give --encoding"),
     ],

@@ -371,6 +371,22 @@ def test_the_ledger_is_shown_and_exported_without_names(
     assert MARKER not in ran.out.decode() + json.dumps(rows)
 
 
+def test_a_ledger_holds_no_place_of_an_output(
+    budget: tuple[str, ...], folder: Path
+) -> None:
+    """Folders and files may have the names of people, also of a run that is refused."""
+    place = folder / "zqxjkfolder"
+    place.mkdir()
+    given = ("sanitize", "-f", "text", "in.jsonl", *budget)
+    output = ("-o", "zqxjkfolder/zqxjkname.jsonl")
+    assert here(*given, "--limit", "99", *output).code == 0
+    refused(here(*given, "--limit", "1", *output), 3, "the limit is 1 nats")
+    pair = ("in.jsonl", "zqxjkfolder/zqxjkname.jsonl", "--out-dir", "zqxjkother")
+    assert here("sanitize", "-f", "text", *pair, *budget, "--limit", "999").code == 0
+    for each in folder.glob("spent.db*"):
+        assert b"zqxjk" not in each.read_bytes().replace(MARKER.encode(), b""), each
+
+
 def test_verify_says_what_to_name(budget: tuple[str, ...], folder: Path) -> None:
     """A file that is not there, or has no report, is one line that says what to do."""
     run = (

@@ -638,3 +638,80 @@ def test_an_interrupt_of_openblas_is_a_lack_of_memory() -> None:
         assert b"interrupted" not in done.stderr
         refusals += done.returncode == 1 and b"memory" in done.stderr
     assert refusals > 0
+
+
+def _pipe(data: bytes) -> str:
+    """Return the name of a pipe that holds data and ends behind them."""
+    end, into = os.pipe()
+    with open(into, "wb") as file:
+        file.write(data)
+    return f"/dev/fd/{end}"
+
+
+@pytest.mark.parametrize("name", ["/dev/stdout", "/proc/self/fd/1", "-"])
+def test_other_names_of_standard_streams(
+    name: str, options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Names of the system stand for the streams, also where these are files."""
+    run = ("sanitize", "-f", "text", *options, "-q", "-o", name)
+    ran = there(*run, name.replace("stdout", "stdin").replace("1", "0"), given=LINE)
+    assert (ran.code, ran.err) == (0, "")
+    assert len(json.loads(ran.out)["text"].split()) == len(WORDS)
+    into = tmp_path / "out.jsonl"
+    with into.open("wb") as file:
+        subprocess.run(
+            command(*run), input=LINE, stdout=file, env=environment(), check=True
+        )
+    assert len(json.loads(into.read_bytes())["text"].split()) == len(WORDS)
+    assert os.listdir(tmp_path) == ["out.jsonl"]
+
+
+def test_pipes_are_read_once_as_standard_input_is(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """Open ones, as a shell gives for <(...), and named ones; their content decides."""
+    run = ("sanitize", "-f", "text", *options, "-q")
+    table = b"id,text\n7,the film was good\n"
+    ran = here(*run, _pipe(table))
+    assert (ran.code, ran.err) == (0, "")
+    assert ran.out.startswith(b"id,text\n7,")
+    for name in ("pipe", "pipe.jsonl"):
+        named = tmp_path / name
+        os.mkfifo(named)
+        with subprocess.Popen(["cp", "/dev/stdin", named], stdin=subprocess.PIPE) as cp:
+            assert cp.stdin is not None
+            cp.stdin.write(LINE)
+            cp.stdin.close()
+            ran = here(*run, str(named), "--on-error", "skip")
+        assert (ran.code, ran.err) == (0, "")
+        assert ran.out.count(b"\n") == 1
+    ran = here("sanitize", *options, _pipe(table))
+    assert ran.code == 2
+    assert "/dev/fd/" in ran.err
+    assert "looks like a table" in ran.err
+    for refused, said in (
+        (("-", "-"), "standard input is named twice"),
+        ((_pipe(LINE), "--out-dir", str(tmp_path / "out")), "give no name"),
+    ):
+        ran = here(*run, *refused)
+        assert ran.code == 2
+        assert said in ran.err
+
+
+def test_outputs_that_are_open_already(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    """A pipe or a file that a shell opened, by its number or by a link to it."""
+    link = tmp_path / "link"
+    end, into = os.pipe()
+    link.symlink_to(f"/proc/self/fd/{into}")
+    file = os.open(tmp_path / "file.jsonl", os.O_WRONLY | os.O_CREAT)
+    for output in (f"/dev/fd/{into}", str(link), f"/dev/fd/{file}"):
+        ran = here("sanitize", "-f", "text", *options, "-q", "-o", output, given=LINE)
+        assert (ran.code, ran.out, ran.err) == (0, b"", "")
+    os.close(into)
+    with open(end, "rb") as pipe:
+        assert pipe.read().count(b"\n") == 2
+    assert (tmp_path / "file.jsonl").read_bytes().count(b"\n") == 1
+    assert sorted(os.listdir(tmp_path)) == ["file.jsonl", "link"]
+    assert link.is_symlink()

@@ -122,3 +122,26 @@ def test_a_program_finds_them_in_its_report() -> None:
     assert report.private is not None
     assert list(report.private.warnings) == said
     assert said[0].startswith("column 'email' was left unchanged and looks like e-mail")
+
+
+def test_null_marks_that_become_words_are_counted(options: tuple[str, ...]) -> None:
+    """With the setting that keeps them; the report says that a list keeps words."""
+    marks = ["NULL", r"\N", "NA", "N/A", "nan", "None", "<NA>"]
+    lines = [f"{number},{text}" for number, text in enumerate([*marks, "the film", ""])]
+    table = "\n".join(["id,text", *lines, ""]).encode()
+    run = ("sanitize", "-f", "text", "--format", "csv", *options, "--json")
+    kept = r"""--set=tokens.keep.patterns=['^(NULL|\\N|NA|N/A|nan|None)$']"""
+    for more, said in (((), "7 texts are null marks"), ((kept,), "1 text is a null")):
+        ran = here(*run, *more, given=table)
+        assert ran.code == 0, ran.err
+        (line,) = [
+            each for each in json.loads(ran.err)["warnings"] if "null mark" in each
+        ]
+        assert line.startswith(said)
+        assert """'tokens.keep.patterns=["^(NULL|NA)$"]'""" in line
+    texts = [line.partition(b",")[2].decode() for line in ran.out.splitlines()]
+    assert texts[1:7] == marks[:6]
+    assert not any(marks[0] in each for each in lines[7:])
+    many = b"text\n" + b"NULL\n" * 300
+    ran = here(*run, given=many)
+    assert "200 texts in the first 200 records are null marks" in ran.err

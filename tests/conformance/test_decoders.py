@@ -1,8 +1,12 @@
-"""Laws of all decoders: equal draws give equal words, and no text sees another."""
+"""Laws of all decoders: equal draws give equal words, and no text sees another.
+
+A decoder that peeks at an original breaks the first law, whatever it sees there.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +21,16 @@ from dptext.decoders import Decoder, Params
 from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetDescription, BudgetKind, Ids, Lexicon
+from dptext.types import (
+    BudgetDescription,
+    BudgetKind,
+    Eps,
+    Ids,
+    Lexicon,
+    Mask,
+    Released,
+    Words,
+)
 from tests import prepared
 from tests.decoders.models import settings as settings_of
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
@@ -33,10 +46,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def make_channel(policy: Policy, lexicon: Lexicon = ENGLISH) -> Channel:
-    """Return the channel of rank at one epsilon."""
+    """Return the channel of rank at epsilons that the words of a text share."""
     mechanism = prepared.ready("rank", lexicon, k=5, outputs=9)
-    budget = BudgetDescription(BudgetKind.WORD, 3.0, 3.0)
+    budget = BudgetDescription(BudgetKind.FREE, 1.0, 5.0)
     return Channel(lexicon, policy, mechanism, budget, prior=lexicon.prior)
+
+
+def secret_epsilons(words: Words) -> Eps:
+    """Return an epsilon that follows from each word, as a free budget may give it."""
+    spelled = [words.pieces[at].strip(" ") for at in words.positions.tolist()]
+    return np.array([1.0 + sum(map(ord, each)) % 5 for each in spelled])
 
 
 def decoded(
@@ -47,7 +66,11 @@ def decoded(
     starts = np.searchsorted(words.texts, words.texts, side="left")
     draws = np.random.default_rng(turn).integers(0, 9, 64)
     drawn: Ids = draws[np.arange(len(starts)) - starts].astype(np.int32)
-    batch = joining.release(policy, words, drawn, np.full(len(drawn), 3.0))
+    eps = secret_epsilons(words)
+    public = make_channel(policy).public_epsilons(eps, words.texts)
+    batch = joining.release(policy, words, drawn, public)
+    if isinstance(decoder, Peeking):
+        decoder.original = words, eps
     written = decoder.decode(batch)
     assert written.shape == drawn.shape
     assert ((written >= 0) & (written < 9)).all(), "only what may be drawn is written"
@@ -62,14 +85,53 @@ def test_a_decoder_is_made_of_its_settings(name: str) -> None:
     assert isinstance(kind.reads, bool)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
-@pytest.mark.parametrize("name", NAMES)
-def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -> None:
-    """Texts that a statement compares are decoded alike once they are drawn alike."""
-    # A causal model takes its time: a third as many texts, of every policy, in one mode
-    # of each.
-    slow = name == "causal-lm"
-    texts = TEXTS[:: 24 if slow else 8]
+# What a decoder may peek at: which words it would write in another way.
+PEEKS: dict[str, Callable[[Words, Eps], Mask]] = {
+    "unknown words": lambda words, eps: words.ids < 0,
+    "frequent words": lambda words, eps: (words.ids >= 0) & (words.ids < 4),
+    "one word": lambda words, eps: words.ids == ENGLISH.words.index("dog"),
+    "long words": lambda words, eps: _lengths(words) > 3,
+    "capitals": lambda words, eps: np.array(
+        [words.pieces[at].strip(" ")[:1].isupper() for at in words.positions], bool
+    ),
+    "secret epsilons": lambda words, eps: eps > 3.0,
+    "its first word": lambda words, eps: (
+        (_lengths(words) > 3) & (np.diff(words.texts, prepend=-1) > 0)
+    ),
+    "its last word": lambda words, eps: (
+        (_lengths(words) > 3) & (np.diff(words.texts, append=-1) != 0)
+    ),
+}
+
+
+def _lengths(words: Words) -> Ids:
+    sizes = [len(words.pieces[at].strip(" ")) for at in words.positions]
+    return np.array(sizes, np.int32)
+
+
+class Peeking(Decoder):
+    """A faulty decoder, which looks at the original words of one release."""
+
+    def __init__(self, honest: Decoder) -> None:
+        self._honest = honest
+        self._written: Ids | None = None
+        self.peek: Callable[[Words, Eps], Mask] = PEEKS["unknown words"]
+        self.original: tuple[Words, Eps] | None = None
+
+    def decode(self, released: Released) -> Ids:
+        """Write another word where the original is of some kind."""
+        assert self.original is not None
+        if self._written is None:
+            self._written = self._honest.decode(released)
+        changed = self.peek(*self.original)
+        written = self._written
+        return np.where(changed, (written + 1) % 9, written).astype(np.int32)
+
+
+def told_apart(
+    decoder: Decoder, texts: list[str], policy: Policy
+) -> tuple[str, str] | None:
+    """Return two texts that the statement compares but equal draws tell apart."""
     if policy.number == "digits":
         # Digits are random bits, which are no part of this.
         texts = [text for text in texts if not any(c.isdecimal() for c in text)]
@@ -79,14 +141,41 @@ def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -
     pairs = zip(texts, views, strict=True)
     alike = [(text, view) for text, view in pairs if shared[view] > 1]
     assert alike
+    first: dict[object, tuple[str, list[int]]] = {}
+    written = decoded(decoder, [text for text, _ in alike], policy, turn=1)
+    for (text, view), words in zip(alike, written, strict=True):
+        other, others = first.setdefault(view, (text, words))
+        if words != others:
+            return other, text
+    return None
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("name", NAMES)
+def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -> None:
+    """Texts that a statement compares are decoded alike once they are drawn alike."""
+    # A causal model takes its time: a third as many texts, of every policy, in one mode
+    # of each.
+    slow = name == "causal-lm"
+    texts = TEXTS[:: 24 if slow else 8]
     each = settings_of(name, ENGLISH, folder)
     for params in each[POLICIES.index(policy) % 3 :: 3] if slow else each:
         decoder = params.prepare(make_channel(policy))
-        first: dict[object, tuple[str, list[int]]] = {}
-        written = decoded(decoder, [text for text, _ in alike], policy, turn=1)
-        for (text, view), words in zip(alike, written, strict=True):
-            other, others = first.setdefault(view, (text, words))
-            assert words == others, f"{other!r} and {text!r} can be told apart"
+        assert told_apart(decoder, texts, policy) is None
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_decoder_that_peeks_is_found(name: str, folder: Path) -> None:
+    """Around each decoder, whatever it sees of the originals: the law above can fail.
+
+    Of policies one is enough that shows nothing of the words.
+    """
+    params = settings_of(name, ENGLISH, folder)[0]
+    decoder = Peeking(params.prepare(make_channel(Policy())))
+    texts = TEXTS[:: 24 if name == "causal-lm" else 8]
+    for peek, look in PEEKS.items():
+        decoder.peek = look
+        assert told_apart(decoder, texts, Policy()), peek
 
 
 @settings(

@@ -161,6 +161,21 @@ def test_rows_of_the_law_normalise(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", EXACT)
+def test_pairs_of_words_have_the_law_of_rows(name: str) -> None:
+    """Of any pairs of an input and an output, at any epsilons, in any order."""
+    mechanism = built("SIX", name, None).mechanism
+    at, outputs = (each.ravel() for each in np.indices((7, 6))[:, ::-1])
+    at, outputs = np.tile(at, 2), np.tile(outputs, 2).astype(np.int32)
+    eps = np.array([0.5, 4.0, 1.0])[np.arange(len(at)) % 3]
+    logs = mechanism.log_probs_of_pairs(EVERY[at], outputs, eps)
+    wanted = [
+        mechanism.log_probs(EVERY[[x]], np.array([e]))[0, y]
+        for x, y, e in zip(at, outputs, eps, strict=True)
+    ]
+    np.testing.assert_allclose(logs, wanted, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", EXACT)
 def test_draws_match_the_exact_distribution(name: str) -> None:
     """Sample follows log_probs for every input of six words (alarm 1e-6)."""
     mechanism = built("SIX", name, None).mechanism

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext import pipeline, profile
-from dptext.attackers import ngrams
+from dptext.attackers import ngrams, pairs, posterior
 from dptext.attackers import ngrams as locations
 from dptext.attackers.pairs import PairAttacker
 from dptext.decoders import ngram
@@ -149,6 +149,37 @@ def test_expected_closeness_has_the_same_bits_in_every_batch(tmp_path: Path) -> 
     assert len(together) == 1500
     alone = np.concatenate([bits([text]) for text in texts])
     np.testing.assert_array_equal(alone, together)
+
+
+@pytest.mark.parametrize("mode", ["mbr", "posterior", "viterbi"])
+def test_parts_of_a_batch_are_decoded_as_the_whole(
+    mode: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However few words are decoded at once, the same words are written."""
+    decoder = params(tmp_path, mode=mode).prepare(make_channel(Policy()))
+    batch = release(Policy(), [*TEXTS, "", "cat dog. " * 20, "dog the. of zq! " * 10])
+    whole = decoder.decode(batch)
+    assert len([*decoder._attacker.parts(batch)]) == 1
+    monkeypatch.setattr(pairs, "_PART", 4)
+    assert len([*decoder._attacker.parts(batch)]) > 10
+    np.testing.assert_array_equal(decoder.decode(batch), whole)
+
+
+def test_long_chains_are_divided_by_their_own_words_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A text without marks is decoded in parts, which no other text moves."""
+    monkeypatch.setattr(posterior, "LONGEST", 5)
+    decoder = params(tmp_path).prepare(make_channel(Policy()))
+    long = "cat dog runs " * 9
+    one = release(Policy(), [long])
+    assert posterior.find_chains(one, ENGLISH).longest == 5
+    alone = decoder.decode(one)
+    for others in ([], ["dog cat"], [long], TEXTS):
+        batch = release(Policy(), [*others, long])
+        batch.drawn[-27:] = one.drawn
+        written = decoder.decode(batch)
+        np.testing.assert_array_equal(written[-27:], alone)
 
 
 def test_the_most_probable_word_is_written(tmp_path: Path) -> None:

@@ -54,6 +54,19 @@ def test_text_of_the_language_is_left_alone() -> None:
     assert NOTICED not in said
 
 
+def test_texts_without_capitals_are_noticed_where_common_words_stay() -> None:
+    """Names in lower case may stay there; no capitals in one text of ten is usual."""
+    lower = "we spoke to the manager about the order\n"
+    for text, options, is_noticed in (
+        (lower, ("-p", "readable"), True),
+        (lower, ("-p", "balanced"), False),
+        (lower + ENGLISH * 10, ("-p", "readable"), False),
+    ):
+        code, _, said = run(text, *options)
+        assert code == 0
+        assert ("no capitals. Names that are common words" in said) == is_noticed
+
+
 @pytest.mark.parametrize("name", UNSPACED)
 def test_scripts_without_spaces_are_refused(name: str, tmp_path: Path) -> None:
     """Nothing is written, and one line says why and what to do: exit code 2."""

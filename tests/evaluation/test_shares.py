@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import math
 from functools import cache
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from dptext.evaluation import shares
 from dptext.evaluation.shares import Law, Target
@@ -178,6 +182,136 @@ def test_no_text_and_one_person_say_nothing() -> None:
         law, np.zeros(5, np.int64), Target.PEOPLE, groups=np.zeros(5, np.int64)
     )
     assert one[0].low == -np.inf
+
+
+@pytest.mark.parametrize(
+    "sizes", [[1] * 7, [2] * 5, [60, 60], [3, 1, 1], [9, 4, 4, 1, 1, 1], [500]]
+)
+@pytest.mark.parametrize("epsilon", [1.0, 3.0, 6.0])
+def test_intervals_of_a_file_hold_for_every_share(
+    sizes: list[int], epsilon: float
+) -> None:
+    """Exactly, over all draws of few texts, some of which share their draws.
+
+    Of any number of draws that have the topic, none and all of them as well.
+    """
+    law, draws = Law(3, epsilon), len(sizes)
+    groups = np.repeat(np.arange(draws), sizes)
+    limits: dict[int, tuple[float, float]] = {}
+    for of_topic in product([False, True], repeat=draws):
+        share = float(np.dot(of_topic, sizes)) / sum(sizes)
+        holds = 0.0
+        for is_written in product([False, True], repeat=draws):
+            chance = math.prod(
+                own if written else 1.0 - own
+                for written, topic in zip(is_written, of_topic, strict=True)
+                for own in [law.right if topic else law.wrong]
+            )
+            count = int(np.dot(is_written, sizes))
+            if count not in limits:
+                drawn = np.where(np.array(is_written)[groups], 0, 1)
+                found = shares.estimates(law, drawn, Target.FILE, groups=groups)[0]
+                limits[count] = found.low, found.high
+            low, high = limits[count]
+            holds += chance * (low <= share <= high)
+        assert holds >= 0.95, (of_topic, holds)
+
+
+@pytest.mark.parametrize("people", [2, 3, 10])
+@pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
+@pytest.mark.parametrize("alike", [False, True])
+def test_intervals_of_few_people_hold(people: int, share: float, alike: bool) -> None:
+    """Where all agree, nobody does, or each has as many texts of a topic, too."""
+    law, rng, hits = Law(4, 4.0), np.random.default_rng(people), 0
+    groups = np.repeat(np.arange(people), 4)
+    for _ in range(_RUNS):
+        texts = people if alike else len(groups)
+        topics = np.where(rng.random(texts) < share, 0, rng.integers(1, 4, texts))
+        written = drawn(law, topics[groups] if alike else topics, rng)
+        one = shares.estimates(law, written, Target.PEOPLE, groups=groups)[0]
+        hits += one.low <= share <= one.high
+    assert hits >= _LEAST
+
+
+@pytest.mark.parametrize("target", Target)
+@pytest.mark.parametrize("sizes", [[1] * 12, [2] * 6, [4] * 3, [6, 6], [7, 3, 2]])
+def test_no_interval_is_narrower_than_that_of_as_many_texts(
+    target: Target, sizes: list[int]
+) -> None:
+    """Texts of one person or one draw say no more than texts of many; none is a point.
+
+    Of people of one mind, and of people with the same mixture, too.
+    """
+    law, texts = Law(3, 3.0), sum(sizes)
+    groups = np.repeat(np.arange(len(sizes)), sizes)
+    ways: list[Any] = [
+        np.arange(texts) % 2,
+        np.zeros(texts, np.int64),
+        np.ones(texts, np.int64),
+    ]
+    ways += [np.random.default_rng(n).integers(0, 3, texts) for n in range(20)]
+    ways += [
+        (np.random.default_rng(n).random(len(sizes)) < 0.5)[groups] for n in (1, 2)
+    ]
+    for written in ways:
+        ids = np.asarray(written, np.int64)
+        apart = shares.estimates(law, ids, target)
+        together = shares.estimates(law, ids, target, groups=groups)
+        for one, two in zip(apart, together, strict=True):
+            assert two.high - two.low >= (one.high - one.low) * (1.0 - 1e-9)
+            assert one.high - one.low > 0.1
+            assert two.low <= two.share == one.share <= two.high
+
+
+def test_few_people_have_the_quantiles_of_student() -> None:
+    """Four people who differ a little; three with one mixture count as three texts."""
+    law, groups = Law(4, 3.0), np.repeat(np.arange(4), 50)
+    counts = [20, 25, 30, 25]
+    ids = np.concatenate([np.where(np.arange(50) < n, 0, 1) for n in counts])
+    one = shares.estimates(law, ids, Target.PEOPLE, groups=groups)[0]
+    deviation = np.std(np.array(counts) / 50, ddof=1) / 2.0 / (law.right - law.wrong)
+    wide = 2.0 * stats.t.ppf(0.975, 3) * deviation
+    assert wide * 0.9 < one.high - one.low < wide * 1.3
+    alike = np.arange(150) % 2
+    one = shares.estimates(law, alike, Target.PEOPLE, groups=groups[:150])[0]
+    assert one.high - one.low > 0.9
+
+
+def test_people_with_one_text_each_have_the_limits_of_a_share() -> None:
+    """None, some and all of them: those of Clopper and Pearson, for any confidence."""
+    law = Law(4, 2.0)
+    for count, texts, confidence in product((0, 1, 7, 20), (20,), (0.9, 0.95, 0.999)):
+        ids = np.where(np.arange(texts) < count, 0, 1)
+        one = shares.estimates(law, ids, Target.PEOPLE, confidence)[0]
+        tail = (1.0 - confidence) / 2.0
+        low = stats.beta.ppf(tail, count, texts - count + 1) if count else 0.0
+        high = 1.0
+        if count < texts:
+            high = stats.beta.ppf(1.0 - tail, count + 1, texts - count)
+        assert one.low == pytest.approx(law.share(low), abs=1e-9)
+        assert one.high == pytest.approx(law.share(high), abs=1e-9)
+
+
+def test_many_texts_have_nearly_the_limits_of_exact_tails() -> None:
+    """On both sides of the number up to which tails are summed; at both ends."""
+    law = Law(5, 2.0)
+    for share in (0.0, 0.1, 0.5, 1.0):
+        for texts in (shares._EXACT, shares._EXACT + 1):
+            ids = np.where(np.arange(texts) < share * texts, 0, 1)
+            one = shares.estimates(law, ids, Target.FILE)[0]
+            low, high = shares._exact_limits_of_file(law, one.written, texts, 0.05)
+            assert np.clip(one.low, 0.0, 1.0) == pytest.approx(low, abs=0.02)
+            assert np.clip(one.high, 0.0, 1.0) == pytest.approx(high, abs=0.02)
+
+
+def test_growth_is_as_wide_as_both_shares_together() -> None:
+    """By the squares of the distances to the limits, each on its own side."""
+    one = shares.Estimate(0.2, 0.1, 0.5, 3)
+    two = shares.Estimate(0.6, 0.2, 0.7, 9)
+    ((difference, low, high),) = shares.differences([one], [two])
+    assert difference == pytest.approx(0.4)
+    assert low == pytest.approx(0.4 - math.hypot(0.4, 0.3))
+    assert high == pytest.approx(0.4 + math.hypot(0.1, 0.1))
 
 
 def test_the_command_reads_the_output_alone(tmp_path: Path, run_folders: Path) -> None:

@@ -46,8 +46,11 @@ def through(
     """Read one or more inputs and write them to one output; faults are left out."""
     module, out = find(None, name), io.BytesIO()
     writer = module.writer(out, selection)
-    for data in [inputs] if isinstance(inputs, bytes) else inputs:
-        for item in module.read(formats.Input(io.BytesIO(data), selection, "in")):
+    every = [inputs] if isinstance(inputs, bytes) else inputs
+    for data in every:
+        stream, is_alone = io.BytesIO(data), len(every) == 1
+        source = formats.Input(stream, selection, "in", is_alone=is_alone)
+        for item in module.read(source):
             if isinstance(item, Record):
                 writer.write(item, [change(text) for text in item.texts])
             elif isinstance(item, Verbatim):

@@ -495,3 +495,15 @@ def test_a_copied_field_with_a_bad_escape_is_copied() -> None:
     assert through("tsv", data, selection=selection) == data
     (fault,) = faults("tsv", b"text\n\\xff\n", selection)
     assert "no character" in fault.reason
+
+
+@pytest.mark.parametrize("row", ["2,b", '"2,x",b', '2,"b\nc"'])
+def test_a_byte_order_mark_within_a_table_is_named(row: str) -> None:
+    """Where files are joined, quotes behind it would not enclose a field."""
+    data = f"id,text\n1,a\n\ufeff{row}\n3,\ufeffc\n".encode()
+    (fault,) = faults("csv", data)
+    assert fault.location == "in:3"
+    assert "a byte order mark stands within the file" in fault.reason
+    assert texts("csv", data) == [("a",), ("\ufeffc",)]
+    with pytest.raises(InputError, match="in:1: header: a byte order mark stands"):
+        items("csv", "\ufeff\ufeffid,text\n".encode())

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from dptext.errors import UsageError
-from dptext.formats import BOM
+from dptext.errors import InputError, UsageError
+from dptext.formats import BOM, _fields
+from dptext.formats._scan import Scan, flat_line
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record
 from tests.formats.pipe import (
@@ -420,3 +421,61 @@ def test_which_fields_are_present(line: str, present: tuple[str, ...]) -> None:
     selection = Selection(fields=("a.b", "c"), missing="pass")
     (record,) = records("jsonl", line.encode(), selection)
     assert record.present == present
+
+
+@pytest.mark.parametrize("name", ["jsonl", "json"])
+@pytest.mark.parametrize("between", ["\n", ""])
+def test_a_byte_order_mark_within_a_file_is_named(name: str, between: str) -> None:
+    """As where files are joined; in a string it is a character like others."""
+    data = f'{{"text":"a"}}{between}\ufeff{{"text":"\ufeffb"}}\n'.encode()
+    (fault, *_) = faults(name, data)
+    assert "a byte order mark stands within the file" in fault.reason
+    assert texts(name, '{"text":"\ufeffb"}'.encode()) == [("\ufeffb",)]
+    (fault,) = faults(name, '{"text":"\ufeff" ?}'.encode())
+    assert "byte order" not in fault.reason
+    if name == "json":
+        with pytest.raises(InputError, match=r"in:2: .* a byte order mark"):
+            items(name, b'[{"text":"a"}]\n\xef\xbb\xbf[{"text":"b"}]')
+
+
+@PATIENT
+@given(st.data())
+def test_plain_lines_are_read_as_all_others(data: st.DataObject) -> None:
+    """The expression for plain lines finds what a scan finds, or nothing."""
+    root = _fields.tree(TEXT)
+    flat = flat_line(root)
+    assert flat is not None
+    keys = st.sampled_from(["text", "id", "te", "text ", "", 'a"b', "\\"])
+    values = st.one_of(STRINGS, st.integers(), st.none(), st.just([]), st.just({}))
+    pairs = data.draw(st.lists(st.tuples(keys, values), max_size=4))
+    space = data.draw(SPACE)
+    members = [
+        f"{space}{json.dumps(k)}{space}:{space}{json.dumps(v)}" for k, v in pairs
+    ]
+    line = space + "{" + ",".join(members) + space + "}" + space + "\n"
+    match = flat.fullmatch(line)
+    if match is not None:
+        scan = Scan(line, root, pass_missing=False)
+        begin, end = match.span(1)
+        assert scan.spans == [(begin - 1, end + 1)]
+        assert scan.texts == [match[1]]
+        assert scan.present == ("text",)
+        assert (scan.changes, scan.identity, scan.subject) == ([], None, None)
+
+
+def test_which_lines_are_plain() -> None:
+    """Objects without others in them, and one text without escapes."""
+    flat = flat_line(_fields.tree(TEXT))
+    assert flat is not None
+    plain = ['{"text":"a"}', ' { "n" : -1.5e3 , "text" : "ä" , "b" : "\\"" } \n']
+    other = ['{"text":"\\n"}', '{"text":"a","text":"b"}', '{"a":[],"text":"a"}']
+    other += ['{"te\\u0078t":"b","text":"a"}', '{"text":null}', '{"a":{"text":"b"}}']
+    assert all(map(flat.fullmatch, plain))
+    assert not any(map(flat.fullmatch, other))
+    for selection in (
+        Selection(fields=("a.b",)),
+        Selection(fields=("a", "b")),
+        Selection(id_field="id"),
+        Selection(dropped=("id",)),
+    ):
+        assert flat_line(_fields.tree(selection)) is None

@@ -19,6 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import streams
+from dptext.formats import _arrow
 from dptext.run.selection import Selection
 from dptext.streams.outputs import open_output
 from tests.formats.pipe import through
@@ -139,8 +140,9 @@ def _column(kind: Any, texts: list[str | None]) -> Any:
         return pa.StructArray.from_arrays(arrays, names)
     if pa.types.is_dictionary(kind):
         coded = pa.array(texts, kind.value_type).dictionary_encode()
-        # As pandas does: the width of the index follows the number of texts.
-        index = pa.int8() if len(coded.dictionary) < 4 else pa.int16()
+        # As pandas does: the width of the index follows the number of texts. Its first
+        # limit is made smaller here, as the texts are few.
+        index = pa.int8() if len(coded.dictionary) <= _arrow.FEW else pa.int16()
         return pa.DictionaryArray.from_arrays(
             coded.indices.cast(index), coded.dictionary, ordered=kind.ordered
         )
@@ -153,7 +155,7 @@ def _as_pandas(texts: list[str | None]) -> dict[str, Any]:
     about = {"field_name": "x", "name": "x"}
     private = {
         "pandas_type": "categorical",
-        "numpy_type": "int8" if distinct < 4 else "int16",
+        "numpy_type": "int8" if distinct <= _arrow.FEW else "int16",
         "metadata": {"num_categories": distinct, "ordered": False},
     }
     other = {"field_name": "id", "name": "id", "pandas_type": "int64"}
@@ -216,10 +218,16 @@ def _options(seed: int, side: int, kind: Any) -> dict[str, Any]:
     st.lists(st.none() | PAIRS, min_size=1, max_size=9),
     st.integers(0, 99),
 )
-def test_parquet(shape: str, rows: list[tuple[str, str] | None], seed: int) -> None:
+def test_parquet(
+    monkeypatch: pytest.MonkeyPatch,
+    shape: str,
+    rows: list[tuple[str, str] | None],
+    seed: int,
+) -> None:
     """Nothing that a file says of its texts shows, nor how its row groups were cut."""
     import pyarrow as pa
 
+    monkeypatch.setattr(_arrow, "FEW", 3)
     kind = _shapes()[shape]
     both = []
     for side in (0, 1):
@@ -253,9 +261,12 @@ def test_pandas_still_knows_its_columns() -> None:
     assert schema.field("id").metadata[b"of"] == b"the numbers"
 
 
-def test_two_inputs_may_count_their_categories_differently() -> None:
+def test_two_inputs_may_count_their_categories_differently(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Files of one layout are joined with any number of distinct texts in them."""
     pq = pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(_arrow, "FEW", 3)
     kind = _shapes()["categories"]
     inputs = [_parquet(kind, list(texts), {}) for texts in ("ab", "abcdef")]
     out = through("parquet", inputs, selection=Selection(fields=("x",)))

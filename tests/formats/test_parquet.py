@@ -107,7 +107,56 @@ def test_a_narrow_dictionary_gets_room() -> None:
     number = iter(range(500))
     out = back(through("parquet", spelled(table), lambda _: str(next(number))))
     assert out["text"].to_pylist() == [str(n) for n in range(500)]
+    assert out["text"].type.index_type == pa.int32()
     assert out["other"].type == kind
+    head = items("parquet", spelled(table))[0]
+    assert isinstance(head, Verbatim)
+    assert head.note == (
+        "in: the dictionary of 'text' (int8) has an index of int32 in the copy, with "
+        "room for new texts"
+    )
+
+
+INDEXES = ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"]
+
+
+@pytest.mark.parametrize("index", INDEXES)
+@pytest.mark.parametrize("count", [0, 128, 129])
+def test_the_index_of_a_dictionary(index: str, count: int) -> None:
+    """It stays where it has room for any texts, and does not tell how many it had."""
+    kind = pa.dictionary(getattr(pa, index)(), pa.string(), True)
+    coded = pa.array([0] * count, kind.index_type)
+    coded = pa.DictionaryArray.from_arrays(
+        coded, pa.array(["a"], pa.string()), ordered=True
+    )
+    nested = pa.StructArray.from_arrays([coded], ["x"])
+    table = pa.table({"text": coded, "s": nested, "n": range(count)})
+    data = spelled(table)
+    number = iter(range(2 * count))
+    chosen = Selection(fields=("text", "s.x"))
+    out = back(through("parquet", data, lambda _: str(next(number)), chosen))
+    stays = count <= 128 or index.endswith(("32", "64"))
+    shown = kind if stays else pa.dictionary(pa.int32(), pa.string(), True)
+    assert out.schema.field("text").type == shown
+    assert out.schema.field("s").type.field("x").type == shown
+    assert out["text"].to_pylist() == [str(2 * n) for n in range(count)]
+    head = items("parquet", data, chosen)[0]
+    assert isinstance(head, Verbatim)
+    assert bool(head.note) != stays
+
+
+def test_a_narrow_index_has_room_for_two_inputs_and_for_lists() -> None:
+    """Values count, not rows; of several inputs nobody knows how many come."""
+    coded = pa.DictionaryArray.from_arrays(pa.array([0] * 100, pa.int8()), ["a"])
+    data, number = spelled(pa.table({"text": coded})), iter(range(500))
+    out = back(through("parquet", [data, data], lambda _: str(next(number))))
+    assert out["text"].type.index_type == pa.int32()
+    assert out["text"].to_pylist() == [str(n) for n in range(200)]
+    lists = pa.ListArray.from_arrays(pa.array([0, 50, 100], pa.int32()), coded)
+    for rows, index in ((1, pa.int8()), (2, pa.int32())):
+        data = spelled(pa.table({"text": pa.concat_arrays([lists] * rows)}))
+        out = back(through("parquet", data, lambda _: str(next(number))))
+        assert out["text"].type.value_type.index_type == index
 
 
 STRUCT = pa.struct(

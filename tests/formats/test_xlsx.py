@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dptext.errors import InputError
+from dptext.errors import InputError, Urgent
 from dptext.run.selection import Selection
 from dptext.types import Record, Verbatim
 from tests.formats.pipe import (
@@ -112,7 +112,126 @@ def test_nothing_else_of_a_workbook_comes_along() -> None:
     assert openpyxl.load_workbook(io.BytesIO(out)).sheetnames == ["Sheet1"]
     head = items("xlsx", data)[0]
     assert isinstance(head, Verbatim)
-    assert head.note == "in: the first sheet is read, others (1) are left out"
+    assert head.note == "in: sheet 'SECRET too' is read, left out: 'SECRET'"
+
+
+def test_hidden_sheets_are_named_and_not_read() -> None:
+    """The first visible sheet is read, whatever stands before; an empty one, too."""
+    book = openpyxl.Workbook()
+    book.active.title, book.active.sheet_state = "old", "hidden"
+    book.active.append(["text"])
+    for name in ("+very", "shown", "b"):
+        book.create_sheet(name)
+    book["+very"].sheet_state = "veryHidden"
+    book.create_chartsheet("chart").add_chart(openpyxl.chart.BarChart())
+    left = "left out: 'old' (hidden), number 2 (hidden), 'b', 'chart'"
+    note = f"in: sheet 'shown' is read, {left}"
+    for rows in ([], [["text"], ["x"]]):
+        for row in rows:
+            book["shown"].append(row)
+        head, *others = items("xlsx", saved(book))
+        assert isinstance(head, Verbatim)
+        assert isinstance(head.note, Urgent)
+        assert head.note == note
+        assert [each.texts for each in others if isinstance(each, Record)] == [
+            tuple(row) for row in rows[1:]
+        ]
+        assert back(through("xlsx", saved(book))) == rows
+    for name in ("shown", "b"):
+        book[name].sheet_state = "hidden"
+    with pytest.raises(InputError, match="all sheets of cells are hidden"):
+        items("xlsx", saved(book))
+
+
+def test_hidden_rows_and_columns_are_said() -> None:
+    """They are copied, and the copy shows them; a column that leaves is not named."""
+    book = openpyxl.load_workbook(io.BytesIO(spelled([1, DAY, "x", 2, True, LATE])))
+    for column in "ACD":
+        book.active.column_dimensions[column].hidden = True
+    book.active.row_dimensions[2].hidden = True
+    shown = Selection(dropped=("id",))
+    head, record = items("xlsx", saved(book), shown)
+    assert isinstance(head, Verbatim)
+    left = "'paid' (--drop leaves one out)"
+    assert head.note == f"in: columns hidden in Excel that the copy shows: {left}"
+    writer = find(None, "xlsx").writer(io.BytesIO(), shown)
+    writer.verbatim(head)
+    assert writer.note == ""
+    assert isinstance(record, Record)
+    writer.write(record, record.texts)
+    assert writer.note == "rows hidden in Excel that the copy shows: 1"
+
+
+def test_names_of_columns_keep_value_type_and_format() -> None:
+    """A date, a year and a truth value among them; they are named by their texts."""
+    book = openpyxl.Workbook()
+    book.active.append([DAY, "text", 2024, True, 0.5, None, "a"])
+    book.active.append([1, "x", 2, 3, 4, 5, 6])
+    book.active["A1"].number_format = "mmm yy"
+    book.active["E1"].number_format = "0%"
+    data = saved(book)
+    names = ["2026-03-01", "2024", "TRUE", "0.5", "", "a"]
+    assert copied_names("xlsx", data) == names
+    out = through("xlsx", data, selection=Selection(dropped=("a",)))
+    head = openpyxl.load_workbook(io.BytesIO(out)).active[1]
+    assert [cell.value for cell in head] == [DAY, "text", 2024, True, 0.5, None]
+    assert [head[0].number_format, head[4].number_format] == ["mmm yy", "0%"]
+    chosen = Selection(fields=("2026-03-01", "2024"))
+    assert texts("xlsx", data, chosen) == [("1", "2")]
+
+
+@pytest.mark.parametrize("kind", ["inline", "shared", "rich", "formula"])
+def test_escapes_of_excel_stand_for_characters(kind: str) -> None:
+    """In private texts, names and ids; copied cells and names keep their spelling."""
+    cases = {
+        "one_x000D_\ntwo": "one\r\ntwo",
+        "_x005F_x000D_": "_x000D_",
+        "_x000d_ _x0009__x00e4_": "\r \tä",
+        "_x000_ x005F_ _x00zz_": "_x000_ x005F_ _x00zz_",
+        "_xD83D_": "_xD83D_",
+        "_x005F_x005F_": "_x005F_",
+    }
+    given = [[each, each, "1"] for each in cases]
+    files = parts(spelled(*given, head=["text", "_x0041_", "id_x000D_"]))
+    sheet = files[SHEET].decode()
+    strings = re.findall(r"<is><t>(.*?)</t></is>", sheet, re.DOTALL)
+    assert len(strings) == 3 + 3 * len(cases)
+    shared = "<t>{}</t>"
+    if kind == "rich":
+        shared = '<r><t>{}</t></r><rPh sb="0" eb="1"><t>NO</t></rPh>'
+    for number, each in enumerate(strings):
+        inline = f't="inlineStr"><is><t>{each}</t></is>'
+        new = {
+            "inline": inline,
+            "formula": f't="str"><f>1</f><v>{each}</v>',
+        }.get(kind, f't="s"><v>{number}</v>')
+        sheet = sheet.replace(inline, new, 1)
+    files[SHEET] = sheet.encode()
+    table = "".join(f"<si>{shared.format(each)}</si>" for each in strings)
+    files["xl/sharedStrings.xml"] = (
+        '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+        f"{table}</sst>"
+    ).encode()
+    data = packed(files)
+    chosen = Selection(id_field="id\r")
+    read = records("xlsx", data, chosen)
+    assert [record.texts[0] for record in read] == list(cases.values())
+    module = find(None, "xlsx")
+    assert dict(module.others(read[0], chosen))["A"] == "one\r\ntwo"
+    out = through("xlsx", data, selection=chosen)
+    assert back(out)[0] == ["text", "_x0041_", "id_x000D_"]
+    assert [row[1] for row in back(out)[1:]] == list(cases)
+    # New texts are spelled in one way, and read as they were.
+    assert [each.texts for each in records("xlsx", out, chosen)] == [
+        each.texts for each in read
+    ]
+
+
+def test_a_copied_carriage_return_stays() -> None:
+    """As a reference to a character, as which a workbook may hold it."""
+    files = parts(spelled(["x", "a-b"], head=["text", "b"]))
+    files[SHEET] = files[SHEET].replace(b"a-b", b"a&#13;&#10;b")
+    assert b"a&#13;\nb" in parts(through("xlsx", packed(files)))[SHEET]
 
 
 def test_the_result_of_a_formula_is_read() -> None:
@@ -346,12 +465,12 @@ def test_equal_inputs_give_equal_bytes() -> None:
 
 
 def test_characters_that_xml_cannot_hold() -> None:
-    """They are escaped as Excel does; an existing escape stays unchanged."""
+    """They are escaped as Excel does, and so is a text that looks like an escape."""
     data = spelled(["x"], head=["text"])
     for text, wanted in (
         ("a\x0bb", "a_x000B_b"),
         ("a\r\nb", "a_x000D_\nb"),
-        ("_x000D_", "_x000D_"),
+        ("_x000D_", "_x005F_x000D_"),
         (" a\tb ", " a\tb "),
     ):
         out = through("xlsx", data, lambda _, new=text: new)  # type: ignore[misc]

@@ -41,10 +41,10 @@ LEXICON: Lexicon = small.lexicon(
 )
 # Each stands for one word of the text, beside any others.
 WORDS = ("film", "Story", "HOUSE", "river", "mcdonald", "RIVER", "House")
-STOPS = ("the", "And", "OF")
+STOPS = ("the", "And", "OF", "a", "An", "AN")
 UNKNOWN = ("zqxj", "Brrx", "ABCDX", "naïvx", "中", "x_y-z")
 IDENTIFIERS = ("http://a.b/c?d=1", "x@y.org", "@someone", "#tag", "😀")
-NUMBERS = ("7", "12,345.6", "10:30", "2020-01-01")
+NUMBERS = ("8", "12,345.6", "10:30", "2020-01-01")
 SPACED = (" ", ", ", ". ", "\n", "\r\n\r\n", " (", ") ", " - ", "\t", '" ', "  ", "! ")
 
 
@@ -82,7 +82,7 @@ def _alternatives(policy: Policy) -> dict[str, tuple[tuple[str, ...], ...]]:
     elif policy.number == "mask":
         fixed.append(NUMBERS)
     elif policy.number == "digits":
-        fixed += [("12,345.6", "98,765.4"), ("7", "3")]
+        fixed += [("12,345.6", "88,765.4"), ("1", "8", "3"), ("11", "42")]
     else:
         fixed += [(word,) for word in NUMBERS]
     return {"free": (tuple(free),), "fixed": tuple(fixed)}

@@ -370,4 +370,4 @@ def test_copied_articles_that_are_rewritten_are_said(agreement: str) -> None:
     """Only where the joiner may rewrite them."""
     policy = Policy(stop_word="keep", agreement=agreement)  # type: ignore[arg-type]
     shown = " ".join(sentences.shown(policy))
-    assert ("suit the new word" in shown) == (agreement != "none")
+    assert ("suit what is written after them" in shown) == (agreement != "none")

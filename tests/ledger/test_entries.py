@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 from pathlib import Path
 
 import pytest
@@ -103,6 +104,52 @@ def test_what_fails_is_given_back_unless_it_may_have_left(
             fail(parts)
         assert spent(ledger) == rest
         assert not part.exists()
+
+
+def test_hidden_files_are_named_for_holders_of_the_key_alone(
+    ledger: Ledger, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their paths are encrypted, in steps of length; the key finds them anywhere."""
+    monkeypatch.chdir(tmp_path)
+    notes = []
+    for name in ("zqxjka.part", "zqxjk" * 9 + ".part"):
+        Path(name).touch()
+        with begun(ledger, parts=(Path(name),)) as entry:
+            monkeypatch.chdir("/")
+            notes.append(ledger.state(entry.number)[1])
+        assert not (tmp_path / name).exists()
+        monkeypatch.chdir(tmp_path)
+    assert len({len(note) for note in notes}) == 1
+    for file in tmp_path.iterdir():
+        content = file.read_bytes()
+        assert b"zqxjk" not in content
+        assert b"zqxjk".hex().encode() not in content
+
+
+@pytest.mark.parametrize("exists", [True, False])
+def test_an_unfinished_entry_of_an_older_version_is_finished(
+    exists: bool, ledger: Ledger, tmp_path: Path
+) -> None:
+    """Version 1.0.0 of dptext wrote the paths of hidden files in clear."""
+    part = tmp_path / "part"
+    note = {
+        "token": "00",
+        "began": "2026-11-27T10:00:00+00:00",
+        "settings": "settings",
+        "field": "user",
+        "parts": [str(part)],
+        "leaves_words": "no",
+    }
+    with ledger.transaction() as writer:
+        number = writer.begin(Limit(10.0).amount, json.dumps(note))
+        writer.change(number, store.LEAVING)
+    if exists:
+        part.touch()
+    release(ledger, charge(1))
+    state = store.RETURNED if exists else store.RELEASED
+    assert [each["state"] for each in entries(ledger)] == [state, store.RELEASED]
+    assert not part.exists()
+    assert spent(ledger) == 1.0
 
 
 def test_who_goes_on_keeps_what_was_reserved(ledger: Ledger) -> None:

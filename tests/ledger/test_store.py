@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import os
 import shutil
 import sqlite3
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -44,9 +46,8 @@ def refused(path: Path, message: str) -> None:
 
 def edit(path: Path, script: str) -> None:
     """Edit a ledger with SQLite alone."""
-    with sqlite3.connect(path) as data:
+    with contextlib.closing(sqlite3.connect(path)) as data:
         data.executescript(script)
-    data.close()
 
 
 def content(path: Path) -> list[str]:
@@ -114,6 +115,23 @@ def test_a_ledger_without_its_key_or_its_file_is_refused(path: Path) -> None:
             pass
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files away")
+def test_the_key_of_another_user_is_refused(path: Path) -> None:
+    """Its owner could test names with it, and edit the ledger."""
+    os.chown(key_path(path), 65534, -1)
+    refused(path, "belongs to another user")
+
+
+def test_a_new_key_is_not_written_into_a_file_that_lies_there(tmp_path: Path) -> None:
+    """Another user may have put it there, or a link, before the ledger began."""
+    path, other = tmp_path / "spent.db", tmp_path / "other"
+    other.write_bytes(b"other")
+    key_path(path).with_suffix(".key.new").symlink_to(other)
+    make(path)
+    assert other.read_bytes() == b"other"
+    assert not key_path(path).is_symlink()
+
+
 def test_another_format_is_refused_in_one_line(path: Path) -> None:
     """A ledger of another version is not read."""
     edit(path, "PRAGMA user_version = 2")
@@ -166,6 +184,9 @@ EDITS = {
     "no seal": "DELETE FROM facts WHERE name = 'seal'",
     "a wrong seal": "UPDATE facts SET value = x'00' WHERE name = 'seal'",
     "another id": "UPDATE facts SET value = x'00' WHERE name = 'id'",
+    "another fact": "INSERT INTO facts VALUES ('more', x'00')",
+    "a fact with a name of bytes": "INSERT INTO facts VALUES (x'6964', x'00')",
+    "a table": "CREATE TABLE more (x)",
     "a trigger": "CREATE TRIGGER free AFTER INSERT ON events BEGIN "
     "UPDATE events SET nats = 0 WHERE number = NEW.number; END",
     "a view": "CREATE VIEW charges AS SELECT * FROM events WHERE 0",
@@ -199,6 +220,44 @@ def test_edits_during_a_run_are_found_out(script: str, path: Path) -> None:
         with pytest.raises(UsageError, match="edited"):
             entry.reserve([charge(1)])
     not_written(path, "edited")
+
+
+# By table: the column that names a row, and rows: of events one that begins a release,
+# a charge and the last one.
+ROWS = {
+    "facts": ("name", ("id", "key", "seal")),
+    "events": ("number", (1, 2, 9)),
+}
+VALUES = ("x'00'", "'x'", "NULL", "7", "0.5", "{0} || 'x'", "CAST({0} AS BLOB)")
+
+
+def edits_of_rows(path: Path) -> Iterator[str]:
+    """Yield statements that edit each column of each row, or remove the row."""
+    for table, (key, names) in ROWS.items():
+        with sqlite3.connect(path) as data:
+            columns = [row[1] for row in data.execute(f"PRAGMA table_info({table})")]
+        data.close()
+        for name in names:
+            where = f"WHERE {key} = '{name}'"
+            yield f"DELETE FROM {table} {where}"
+            for column, value in itertools.product(columns, VALUES):
+                yield f"UPDATE {table} SET {column} = {value.format(column)} {where}"
+
+
+def test_an_edit_of_any_column_of_a_row_is_found_out(path: Path) -> None:
+    """In each table of the file; statements that SQLite refuses edit nothing."""
+    before, rows, tried = snapshot(path), content(path), 0
+    for script in list(edits_of_rows(path)):
+        with contextlib.suppress(sqlite3.IntegrityError):
+            edit(path, script)
+        if content(path) == rows:
+            continue
+        tried += 1
+        # The key of the ledger is compared when it is opened.
+        with contextlib.suppress(UsageError), open_ledger(path) as ledger:
+            assert list(totals.findings(ledger)), script
+        put_back(path, before)
+    assert tried > 150
 
 
 def test_the_first_edited_event_is_named(path: Path) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from dptext import models, pipeline, profile
-from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.errors import DptextError, MissingExtra, UsageError, install_command
 from dptext.guarantees import audit
 from dptext.mechanisms import mlm
 from dptext.mechanisms.mlm import Mlm
@@ -406,7 +406,7 @@ def test_the_extra_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> 
     monkeypatch.setattr(models, "has", lambda name: False)
     error = refusal(model=str(tmp_path))
     assert isinstance(error, MissingExtra)
-    assert 'pip install ".[semantic]"' in str(error)
+    assert install_command("semantic") in str(error)
 
 
 def test_settings_without_sense_are_refused(folders: dict[str, str]) -> None:

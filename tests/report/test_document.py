@@ -253,3 +253,5 @@ def test_a_report_says_why_there_is_no_risk(tmp_path: Path) -> None:
     assert text.words is not None
     assert text.words.no_risk is NoRisk.VARYING_EPSILON
     assert json.loads(document.encode(text))["words"]["no_risk"] == "varying epsilon"
+    # The words of one text have one epsilon: it differs from text to text.
+    assert text.words.risk_note == "not measured: words may have different epsilons"

@@ -113,13 +113,13 @@ def test_the_panel_begins_with_it(tmp_path: Path) -> None:
 
 
 def test_the_table_begins_with_it() -> None:
-    """Bars are of written words, then of attackers, last of single guesses."""
+    """Bars are of written words, of attackers, of a trial, last of single guesses."""
     page = rendered(measured()).decode()
     bars = re.findall(r"--b:[\d.]+\">([\d.]+%)</td>", page)
     words = measured().words
     assert words is not None
     shown = [f"{each.success:.1%}" for each in (*words.written, *words.attackers)]
-    assert bars[: len(shown) + 2] == [*shown, "20.0%", "5.3%"]
+    assert bars[: len(shown) + 3] == [*shown, "28.5%", "20.0%", "5.3%"]
 
 
 def test_a_attacker_with_text_of_the_kind_finds_most() -> None:

@@ -73,6 +73,7 @@ def test_the_report_has_the_same_figures(tmp_path: Path) -> None:
     beside.write_text(json.dumps(document))
     assert here("check", str(tmp_path / "out.jsonl")).code != 0
     shown = here("report", str(beside)).out.decode()
+    assert "A large language model as attacker: not measured." in shown
     assert "any two texts" in shown
     assert "any two words" not in shown
 
@@ -105,6 +106,10 @@ def test_a_set_of_topics_is_stated(tmp_path: Path) -> None:
     report = json.loads((tmp_path / "out.jsonl.dptext.json").read_text())
     assert "a set of 3 of 8 public topics" in report["guarantee"]["wording"]["sentence"]
     assert report["words"]["no_risk"] == "context"
+    assert "a set of topics" in report["words"]["risk_note"]
+    assert "whole text" not in report["words"]["risk_note"]
+    others = "evenly from the topics that are not nearest"
+    assert others in report["guarantee"]["wording"]["text_level"]
     phrases = set(topics.open_lexicon("said", 8).words)
     for line in (tmp_path / "out.jsonl").read_text().splitlines():
         written = json.loads(line)["text"].split("; ")

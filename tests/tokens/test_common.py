@@ -75,7 +75,7 @@ def test_what_is_copied_is_seen_in_its_spelling(builtin: Lexicon, text: str) -> 
     [
         "on <May 5, 2021> we",
         "They may come on <5 May>. <May> we?",
-        "<Sgt>. <May> and Mr. <May>: <May 5>",
+        "<Cpl>. <May> and Mr. <May>: <May 5>",
         "the <U.S.> <Great>, the <U.K.>. Great",
         "at <5 p.m.> on <Monday>, e.g. the <1.2.2021>",
         "<$5> for <K-83838974>, <a@b.org>",
@@ -120,7 +120,7 @@ SHOWN = (
     "2021",
     "right-wing",
     "MS",
-    "Sgt",
+    "Cpl",
     "qzzx",
     "Min-jun",
 )

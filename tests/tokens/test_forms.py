@@ -89,6 +89,37 @@ KNOWN = [
     ("10.0.1.2", Form.IP),
     ("192.168.1.1:8080", Form.IP),
     ("fe80::1:2", Form.IP),
+    ("97 years old", Form.AGE),
+    ("104-year-old", Form.AGE),
+    ("8 year old", Form.AGE),
+    ("97yo", Form.AGE),
+    ("97 y/o", Form.AGE),
+    ("102 yrs", Form.AGE),
+    ("Aged 95", Form.AGE),
+    ("age: 101", Form.AGE),
+    ("age of 103", Form.AGE),
+    ("ninety-seven years old", Form.AGE),
+    ("a hundred and four years old", Form.AGE),
+    ("aged ninety five", Form.AGE),
+    ("ninety-year-old", Form.AGE),
+    ("third of may nineteen eighty", Form.NUMBER_WORDS),
+    ("second of march eighty five", Form.NUMBER_WORDS),
+    ("May third, two thousand and four", Form.NUMBER_WORDS),
+    ("twenty first of June", Form.NUMBER_WORDS),
+    ("twelve june", Form.NUMBER_WORDS),
+    ("third of may 1980", Form.NUMBER_WORDS),
+    ("nineteen eighty-four", Form.NUMBER_WORDS),
+    ("Ninety-seven", Form.NUMBER_WORDS),
+    ("two hundred and fifty", Form.NUMBER_WORDS),
+    ("three million", Form.NUMBER_WORDS),
+    ("five five five oh one four two", Form.NUMBER_WORDS),
+    ("six, one, double nine, zero", Form.NUMBER_WORDS),
+    ("forty-second", Form.NUMBER_WORDS),
+    ("7 may street", Form.ADDRESS),
+    ("14 high street north", Form.ADDRESS),
+    ("may street 12", Form.ADDRESS),
+    ("221b Baker Street", Form.ADDRESS),
+    ("12, Old Kent Road", Form.ADDRESS),
     ("<p class='x y'>", Form.MARKUP),
     ("</p>", Form.MARKUP),
     ("<br/>", Form.MARKUP),
@@ -126,10 +157,21 @@ NONE = (
     "COVID-19",
     "F-16",
     "MP3",
-    "10-year-old",
+    "10-year plan",
     "mid-1990s",
     "2004-2005",
     "1990s",
+    "twelve",
+    "second of all",
+    "you may first",
+    "the first two",
+    "one second",
+    "two thirds",
+    "5 minute drive",
+    "wall street 500 points",
+    "in the street 5",
+    "2 years",
+    "sixteen years old",
     "3rd",
     "1,000",
     "1.000.000",
@@ -216,8 +258,8 @@ def test_what_is_written_has_the_form_again(known: tuple[str, Form], seed: int) 
         assert out.endswith(".example")
 
 
-def test_nobody_owns_what_is_written() -> None:
-    """Hosts are reserved; numbers of cards, accounts and phones are of no country."""
+def test_some_new_values_are_of_ranges_that_nobody_is_given() -> None:
+    """Hosts are reserved, cards, accounts and phones of no country."""
     for seed in range(40):
         bits = integers(seed)
         assert anew("4111111111111111", iter(bits)).startswith("9999")
@@ -225,6 +267,7 @@ def test_nobody_owns_what_is_written() -> None:
         assert anew("+49 171 1234567", iter(bits))[1:3] in ("28", "83", "89")
         assert anew("0171 1234567", iter(bits))[:4] in ("0028", "0083", "0089")
         assert anew("(212) 736-5000", iter(bits))[6:12] == "555-01"
+        assert anew("123-45-6789", iter(bits))[:4] == "666-"
         assert ipaddress.ip_address(anew("8.8.8.8", iter(bits))).is_private
         host = urlsplit(anew("https://acme.com/x", iter(bits))).hostname
         assert host in ("example.com", "example.org", "example.net")
@@ -650,3 +693,47 @@ def test_digits_and_letters_of_other_kinds_are_no_fault(text: str) -> None:
             layout = forms.find_layout(text[begin:end], tuple(Form))
             assert layout is not None
             assert forms.write(layout, iter([2**63] * forms.INTEGERS))
+
+
+@pytest.mark.parametrize(
+    "text", ["104 years old", "8 year old", "ninety-nine years old", "aged 95", "97yo"]
+)
+def test_no_age_is_ninety_or_more(text: str) -> None:
+    """Whatever an age was, two digits are written, or words, from 10 to 89."""
+    every = [
+        repeat(0),
+        repeat(2**64 - 1),
+        *(iter(integers(seed)) for seed in range(50)),
+    ]
+    for bits in every:
+        out = anew(text, bits)
+        if digits := re.sub("[^0-9]", "", out):
+            assert len(digits) == 2
+            assert digits < "90"
+        else:
+            assert re.match("(?:twenty|thirty|[a-z]+ty)-", out)
+            assert "ninety" not in out
+
+
+def test_number_words_are_one_piece_whatever_they_are() -> None:
+    """Runs of equal length and kind have one layout, and single words none."""
+    one, two = (
+        Spans(Policy(forms=(Form.NUMBER_WORDS,))).divide(f"call {number}, twelve of us")
+        for number in ("five five oh one", "nine two zero six")
+    )
+    assert [*one.layouts.values()] == [*two.layouts.values()]
+    assert len(one.pieces) == len(two.pieces)
+    assert len(one.layouts) == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "one thing, the second one, two of the three, one by one, first two",
+        "you may first, the third may be, march on, two thirds",
+        "5 minute drive, 2 lane road, wall street 500 points, the street 5",
+    ],
+)
+def test_what_is_no_run_of_numbers_and_no_address(text: str) -> None:
+    """Single number words, verbs, and numbers that count something else."""
+    assert named(text, (Form.NUMBER_WORDS, Form.ADDRESS)) == []

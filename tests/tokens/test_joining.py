@@ -308,11 +308,18 @@ def test_agreement_writes_as_many_words(
     drawn = np.random.default_rng(turn).integers(0, len(FORMS.words), len(words.ids))
     ids = drawn.astype(np.int32)
     pieces = np.array([*words.pieces, ""], dtype=object)[:-1]
-    put = Joiner(FORMS, policy)._agree(words, ids, pieces)
+    joiner = Joiner(FORMS, policy)
+    put = joiner._agree(words, ids)
     assert put.shape == ids.shape
+    others = np.delete(np.arange(len(pieces)), words.positions)
+    joiner._fit_articles(words, pieces, put)
     changed = [
         piece.strip(" ").lower()
-        for piece, before in zip(pieces.tolist(), words.pieces, strict=True)
+        for piece, before in zip(
+            pieces[others].tolist(),
+            np.array([*words.pieces, ""], dtype=object)[others].tolist(),
+            strict=True,
+        )
         if piece != before
     ]
     assert set(changed) <= ({"a", "an"} if policy.stop_word == "keep" else set())

@@ -115,12 +115,6 @@ def test_names_are_no_words_of_a_text() -> None:
     assert words.ids.tolist() == [0]
 
 
-def test_articles_know_how_a_number_begins() -> None:
-    """8, 80, 800 and 1850 take "an", and no other element does."""
-    eights = {"8", "80-89", "800-899", "1800-1899", "18{1-9}0s"}
-    assert {f"<number {name}>" for name in eights} == numbers.WITH_AN
-
-
 @pytest.mark.parametrize(
     ("drawn", "written"),
     [

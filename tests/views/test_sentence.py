@@ -22,5 +22,6 @@ def test_vectors_are_directions() -> None:
 
 def test_a_missing_model_is_one_line() -> None:
     """A folder without a model is named."""
+    pytest.importorskip("sentence_transformers")
     with pytest.raises(UsageError, match="--model"):
         views.prepare({"name": "sentence", "model": "/nowhere/model"})

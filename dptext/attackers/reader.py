@@ -1,0 +1,404 @@
+"""The attackers who read whole texts: candidates from the draw and from the context.
+
+For a drawn word y the weight of a candidate x of the shown form
+(dptext.tokens.grammar) is
+
+    P(y|x) p(x, capital) topic(x) near(x)^a before(x)^b between(x)^c after(x)^d
+
+and pairs of words weigh the candidates of neighbours together, from both sides
+(dptext.attackers.posterior). P is the exact law of the draw, and the topic that of
+dptext.attackers.pairs. Public text of the kind gives p, near, and the triples of the
+word with two copied words before it, on either side and after it
+(dptext.attackers.contexts). Without such text p is that of the pairs, and near and the
+triples are 1.
+
+Candidates are the likeliest inputs of the draw, and the likeliest words by each of the
+others: where common words are copied the draw tells next to nothing, and the words
+around it nearly all. There, with text of the kind, a second reading takes the likely
+words of the first for known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from dptext.attackers import posterior
+from dptext.attackers.channel import TABLES, Channel, Observation
+from dptext.attackers.contexts import Contexts, Kind, Near, WordSequence, expand
+from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
+from dptext.attackers.pairs import POWER, find_topic, largest
+from dptext.attackers.posterior import WordCandidates
+from dptext.types import Floats, Ids, Ints, Mask, Released, Singles
+
+# Candidates of a word by its draw, by a pair or triple, and by frequency alone.
+_DRAWN, _LISTED, _FREQUENT = 40, 150, 30
+# Candidates by the context that are compared by all evidence.
+_COMPARED = 100
+# Candidates that are weighed with those of the neighbours.
+_KEPT = 48
+# Drawn words that are read together, to limit memory.
+_BLOCK = 1000
+# The powers of near and of the triples, and the weight of being far; chosen on training
+# rows of AG News that were not counted (docs/results/attackers.md).
+_NEAR, _FAR, _TRIPLES = 1.0, 0.3, (0.5, 0.4, 0.5)
+# A word of the first reading that is at least as likely is known in the second.
+_SURE = 0.5
+_READINGS = 2
+# The weight of a possible candidate is at least this share of that of the best one.
+_LEAST = 1e-12
+
+
+class Look(NamedTuple):
+    """The words that may be behind an observation."""
+
+    epsilon: float
+    #: (V + 1,) p of each word with this capital, 0 for excluded ones.
+    prior: Floats
+    #: (V + 1,) the same whatever the capital.
+    frequency: Floats
+    #: The most frequent words, and the unknown word.
+    first: Ints
+    #: (O, c) the likeliest inputs of each output.
+    inputs: Ids
+
+
+class Lists(NamedTuple):
+    """The likeliest words of contexts, one context after the other."""
+
+    ends: Ints
+    rows: Ints
+
+    def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
+        """Return numbers of contexts (n,), -1 for unknown, and their words: (m,)."""
+        numbers = np.flatnonzero(contexts >= 0)
+        begins = self.ends[contexts[numbers]]
+        lengths = np.minimum(self.ends[contexts[numbers] + 1] - begins, most)
+        return expand(numbers, begins, lengths, self.rows)
+
+
+class View(NamedTuple):
+    """The knowledge of one reading about drawn words (n,)."""
+
+    drawn: Ids
+    #: (n,) the number of each word's half of its text.
+    halves: Ints
+    looks: list[Look]
+    #: (n,) the number of each word's look; (n,) whether a capital is shown.
+    look: Ints
+    capital: Ints
+    #: (4, n) the rows of two words before and two after, -1 for unknown.
+    around: Ints
+    #: (n, d) mean directions of the texts.
+    means: Singles
+    near: Near | None
+
+    def part(self, begin: int, end: int) -> View:
+        """Return that about some of the words."""
+        at = slice(begin, end)
+        return self._replace(
+            drawn=self.drawn[at],
+            halves=self.halves[at],
+            look=self.look[at],
+            capital=self.capital[at],
+            around=self.around[:, at],
+            means=self.means[at],
+        )
+
+
+class Reader:
+    """Reads releases through a channel, with pairs of words, or with text of a kind."""
+
+    name = "ngram"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with a "
+        "public model of pairs of words, from both sides, and what it is about"
+    )
+
+    def __init__(
+        self, channel: Channel, pairs: Ngrams, kind: Kind | None = None
+    ) -> None:
+        channel.check()
+        self.channel, self._pairs, self._kind = channel, pairs, kind
+        self._size = pairs.size
+        self._gains = WholeGains(pairs)
+        self._alone = np.exp(pairs.alone[: self._size + 1].astype(np.float64))
+        self._backoff = pairs.backoff.astype(np.float64)
+        self._topic = find_topic(channel.lexicon, POWER)
+        # Among drawn words alone first guesses mislead as often as they help.
+        reads_again = kind is not None and channel.policy.common > 0
+        self._readings = _READINGS if reads_again else 1
+        self._looks = lru_cache(maxsize=TABLES)(self._look)
+        self._lists = lru_cache(maxsize=2)(self._lists_of)
+
+    def guess(self, released: Released) -> Ids:
+        """Return the likeliest known word for each drawn one: (n,)."""
+        rows, likely = self.posterior(released)
+        likely[rows == self._size] = -1.0
+        best = likely.argmax(axis=0)
+        return np.asarray(rows[best, np.arange(rows.shape[1])])
+
+    def posterior(self, released: Released) -> tuple[Ids, Singles]:
+        """Return candidates of each drawn word and their probabilities: (k, n)."""
+        sequence = WordSequence.from_released(released, self.channel.lexicon)
+        chains = posterior.find_chains(released, self.channel.lexicon)
+        count = len(released.drawn)
+        guess, sure = np.full(count, -1), np.zeros(count)
+        for _ in range(self._readings):
+            view = self._view(released, sequence, guess, sure)
+            rows, weights = self._weigh(view)
+            slots, backoff = self._gains.slot_of[rows], np.exp(self._backoff[rows])
+            words = WordCandidates(slots, weights, backoff.astype(np.float32))
+            likely = posterior.marginals(chains, words, self._gains)
+            best = likely.argmax(axis=0), np.arange(count)
+            guess, sure = rows[best].astype(np.int64), likely[best].astype(np.float64)
+        return rows, likely
+
+    def _view(
+        self, released: Released, sequence: WordSequence, guess: Ints, sure: Floats
+    ) -> View:
+        """Return what is known if words have been guessed, each so surely."""
+        places = np.flatnonzero(sequence.drawn >= 0)
+        known = np.array(sequence.rows)
+        near = None
+        if self._kind is not None:
+            near = self._near(sequence, places, guess, sure)
+        known[places] = np.where(sure >= _SURE, guess, -1)
+        looks, look = [], np.zeros(len(guess), np.int64)
+        capital = np.zeros(len(guess), np.int64)
+        for number, (shown, at) in enumerate(self.channel.groups(released)):
+            looks.append(self._looks(shown))
+            look[at], capital[at] = number, shown.capital
+        return View(
+            drawn=released.drawn,
+            halves=2 * released.texts + np.arange(len(guess)) % 2,
+            looks=looks,
+            look=look,
+            capital=capital,
+            around=np.stack([known[places + step] for step in (-2, -1, 1, 2)]),
+            means=self._topic.means(released),
+            near=near,
+        )
+
+    def _near(
+        self, sequence: WordSequence, places: Ints, guess: Ints, sure: Floats
+    ) -> Near:
+        """Return the words near to each half of the drawn words of texts.
+
+        Copied words and the guesses of the other half tell them, so that no guess
+        speaks for itself.
+        """
+        parts = []
+        for half in (0, 1):
+            rows, shares = np.array(sequence.rows), np.ones(len(sequence.rows))
+            rows[places] = np.where(np.arange(len(guess)) % 2 == half, -1, guess)
+            shares[places] = sure
+            parts.append((rows, shares))
+        rows, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
+        texts = np.concatenate((2 * sequence.texts, 2 * sequence.texts + 1))
+        order = np.argsort(texts, kind="stable")
+        return self._kind.passages.near_all(rows[order], shares[order], texts[order])
+
+    def _weigh(self, view: View) -> tuple[Ids, Singles]:
+        """Return the likeliest candidates of each word and their weights: (k, n)."""
+        count = len(view.drawn)
+        rows = np.zeros((_KEPT, count), np.int32)
+        weights = np.zeros((_KEPT, count), np.float32)
+        for begin in range(0, count, _BLOCK):
+            end = min(begin + _BLOCK, count)
+            part = self._weigh_part(view.part(begin, end))
+            rows[:, begin:end], weights[:, begin:end] = (each.T for each in part)
+        return rows, weights
+
+    def _weigh_part(self, view: View) -> tuple[Ids, Singles]:
+        """Return the likeliest candidates of each word and their weights: (n, k)."""
+        rows, own, sides = self._compared(view)
+        inputs = np.where(rows < self._size, rows, -1).astype(np.int32)
+        eps = np.array([each.epsilon for each in view.looks])[view.look]
+        eps = np.repeat(eps[:, None], rows.shape[1], axis=1)
+        if self.channel.row_eps is not None:
+            eps = self.channel.row_eps[rows]
+        drawn = np.repeat(view.drawn, rows.shape[1])
+        law = self.channel.mechanism.log_probs_of_pairs(
+            inputs.reshape(-1), drawn, eps.reshape(-1)
+        )
+        own += law.reshape(rows.shape)
+        own += np.log(self._topic.factors_by(rows, view.means))
+        # Of equal weight are those that no evidence speaks for.
+        chosen = largest(_relative(own + sides), _KEPT)
+        rows = np.take_along_axis(rows, chosen, axis=1)
+        return rows, _relative(np.take_along_axis(own, chosen, axis=1))
+
+    def _compared(self, view: View) -> tuple[Ids, Floats, Floats]:
+        """Return candidates of each word, and logarithms of their weights: (n, c).
+
+        First those without the pairs of neighbours, the draw and the topic; then those
+        of the pairs with known neighbours. -inf for padding.
+        """
+        words, rows, from_draw = self._proposed(view)
+        look = view.look[words]
+        prior = np.stack([each.prior for each in view.looks])[look, rows]
+        possible = prior > 0.0
+        words, rows, look, prior, from_draw = (
+            each[possible] for each in (words, rows, look, prior, from_draw)
+        )
+        # Without the capital, which the counts of contexts do not tell.
+        frequency = np.stack([each.frequency for each in view.looks])[look, rows]
+        context = np.zeros(len(words))
+        if view.near is not None:
+            shares = view.near.shares_of(view.halves[words], rows, self._size)
+            context += _NEAR * np.log1p(shares / (_FAR * frequency))
+        sides = self._of_pairs(view, words, rows)
+        if self._kind is not None:
+            logs = np.log(frequency) + sides
+            before = np.exp(logs - _largest(logs, words, len(view.drawn)))
+            before /= np.bincount(words, before, len(view.drawn))[words]
+            for power, contexts, triples in self._triples(view):
+                known = contexts[words] >= 0
+                given = contexts[words[known]], rows[known], before[known]
+                context[known] += power * np.log(triples.raised(*given))
+        own = np.log(prior) + context
+        # All candidates of the draw stay, of the others the likeliest ones.
+        order = np.lexsort((-(own + sides), ~from_draw, words))
+        begins = np.searchsorted(words[order], np.arange(len(view.drawn)))
+        column = np.arange(len(words)) - begins[words[order]]
+        order, column = (each[column < _DRAWN + _COMPARED] for each in (order, column))
+        shape = len(view.drawn), _DRAWN + _COMPARED
+        chosen, compared = np.zeros(shape, np.int32), np.full((2, *shape), -np.inf)
+        at = words[order], column
+        chosen[at], compared[0][at], compared[1][at] = (
+            each[order] for each in (rows, own, sides)
+        )
+        return chosen, compared[0], np.where(np.isfinite(compared[1]), compared[1], 0.0)
+
+    def _proposed(self, view: View) -> tuple[Ints, Ints, Mask]:
+        """Return words and candidates, and which of them the draw proposes: (m,)."""
+        width, proposed = self._size + 1, []
+        numbers = np.arange(len(view.drawn))
+        for number, look in enumerate(view.looks):
+            at = numbers[view.look == number]
+            inputs = look.inputs[view.drawn[at]]
+            proposed.append((np.repeat(at, inputs.shape[1]), inputs.reshape(-1)))
+        drawn = np.concatenate([words * width + rows for words, rows in proposed])
+        for number, look in enumerate(view.looks):
+            at = numbers[view.look == number]
+            first = np.repeat(at, len(look.first)), np.tile(look.first, len(at))
+            proposed.append(first)
+        for capital in (False, True):
+            at = numbers[view.capital == capital]
+            if len(at):
+                for lists, side in zip(self._lists(capital), (1, 2), strict=True):
+                    which, rows = lists.words(view.around[side, at], _LISTED)
+                    proposed.append((at[which], rows))
+        for _, contexts, triples in self._triples(view):
+            proposed.append(triples.words(contexts, _LISTED))
+        if view.near is not None:
+            proposed.append(view.near.words(view.halves))
+        keys = np.concatenate([words * width + rows for words, rows in proposed])
+        keys.sort()
+        keys = keys[np.append(True, np.diff(keys) > 0)[: len(keys)]]
+        return keys // width, keys % width, np.isin(keys, drawn)
+
+    def _triples(self, view: View) -> Iterator[tuple[float, Ints, Contexts]]:
+        """Yield for each kind of triple its power, contexts (n,) and their counts."""
+        if self._kind is None:
+            return
+        width, around = self._size + 2, view.around
+        pairs = (0, 1), (1, 2), (2, 3)
+        for power, (first, second), triples in zip(
+            _TRIPLES, pairs, self._kind.triples, strict=True
+        ):
+            known = (around[first] >= 0) & (around[second] >= 0)
+            contexts = np.where(known, around[first] * width + around[second], -1)
+            yield power, contexts, triples
+
+    def _of_pairs(self, view: View, words: Ints, rows: Ints) -> Floats:
+        """Return ln of the gains of candidates beside their known neighbours: (m,)."""
+        logs = np.zeros(len(words))
+        for side in (1, 2):
+            beside = view.around[side, words]
+            known = np.flatnonzero(beside >= 0)
+            first, second = beside[known], rows[known]
+            if side == 2:
+                first, second = second, first
+                logs[known] += self._backoff[first]
+            gains = decode_gains(self._gains.lookup(first, second))
+            logs[known] += np.log(gains.astype(np.float64))
+        return logs
+
+    def _look(self, shown: Observation) -> Look:
+        """Return the words that may be behind an observation."""
+        capital = any_capital = self._alone
+        if self._kind is not None:
+            counts = self._kind.shown
+            capital = self._smoothed(counts[int(shown.capital)], shown)
+            any_capital = self._smoothed(counts.sum(axis=0), shown)
+        prior = self.channel.restrict_prior(shown, capital)
+        prior /= prior.sum()
+        frequency = self.channel.restrict_prior(shown, any_capital)
+        frequency /= frequency.sum()
+        first = np.append(np.argsort(-prior, kind="stable")[:_FREQUENT], self._size)
+        table = self.channel.candidates(shown.epsilon, _DRAWN, prior)
+        return Look(shown.epsilon, prior, frequency, first, table.rows)
+
+    def _smoothed(self, counts: Floats, shown: Observation) -> Floats:
+        """Return counts less their discount, which goes to all words: (V + 1,)."""
+        general = self.channel.restrict_prior(shown._replace(form=-1), self._alone)
+        discount = absolute_discount(counts[counts > 0])
+        freed = discount * max(int((counts > 0).sum()), 1)
+        smoothed: Floats = np.maximum(counts - discount, 0.0)
+        return smoothed + freed * general / general.sum()
+
+    def _lists_of(self, capital: bool) -> tuple[Lists, Lists]:
+        """Return the likeliest replaced words after each context, and before it."""
+        shown = Observation(1.0, capital)
+        possible = self.channel.restrict_prior(shown, self._alone) > 0.0
+        model = self._pairs
+        first, second = model.contexts, np.asarray(model.following, np.int64)
+        logs = np.log(decode_gains(np.asarray(model.gains)).astype(np.float64))
+        lists = []
+        for contexts, words, worth in (
+            (first, second, logs),
+            (second, first, logs + self._backoff[first]),
+        ):
+            kept = words <= self._size
+            kept[kept] = possible[words[kept]]
+            of_context, rows = contexts[kept], words[kept]
+            order = np.lexsort((-worth[kept] - np.log(self._alone[rows]), of_context))
+            ends = np.searchsorted(of_context[order], np.arange(self._size + 3))
+            lists.append(Lists(ends, rows[order]))
+        return lists[0], lists[1]
+
+
+class SameKindAttacker(Reader):
+    """Reads with public text of the same kind."""
+
+    name = "same-kind"
+    assumes = (
+        "knows mechanism and epsilon; reads all that is released of a text with the "
+        "pairs and triples of words and the topics of other public texts of the same "
+        "kind"
+    )
+
+    def __init__(self, channel: Channel, kind: Kind) -> None:
+        super().__init__(channel, kind.pairs, kind)
+
+
+def _largest(values: Floats, words: Ints, count: int) -> Floats:
+    """Return for each value (m,) the largest one of its word."""
+    largest_of = np.full(count, -np.inf)
+    np.maximum.at(largest_of, words, values)
+    return largest_of[words]
+
+
+def _relative(logs: Floats) -> Singles:
+    """Return weights relative to the best of each word, so that they stay in range."""
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
+    # If nothing explains a draw, all candidates are alike.
+    weights = np.where(np.isfinite(top), weights, 1.0)
+    return weights.astype(np.float32)

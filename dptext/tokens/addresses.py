@@ -1,0 +1,67 @@
+"""Street addresses with a house number: a form that is known by the street's word.
+
+"12 may street", "high street north 14": the number and the word of the street decide,
+whatever the words between them are, unless a function word or a word of a public list
+("5 minute drive") is among them. The layout has 1 for each digit and {P} for the name.
+"""
+
+from __future__ import annotations
+
+import re
+
+from dptext.tokens import language_data
+from dptext.tokens.draws import DIGITS, Integers
+from dptext.types import ENGLISH
+
+_LISTS = dict(language_data.sections("form_words"))
+#: Words for streets, in small letters.
+STREETS = frozenset(_LISTS["streets"])
+
+
+def _any(words: list[str]) -> str:
+    return f"(?:{'|'.join(sorted(words, key=len, reverse=True))})"
+
+
+_STREET = rf"(?P<street>{_any(_LISTS['streets'])}(?: (?:north|south|east|west)\b)?)"
+_FUNCTION = (
+    language_data.stop_words(ENGLISH) - language_data.common_lists(ENGLISH)["names"]
+)
+_NO_NAME = _any([*_LISTS["no-streets"], *sorted(_FUNCTION - {"may"})])
+_WORD = rf"(?!{_NO_NAME}\b)[^\W\d_]+(?:['’-][^\W\d_]+)*"
+_NAME = rf"(?:st\.|[0-9]{{1,3}}(?:st|nd|rd|th)|{_WORD})"
+_HOUSE = "[0-9]{1,5}(?:[a-z]|-[0-9]{1,5})?"
+# A number behind a street must not count something: "wall street 500 points".
+_NO_COUNT = r"(?= *(?:[,.;:)!?\n]|$|in |near |at |and |apt))"
+PATTERNS = (
+    rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}",
+    rf"{_NAME} {_STREET}(?P<last>,? {_HOUSE}){_NO_COUNT}",
+)
+SHOWS = (
+    "whether the number is first or last, how many digits and which letter or range it "
+    "has, the word of the street (street, road), a side such as north, and commas"
+)
+_COMPILED = tuple(re.compile(each, re.IGNORECASE) for each in PATTERNS)
+_PLACES = language_data.closed_classes(ENGLISH)["places"]
+
+
+def find_layout(text: str) -> str:
+    """Return the layout of an address."""
+    match = next(filter(None, (each.fullmatch(text) for each in _COMPILED)))
+    groups = match.groupdict(default="")
+    first, last = (
+        re.sub("[0-9]", "1", groups.get(key, "")) for key in ("first", "last")
+    )
+    return f"{first}{{P}} {match['street']}{last}"
+
+
+def write(layout: str, draws: Integers) -> str:
+    """Return a random address of a layout; no number begins with 0."""
+    out, begins = [], True
+    for each in layout:
+        if each == "1":
+            each = draws.characters(DIGITS[1:] if begins else DIGITS)
+            begins = False
+        else:
+            begins = True
+        out.append(each)
+    return "".join(out).replace("{P}", _PLACES[draws.below(len(_PLACES))])

@@ -1,0 +1,71 @@
+"""Codes of letters and digits, such as order numbers, by their spelling."""
+
+from __future__ import annotations
+
+import re
+
+from dptext.tokens.draws import (
+    CONSONANTS,
+    DIGITS,
+    Integers,
+    draw_numbers,
+    numeric_shape,
+    put,
+    shape,
+)
+
+_PARTS = re.compile(r"[-_/.]")
+_SEGMENT = re.compile("[A-Za-z]+|[0-9]+")
+_YEARS = re.compile(r"(?:1[89]|20)[0-9]{2}(?:-(?:(?:1[89]|20)[0-9]{2}|[0-9]{2}))?")
+_NO_CODE = re.compile(r"[0-9]+(?:st|nd|rd|th|s)", re.IGNORECASE)
+
+# Social security numbers of the USA, none of which begins with 666.
+_SOCIAL_SECURITY, _NO_AREA = "111-11-1111", "666"
+
+
+def is_code(text: str) -> bool:
+    """Tell whether a piece is a code, as of an order or a serial number.
+
+    These are codes: "#" with digits; a part of letters and digits with three digits, or
+    with two if it has no small letters or changes twice between letters and digits;
+    separate letters and numbers with five digits, or three if all letters are capitals;
+    seven digits, except for two years.
+    """
+    if text[0] == "#":
+        if text[1:].isdigit():
+            return True
+        text = text[1:]
+    if _NO_CODE.fullmatch(text):
+        return False
+    digits = sum(map(str.isdigit, text))
+    parts = _PARTS.split(text)
+    if digits == len(text) - len(parts) + 1:
+        return digits >= 7 and "." not in text and not _YEARS.fullmatch(text)
+    for part in parts:
+        changes = len(_SEGMENT.findall(part)) - 1
+        inside = sum(map(str.isdigit, part))
+        if changes and not _NO_CODE.fullmatch(part):
+            few = inside == 2 and len(part) >= 4 and (part.isupper() or changes > 1)
+            if inside >= 3 or few:
+                return True
+    letters = "".join(filter(str.isalpha, text))
+    return digits >= 5 or (digits >= 3 and letters.isupper())
+
+
+def find_layout(text: str) -> str:
+    """Return the layout of a code."""
+    return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
+
+
+def write(layout: str, draws: Integers) -> str:
+    """Return a random code of a layout."""
+    if layout == _SOCIAL_SECURITY:
+        return put(layout, _NO_AREA + draws.characters(DIGITS, 6))
+    if not re.search("[Aa#]", layout):
+        # With a first zero some would become telephone numbers.
+        return draw_numbers(layout, draws)
+    kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
+    drawn = (
+        draws.characters(kinds[each]) if each in kinds else each for each in layout
+    )
+    return "".join(drawn)

@@ -1,0 +1,106 @@
+"""Whether the words after a number tell that it is one, or several: public rules.
+
+They look at copied words, at marks and, with `grammar: show`, at the shown form of
+replaced words. These are common to all texts that the statement compares, so that a
+number may be written as they ask; the digits of the text have no part in it.
+"""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+import numpy as np
+
+from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.articles import ARTICLES
+from dptext.tokens.regex import key_of
+from dptext.types import Lexicon, Words
+
+
+class Count(Enum):
+    """How many a single digit may be."""
+
+    ANY = "any"
+    #: Before a count unit in the singular, as in "1 day".
+    ONE = "one"
+    #: Before a plural, as in "3 days", "2 new phones", "4 were late".
+    SEVERAL = "several"
+
+
+_DIGIT = re.compile(r" ?\d")
+_PLURAL_VERBS = frozenset({"are", "were", "have"})
+# Forms of words that may stand between a number and its noun.
+_BEFORE_NOUNS = frozenset({grammar.NOUN, grammar.ADJECTIVE})
+_WORDS_BEFORE_NOUNS = frozenset({"more", "other", "such", "own"})
+# Most words from a number to its noun.
+_REACH = 3
+
+
+class Counting:
+    """Reads the words after numbers, by one English lexicon."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._rows, self._forms = lexicon.row_of, grammar.forms_of_rows(lexicon)
+        nouns = dict(language_data.sections("english_inflections"))["nouns"]
+        self._plurals = frozenset(nouns[1::2])
+        lists = language_data.common_lists(lexicon.language)
+        self._units = lists.get("count units", frozenset())
+        stop_words = language_data.stop_words(lexicon.language)
+        self._after_units = stop_words | lists.get("after count units", frozenset())
+
+    def find(self, words: Words, position: int) -> Count:
+        """Return how many the number at a position may be: ANY for several digits."""
+        if not _DIGIT.fullmatch(words.pieces[position]):
+            return Count.ANY
+        text = int(np.searchsorted(words.ends, position, side="right"))
+        begin = int(words.ends[text - 1]) if text else 0
+        end = int(words.ends[text])
+        if self._is_one(words, position, begin, end):
+            return Count.ONE
+        for at in range(position + 1, min(end, position + 1 + _REACH)):
+            word, form = self._shown(words, at)
+            if form == grammar.PLURAL or (at == position + 1 and word in _PLURAL_VERBS):
+                return Count.SEVERAL
+            if form not in _BEFORE_NOUNS and word not in _WORDS_BEFORE_NOUNS:
+                break
+        return Count.ANY
+
+    def _is_one(self, words: Words, position: int, begin: int, end: int) -> bool:
+        """Tell whether a count unit in the singular is next, and no noun after it."""
+        before = position - 1
+        if before >= begin and self._shown(words, before)[0] in ARTICLES:
+            return False  # "a 5 minute walk"
+        unit, after = position + 1, position + 2
+        if unit >= end or self._shown(words, unit)[0] not in self._units:
+            return False
+        if after >= end or words.flags[after] & kinds.KIND == kinds.SPACE:
+            return True
+        if words.flags[after] & kinds.KIND == kinds.PUNCTUATION:
+            return words.pieces[after].strip(" ")[:1] in ".,;:!?)"
+        return self._shown(words, after)[0] in self._after_units
+
+    def _shown(self, words: Words, at: int) -> tuple[str, int]:
+        """Return the key of a copied word and the form of a word, "" and OTHER else."""
+        kind = int(words.flags[at]) & kinds.KIND
+        if kind == kinds.COMMON:
+            key = key_of(words.pieces[at].strip(" "))
+            row = self._rows.get(key, -1)
+            form = int(self._forms[row]) if row >= 0 else grammar.OTHER
+            return key, grammar.PLURAL if key in self._plurals else form
+        if words.grammar is not None:
+            index = int(np.searchsorted(words.positions, at))
+            if index < len(words.positions) and words.positions[index] == at:
+                return "", int(words.grammar[index])
+        return "", grammar.OTHER
+
+
+def fit(digit: str, count: Count) -> str:
+    """Write a drawn digit, with a space before it or without, as the words after ask.
+
+    Several are 2 to 9, of which 2 and 3 follow from two digits each.
+    """
+    if count is Count.ANY:
+        return digit
+    written = 1 if count is Count.ONE else 2 + int(digit) % 8
+    return f"{digit[:-1]}{written}"

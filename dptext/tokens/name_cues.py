@@ -1,0 +1,288 @@
+"""Names beside copied words that show one: "hi mark", "mrs young", "Name: Summer".
+
+A common word that is a name, too, is copied in lower case by its own spelling. Beside a
+cue it is replaced as a name: a greeting, a title, "talk to", "my name is", a key such
+as "customer:". A word with a capital that is in no class becomes a person or a place
+there. The cues and the names after each are those of dptext/data/words/name_cues.txt.
+
+A cue is a word that is copied where it stands, by its own spelling, and no cue is a
+name of these lists. So changes of replaced words change no cue. What follows a cue is
+looked at in order: a word is judged by its own spelling, by whether the words since the
+cue are replaced (not by which they are), by marks, and by the number of words before
+the next mark. Which pieces are copied therefore stays if a replaced word is changed to
+another one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dptext.tokens import kinds, language_data
+from dptext.types import ENGLISH, Ints, Mask
+
+# The bits of a code (dptext.tokens.tokenizer) that hold the role of a word or mark.
+ROLE = 46
+_BITS = 0xFF
+# Roles of words that are no cues.
+_CONTENT, _OTHER, _COMMA, _COLON, _DOT, _END, _AND = range(7)
+_LETTER, _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(7, 13)
+_FIRST_CUE = 13
+_MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT}
+_ENDS = frozenset('!?;)/|…"”')
+# Flags of cues, by the sections of the file.
+_SECTIONS = (
+    "weak",
+    "calls",
+    "copulas",
+    "greetings",
+    "closings",
+    "keys",
+    "place_keys",
+    "titles",
+    "persons",
+    "in",
+    "live_in",
+)
+(
+    _WEAK,
+    _CALLS,
+    _COPULAS,
+    _GREETINGS,
+    _CLOSINGS,
+    _KEYS,
+    _PLACE_KEYS,
+    _TITLES,
+    _PERSONS,
+    _IN,
+    _LIVE_IN,
+) = (1 << number for number in range(len(_SECTIONS)))
+# Flags of states after a cue.
+_AT_END, _LISTED, _SECOND = (1 << number for number in range(11, 14))
+# Most names after one cue, and most words of one name.
+_NAMES, _WORDS = 8, 3
+_REPLACED = (
+    kinds.WORD,
+    kinds.NUMBER,
+    kinds.IDENTIFIER,
+    kinds.STOP_WORD,
+    kinds.UNKNOWN,
+    kinds.PERSON,
+    kinds.PLACE,
+    kinds.ORGANISATION,
+    kinds.CALENDAR,
+)
+_NO_CLASS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
+
+
+class NameCues:
+    """The cues and names of English; other languages have none."""
+
+    def __init__(self, language: str) -> None:
+        self._function = language_data.stop_words(language)
+        self._roles: dict[str, int] = {}
+        self._single = np.zeros(_BITS + 1, np.int64)
+        self._pair = np.zeros((_BITS + 1, _BITS + 1), np.int64)
+        if language == ENGLISH:
+            self._read()
+        self._last = (self._single != 0) | (self._pair != 0).any(axis=0)
+
+    def _read(self) -> None:
+        lists = dict(language_data.sections("name_cues"))
+        names = language_data.common_lists(ENGLISH)["names"]
+        self._roles = dict.fromkeys(names, _NAME) | {"and": _AND}
+        self._roles |= dict.fromkeys(lists["family"], _FAMILY)
+        self._roles |= dict.fromkeys(lists["places"], _PLACE)
+        self._roles |= dict.fromkeys(lists["function"], _FUNCTION_NAME)
+        self._roles |= dict.fromkeys(lists["given"], _GIVEN)
+        self._roles |= dict.fromkeys(lists["after_titles"], _OTHER)
+        for number, section in enumerate(_SECTIONS):
+            for phrase in lists[section]:
+                first, _, second = phrase.partition("_")
+                row = self._cue(first)
+                if second:
+                    self._pair[row, self._cue(second)] |= 1 << number
+                else:
+                    self._single[row] |= 1 << number
+
+    def _cue(self, word: str) -> int:
+        if self._roles.get(word, 0) < _FIRST_CUE:
+            used = max(self._roles.values(), default=0)
+            self._roles[word] = max(used + 1, _FIRST_CUE)
+        return self._roles[word]
+
+    def role(self, body: str, key: str) -> int:
+        """Return the role of a word or mark, from bit ROLE on."""
+        role = self._roles.get(key, _MARKS.get(body, _CONTENT))
+        if role < _FIRST_CUE and (
+            body[:1].isupper() or len(body) == 1 == body.isalpha()
+        ):
+            role = _LETTER if len(body) == 1 else _OTHER
+        if not role and (key in self._function or not key.isalpha()):
+            role = _END if body in _ENDS else _OTHER
+        return role << ROLE
+
+    def settle(self, codes: Ints, ends: Ints, as_person: int, as_place: int) -> None:
+        """Replace the names beside cues, in place.
+
+        The codes (p,) are those of a batch of texts that end at ends (r,). The bits
+        as_person and as_place replace the kind, row and flags of a name.
+        """
+        role = codes >> ROLE & _BITS
+        common = (codes & kinds.KIND) == kinds.COMMON
+        cues = np.flatnonzero(self._last[role] & common)
+        if not len(cues):
+            return
+        text = np.searchsorted(ends, cues, "right")
+        begins = np.concatenate(([0], ends))[text]
+        before = np.maximum(cues - 1, 0)
+        paired = common[before] & (before >= begins) & (before < cues)
+        flags = self._single[role[cues]]
+        flags = flags | np.where(paired, self._pair[role[before], role[cues]], 0)
+        # Most cues stand before another common word, which is no name.
+        after = np.minimum(cues + 1, len(codes) - 1)
+        plain = common[after] & ((role[after] == _OTHER) | (role[after] >= _FIRST_CUE))
+        titled = (flags & _TITLES) != 0
+        plain |= common[after] & (role[after] == _CONTENT) & ~titled
+        plain |= (flags == _IN) & ~self._are_capital(codes[after])
+        here = np.flatnonzero((flags != 0) & ~plain & (cues + 1 < ends[text]))
+        walk = _Walk(codes, role, as_person, as_place)
+        limits = ends[text[here]]
+        for cue, flag, end in zip(
+            cues[here].tolist(), flags[here].tolist(), limits.tolist(), strict=True
+        ):
+            walk.follow(cue, flag, end)
+
+    @staticmethod
+    def _are_capital(codes: Ints) -> Mask:
+        """Tell which words have a capital first letter alone and are in no class."""
+        title = (codes & (kinds.TITLE | kinds.UPPER)) == kinds.TITLE
+        return np.asarray(title & np.isin(codes & kinds.KIND, _NO_CLASS))
+
+
+class _Walk:
+    """Looks at the pieces after cues."""
+
+    def __init__(self, codes: Ints, role: Ints, as_person: int, as_place: int) -> None:
+        self._codes, self._role = codes, role
+        self._person, self._place = as_person, as_place
+
+    def follow(self, cue: int, flags: int, end: int) -> None:
+        """Replace the names after a cue; the text ends at `end`."""
+        at, broken = self._skip(cue + 1, end)
+        mark = int(self._role[at]) if at < end else _END
+        if mark == _COLON:
+            named = _AT_END | _PERSONS if flags & _KEYS else 0
+            flags = flags & _PLACE_KEYS | named
+            at, broken = self._skip(at + 1, end)
+        elif flags & _TITLES and mark == _DOT:
+            at, broken = self._skip(at + 1, end)
+        elif mark == _COMMA or broken:
+            flags = _AT_END if flags & (_CLOSINGS | _GREETINGS) else 0
+            if mark == _COMMA:
+                at, _ = self._skip(at + 1, end)
+        else:
+            flags &= ~(_KEYS | _PLACE_KEYS | _CLOSINGS)
+        if flags & (_IN | _LIVE_IN | _PLACE_KEYS):
+            self._name_place(at, flags, end)
+        flags &= ~(_IN | _LIVE_IN | _PLACE_KEYS)
+        for _ in range(_NAMES if flags else 0):
+            count = 0
+            while count < _WORDS and self._name(at, flags, end):
+                at, count = at + 1, count + 1
+                flags |= _SECOND
+                if flags & _WEAK:
+                    break
+            at, listed = self._pass_separator(at, end)
+            if not count or not listed or flags & (_AT_END | _TITLES | _WEAK):
+                break
+            flags = _LISTED | (0 if flags & _GREETINGS else flags & _PERSONS)
+
+    def _skip(self, at: int, end: int) -> tuple[int, bool]:
+        """Return the next piece that is no space, and whether a line ends before it."""
+        broken = False
+        while at < end and int(self._codes[at]) & kinds.KIND == kinds.SPACE:
+            broken = broken or bool(self._codes[at] & kinds.ENDER)
+            at += 1
+        return at, broken
+
+    def _pass_separator(self, at: int, end: int) -> tuple[int, bool]:
+        """Return the next name of a list after a comma or an "and"."""
+        listed = False
+        if at < end and self._role[at] == _COMMA:
+            at, listed = self._skip(at + 1, end)[0], True
+        if at < end and self._role[at] == _AND:
+            at, listed = self._skip(at + 1, end)[0], True
+        return at, listed
+
+    def _ends(self, at: int, end: int) -> bool:
+        """Tell whether a mark or the end of a line or text is at a place."""
+        if at >= end:
+            return True
+        code = int(self._codes[at])
+        kind = code & kinds.KIND
+        if kind == kinds.PUNCTUATION:
+            is_end = int(self._role[at]) in (_COMMA, _DOT, _END, _COLON)
+            return is_end or bool(code & kinds.LEAD)
+        return kind == kinds.MARKUP or (
+            kind == kinds.SPACE and bool(code & kinds.ENDER)
+        )
+
+    def _one_more(self, at: int, end: int) -> bool:
+        """Tell whether one more word that may be a name is before a mark or an end."""
+        if at >= end or not self._ends(at + 1, end):
+            return False
+        kind = int(self._codes[at]) & kinds.KIND
+        is_name = kind == kinds.COMMON and _GIVEN <= self._role[at] <= _PLACE
+        return is_name or kind in _REPLACED
+
+    def _name(self, at: int, flags: int, end: int) -> bool:
+        """Replace a word if it is a name there; tell whether it is replaced."""
+        if at >= end:
+            return False
+        code, role = int(self._codes[at]), int(self._role[at])
+        kind = code & kinds.KIND
+        if kind in _REPLACED:
+            capital = code & kinds.TITLE and (flags & _AT_END or not code & kinds.UPPER)
+            named = flags & (_PERSONS | _TITLES) and self._person & kinds.KIND
+            if named and capital and kind in _NO_CLASS and role != _LETTER:
+                self._codes[at] = self._as_person(code)
+            return True
+        if kind != kinds.COMMON or not self._is_name(at, role, flags, end):
+            return False
+        self._codes[at] = self._as_person(code)
+        return True
+
+    def _is_name(self, at: int, role: int, flags: int, end: int) -> bool:
+        if role == _CONTENT:
+            lower = not int(self._codes[at]) & kinds.TITLE
+            return lower and bool(flags & _TITLES) and not flags & _SECOND
+        if not _GIVEN <= role <= _PLACE:
+            return False
+        if flags & _TITLES and not flags & _SECOND:
+            return True
+        at_end = self._ends(at + 1, end)
+        if flags & _AT_END:
+            return at_end or (role != _FUNCTION_NAME and self._one_more(at + 1, end))
+        if role == _GIVEN or (role == _FAMILY and flags & _SECOND):
+            return True
+        if role == _FUNCTION_NAME and flags & _COPULAS and not flags & _SECOND:
+            return True
+        return at_end and bool(flags & (_GREETINGS | _SECOND))
+
+    def _name_place(self, at: int, flags: int, end: int) -> None:
+        """Replace the word after a cue of a place if it is one, or has a capital."""
+        if at >= end:
+            return
+        code = int(self._codes[at])
+        kind = code & kinds.KIND
+        capital = code & kinds.TITLE and not code & kinds.UPPER
+        if kind in _NO_CLASS and capital and self._place & kinds.KIND:
+            self._codes[at] = self._as_place(code)
+        if kind == kinds.COMMON and self._role[at] == _PLACE and flags & ~_IN:
+            self._codes[at] = self._as_place(code)
+
+    def _as_person(self, code: int) -> int:
+        return code & ~kinds.KIND | self._person
+
+    def _as_place(self, code: int) -> int:
+        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._place

@@ -1,0 +1,230 @@
+"""Numbers in English words as forms: runs of number words, dates of them, and ages.
+
+A run is two number words or more ("two hundred and fifty", "ninety-seven", "five
+five oh one"), one piece whatever its words are. A single number word is a word.
+
+The layout of a run has a field for each word: {d} a digit of a row of digits, {u} one
+to nine, {t} ten to nineteen, {T} twenty to ninety, {o}, {s}, {z} the same of ordinals,
+{y} all words of a year. That of a date has {D} for its day, {C} for one that is no
+ordinal, {m} or {M} for its month, {y}, {yy} or {yyyy} for its year. The layout of an
+age has {W} for its words and {N} for its digits. "^" begins a layout with a capital.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from dptext.tokens.dates import MONTHS
+from dptext.tokens.draws import Integers, only_digits
+
+_UNITS = "one two three four five six seven eight nine".split()
+_TEENS = (
+    "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen"
+).split()
+_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+_SCALES = "hundred thousand million billion trillion".split()
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth".split()
+_LATER = (
+    "tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth "
+    "eighteenth nineteenth"
+).split()
+_LAST = "twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth".split()
+_REPEATS = ("double", "triple")
+_LETTERS = {
+    **dict.fromkeys(["zero", "oh", *_UNITS], "u"),
+    **dict.fromkeys(_TEENS, "t"),
+    **dict.fromkeys(_TENS, "T"),
+    **dict.fromkeys(_ORDINALS, "o"),
+    **dict.fromkeys(_LATER, "s"),
+    **dict.fromkeys([*_LAST, "ninetieth"], "z"),
+}
+
+
+def _any(*lists: Sequence[str]) -> str:
+    words = sorted((word for each in lists for word in each), key=len, reverse=True)
+    return f"(?:{'|'.join(words)})"
+
+
+_SPACE = "[ \xa0-]"
+_DIGIT = _any(["zero", "oh"], _UNITS, _REPEATS)
+_WORD = _any(_UNITS, _TEENS, _TENS, [*_SCALES, "zero"])
+_STEP = rf"{_SPACE}(?:(?:(?<=red.)|(?<=sand.)|(?<=ion.))and{_SPACE})?"
+_ORDINAL_END = (
+    rf"(?:(?<=ty)|(?<=red)|(?<=sand)|(?<=ion)){_STEP}{_any(_ORDINALS, _LATER, _LAST)}"
+)
+_RUN = (
+    rf"(?:an? (?={_any(_SCALES)}))?{_WORD}"
+    rf"(?:(?:{_STEP}{_WORD})+(?:{_ORDINAL_END})?|{_ORDINAL_END})"
+)
+_ROW = rf"{_DIGIT}(?:(?:, |{_SPACE}){_DIGIT}){{2,}}"
+_BELOW = rf"(?:{_any(_UNITS, _TEENS)}|{_any(_TENS)}(?:{_SPACE}{_any(_UNITS)})?)"
+_YEAR = (
+    rf"(?:(?:eighteen|nineteen|twenty){_SPACE}"
+    rf"(?:{_any(_TEENS)}|(?:{_any(_TENS)}(?:{_SPACE}{_any(_UNITS)})?)"
+    rf"|oh{_SPACE}{_any(_UNITS)})"
+    rf"|two thousand(?: and)? {_BELOW})"
+)
+_NAMES = _any(MONTHS)
+# Without a year or "of", only with a capital: "you may first", "third may be".
+_MONTH = rf"(?:(?-i:(?=[A-Z])){_NAMES}|(?!may|march){_NAMES})"
+_DAY = (
+    rf"(?:(?:twenty{_SPACE})?{_any(_ORDINALS)}|{_any(_LATER)}|twentieth|thirtieth"
+    rf"|thirty{_SPACE}first)"
+)
+_COUNT = (
+    rf"(?:{_any(_UNITS, _TEENS)}|twenty(?:{_SPACE}{_any(_UNITS)})?"
+    rf"|thirty(?:{_SPACE}one)?)"
+)
+_IN_YEAR = (
+    rf"(?P<year>{_YEAR}|{_any(_TENS)}{_SPACE}{_any(_UNITS)}|[12][0-9]{{3}})(?!{_SPACE}"
+    rf"{_WORD})"
+)
+_DATES = (
+    rf"(?P<day>{_DAY})(?: day)? of (?P<month>{_NAMES})(?:,? {_IN_YEAR})?",
+    rf"(?P<day>{_DAY}) (?P<month>{_NAMES}),? {_IN_YEAR}",
+    rf"(?P<day>{_DAY}) (?P<month>{_MONTH})",
+    rf"(?P<month>{_NAMES}) (?:the )?(?P<day>{_DAY}),? {_IN_YEAR}",
+    rf"(?P<month>{_MONTH}) (?:the )?(?P<day>{_DAY})",
+    rf"(?P<count>{_COUNT}) (?:of )?(?P<month>{_MONTH})(?:,? {_IN_YEAR})?",
+    rf"(?P<month>{_NAMES}) (?P<count>{_COUNT}),? {_IN_YEAR}",
+    rf"(?P<month>{_MONTH}) (?P<count>{_COUNT})",
+    rf"(?P<month>{_NAMES}),? (?P<year>{_YEAR})",
+)
+#: All words of runs.
+WORDS = frozenset([*_LETTERS, *_SCALES, *_REPEATS, *MONTHS])
+#: Single words that may be an age of ninety or more.
+OLDEST = frozenset({"ninety", "hundred"})
+PATTERNS = (_RUN, _ROW, *_DATES)
+SHOWS = (
+    "whether they are a date, with the order and kind of its parts, a year or digits "
+    "in a row, and else which of their words are units, ten to nineteen, tens, "
+    "ordinals of these, or stay (hundred and beyond, double, and), what stands between "
+    "words, and a capital at the beginning and of a month"
+)
+_COMPILED_DATES = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
+_WHOLE_ROW = re.compile(f"{_DIGIT}(?:(?:, |{_SPACE}){_DIGIT})+", re.IGNORECASE)
+_WHOLE_YEAR = re.compile(_YEAR, re.IGNORECASE)
+_PART = re.compile("[a-z]+", re.IGNORECASE)
+_FIELD = re.compile(r"\{(\w+)\}")
+
+# Ages.
+
+_OLD = (
+    rf"(?:{_SPACE}?(?:years?|yrs?|y){_SPACE}?olds?|[ -]years? of age|[ -]?yrs"
+    r"|[ -]?y/?o|[ -]?y\.o\.?)"
+)
+_AGED = r"(?:aged?:?|age of|of age) "
+AGE_PATTERNS = (rf"[0-9]{{1,3}}{_OLD}",)
+AGE_SPACED = (rf"[0-9]{{1,3}}{_OLD}", rf"{_AGED}[0-9]{{1,3}}(?!{_SPACE}?[%$])")
+# A single word below ninety is a word like others.
+_OLDEST = rf"(?:{_RUN}|ninety|an? hundred|hundred)"
+AGE_WORDS = (rf"{_OLDEST}{_OLD}", rf"{_AGED}{_OLDEST}(?!{_SPACE}(?:percent|dollars))")
+AGE_SHOWS = "the words beside the number, and whether it is in digits or in words"
+_AGE_NUMBER = re.compile(rf"[0-9]+|\b{_OLDEST}\b", re.IGNORECASE)
+
+
+def find_layout(text: str) -> str:
+    """Return the layout of a run of number words or of a date in words."""
+    layout = _layout_of_date(text) or _layout_of_run(text)
+    return f"^{layout}" if text[:1].isupper() else layout
+
+
+def _layout_of_date(text: str) -> str:
+    match = next(filter(None, (each.fullmatch(text) for each in _COMPILED_DATES)), None)
+    if match is None:
+        return ""
+    out, end = "", 0
+    groups = [(match.span(key), key) for key, part in match.groupdict().items() if part]
+    for (begin, after), key in sorted(groups):
+        part = match[key]
+        field = {"day": "D", "count": "C", "month": "M" if part[0].isupper() else "m"}
+        out += text[end:begin].lower() + f"{{{field.get(key) or _year_field(part)}}}"
+        end = after
+    return out + text[end:].lower()
+
+
+def _year_field(text: str) -> str:
+    if text.isdigit():
+        return "yyyy"
+    return "y" if _WHOLE_YEAR.fullmatch(text) else "yy"
+
+
+def _layout_of_run(text: str) -> str:
+    if _WHOLE_YEAR.fullmatch(text):
+        return "{y}"
+    is_row = _WHOLE_ROW.fullmatch(text) is not None
+
+    def field(match: re.Match[str]) -> str:
+        word = match[0].lower()
+        letter = _LETTERS.get(word, "")
+        if is_row and letter:
+            letter = "d"
+        return f"{{{letter}}}" if letter else word
+
+    return _PART.sub(field, text)
+
+
+def write(layout: str, draws: Integers) -> str:
+    """Return random words of a layout."""
+    out = _FIELD.sub(lambda field: _draw(field[1], draws), layout.removeprefix("^"))
+    return out[:1].upper() + out[1:] if layout[:1] == "^" else out
+
+
+def _draw(field: str, draws: Integers) -> str:
+    """Return random words for a field.
+
+    Some words are never drawn: with them a run would be read as a year.
+    """
+    if field in ("m", "M"):
+        name = MONTHS[draws.below(12)]
+        return name.capitalize() if field == "M" else name
+    if field == "y":
+        return _year(draws.between(1950, 2029))
+    if field == "yyyy":
+        return str(draws.between(1950, 2029))
+    if field == "yy":
+        return _below_hundred(10 * draws.between(5, 9) + draws.between(1, 9))
+    words = {
+        "d": ["zero", *_UNITS],
+        "u": _UNITS[2:],
+        "t": _TEENS[:8],
+        "T": _TENS[1:7],
+        "o": _ORDINALS,
+        "s": _LATER,
+        "z": _LAST[1:],
+        "D": [*_ORDINALS, *_LATER],
+        "C": [*_UNITS, *_TEENS],
+        "W": [_below_hundred(n) for n in range(21, 90) if n % 10],
+    }[field]
+    return words[draws.below(len(words))]
+
+
+def _below_hundred(number: int) -> str:
+    if number < 20:
+        return [*_UNITS, *_TEENS][number - 1]
+    tens = _TENS[number // 10 - 2]
+    return f"{tens}-{_UNITS[number % 10 - 1]}" if number % 10 else tens
+
+
+def _year(year: int) -> str:
+    """Return a year of the 20th or 21st century in words."""
+    if year < 2000:
+        return f"nineteen {_below_hundred(year - 1900)}"
+    if year < 2010:
+        return f"two thousand and {_below_hundred(year % 10 or 10)}"
+    return f"twenty {_below_hundred(year - 2000)}"
+
+
+def find_age_layout(text: str) -> str:
+    """Return the layout of an age: its words, but those of the number."""
+    field = "{N}" if only_digits(text) else "{W}"
+    layout = _AGE_NUMBER.sub(field, text.lower(), count=1)
+    return f"^{layout}" if text[:1].isupper() else layout
+
+
+def write_age(layout: str, draws: Integers) -> str:
+    """Return a random age below 90 of a layout."""
+    age = str(draws.between(10, 89)) if "{N}" in layout else _draw("W", draws)
+    out = re.sub(r"\{[NW]\}", age, layout.removeprefix("^"))
+    return out[:1].upper() + out[1:] if layout[:1] == "^" else out
