@@ -515,9 +515,9 @@ def _record(
     for index in columns.pseudonyms:  # the writer takes none that cannot be read
         decode_field(fields[index], selection)
     return columns.record(
-        lambda index: decode_field(fields[index], selection),
-        selection,
-        RowRest(fields, columns, row.end),
+        text=lambda index: decode_field(fields[index], selection),
+        chosen=selection,
+        rest=RowRest(fields, columns, row.end),
         ordinal=ordinal,
         size=len(row.raw),
     )

@@ -495,7 +495,11 @@ def _record(
         len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
     )
     record = columns.record(
-        lambda index: _text(cells[index]), selection, row, ordinal=ordinal, size=size
+        text=lambda index: _text(cells[index]),
+        chosen=selection,
+        rest=row,
+        ordinal=ordinal,
+        size=size,
     )
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
