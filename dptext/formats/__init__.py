@@ -278,7 +278,7 @@ def _by_content(path: str) -> Format | None:
         except UnicodeDecodeError:
             return None
         if text.strip() and "\0" not in text:
-            name = (table(head) or "text").partition(" ")[0]
+            name, _ = table(head) or ("text", "")
     return None if name is None else _load(name)
 
 
