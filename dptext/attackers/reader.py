@@ -28,7 +28,14 @@ import numpy as np
 
 from dptext.attackers import posterior
 from dptext.attackers.channel import TABLES, Channel, Observation
-from dptext.attackers.contexts import Contexts, Kind, Near, WordSequence, expand
+from dptext.attackers.contexts import (
+    Contexts,
+    Kind,
+    Near,
+    Passages,
+    WordSequence,
+    expand,
+)
 from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
 from dptext.attackers.pairs import POWER, find_topic, largest
 from dptext.attackers.posterior import WordCandidates
@@ -165,7 +172,13 @@ class Reader:
         known = np.array(sequence.rows)
         near = None
         if self._kind is not None:
-            near = self._near(sequence, places, guess, sure)
+            near = self._near(
+                passages=self._kind.passages,
+                sequence=sequence,
+                places=places,
+                guess=guess,
+                sure=sure,
+            )
         known[places] = np.where(sure >= _SURE, guess, -1)
         looks, look = [], np.zeros(len(guess), np.int64)
         capital = np.zeros(len(guess), np.int64)
@@ -183,8 +196,13 @@ class Reader:
             near=near,
         )
 
+    @staticmethod
     def _near(
-        self, sequence: WordSequence, places: Ints, guess: Ints, sure: Floats
+        passages: Passages,
+        sequence: WordSequence,
+        places: Ints,
+        guess: Ints,
+        sure: Floats,
     ) -> Near:
         """Return the words near to each half of the drawn words of texts.
 
@@ -200,7 +218,7 @@ class Reader:
         rows, shares = (np.concatenate(each) for each in zip(*parts, strict=True))
         texts = np.concatenate((2 * sequence.texts, 2 * sequence.texts + 1))
         order = np.argsort(texts, kind="stable")
-        return self._kind.passages.near_all(rows[order], shares[order], texts[order])
+        return passages.near_all(rows[order], shares[order], texts[order])
 
     def _weigh(self, view: View) -> tuple[Ids, Singles]:
         """Return the likeliest candidates of each word and their weights: (k, n)."""
@@ -242,9 +260,8 @@ class Reader:
         look = view.look[words]
         prior = np.stack([each.prior for each in view.looks])[look, rows]
         possible = prior > 0.0
-        words, rows, look, prior, from_draw = (
-            each[possible] for each in (words, rows, look, prior, from_draw)
-        )
+        words, rows, look = words[possible], rows[possible], look[possible]
+        prior, from_draw = prior[possible], from_draw[possible]
         # Without the capital, which the counts of contexts do not tell.
         frequency = np.stack([each.frequency for each in view.looks])[look, rows]
         context = np.zeros(len(words))
@@ -258,8 +275,8 @@ class Reader:
             before /= np.bincount(words, before, len(view.drawn))[words]
             for power, contexts, triples in self._triples(view):
                 known = contexts[words] >= 0
-                given = contexts[words[known]], rows[known], before[known]
-                context[known] += power * np.log(triples.raised(*given))
+                triple = contexts[words[known]], rows[known], before[known]
+                context[known] += power * np.log(triples.raised(*triple))
         own = np.log(prior) + context
         # All candidates of the draw stay, of the others the likeliest ones.
         order = np.lexsort((-(own + sides), ~from_draw, words))
@@ -342,7 +359,13 @@ class Reader:
         frequency /= frequency.sum()
         first = np.append(np.argsort(-prior, kind="stable")[:_FREQUENT], self._size)
         table = self.channel.candidates(shown.epsilon, _DRAWN, prior)
-        return Look(shown.epsilon, prior, frequency, first, table.rows)
+        return Look(
+            epsilon=shown.epsilon,
+            prior=prior,
+            frequency=frequency,
+            first=first,
+            inputs=table.rows,
+        )
 
     def _smoothed(self, counts: Floats, shown: Observation) -> Floats:
         """Return counts less their discount, which goes to all words: (V + 1,)."""
@@ -350,7 +373,8 @@ class Reader:
         discount = absolute_discount(counts[counts > 0])
         freed = discount * max(int((counts > 0).sum()), 1)
         smoothed: Floats = np.maximum(counts - discount, 0.0)
-        return smoothed + freed * general / general.sum()
+        smoothed += freed * general / general.sum()
+        return smoothed
 
     def _lists_of(self, capital: bool) -> tuple[Lists, Lists]:
         """Return the likeliest replaced words after each context, and before it."""
