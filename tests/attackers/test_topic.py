@@ -88,9 +88,3 @@ def test_the_posterior_takes_the_factors() -> None:
     wanted /= wanted.sum(axis=0)
     np.testing.assert_allclose(with_topic[1], wanted, rtol=1e-4)
     assert np.abs(wanted - plain[1]).max() > 0.01
-
-
-def test_an_attacker_reads_the_topic() -> None:
-    """The attacker with the same model guesses with all that it can."""
-    attacker = PairAttacker(make_channel(Policy()), models.model(ENGLISH), count=5)
-    assert attacker.at_full_strength()._topic is not None

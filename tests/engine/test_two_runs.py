@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from dptext.engine.files import Reports
+from dptext.engine.files import SignedReports
 from dptext.engine.job import Job
 from dptext.engine.request import Request
 from dptext.errors import OutputError, UsageError
 from dptext.profile import load
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report
+from dptext.run.files import Outputs
 from dptext.run.selection import Selection
 from tests.cli.running import here, lexicon
 
@@ -69,12 +70,11 @@ def request(*other: str, folder: Path, **outputs: object) -> Request:
     }
     inputs = ("in",) if "out_dir" in outputs else ("in/a.jsonl", "in/b.jsonl")
     return Request(
-        job=Job(inputs, None, Selection()),
+        job=Job(inputs, None, Selection(), outputs=Outputs(**outputs)),  # type: ignore[arg-type]
         profile=load("balanced", over),
         key=RunKey.fresh(),
-        reports=Reports(sidecar=True),
+        reports=SignedReports(),
         inspect=inspect,
-        **outputs,  # type: ignore[arg-type]
     )
 
 

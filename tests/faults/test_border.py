@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from dptext import formats, streams
 from dptext.engine import folders
 from dptext.errors import InputError
+from dptext.run.files import Outputs
 from dptext.run.selection import Selection
 from dptext.types import Fault
 from tests.cli.running import Ran, environment, here, lexicon, small, there
@@ -175,7 +176,8 @@ def test_folder_that_cannot_be_read(open_folder: Path) -> None:
     inside = tmp_path / "x" / "y"
     inside.mkdir(parents=True)
     (tmp_path / "x" / "a.txt").write_text("the\n")
-    given = ([str(tmp_path / "x")], str(tmp_path / "o"), None, print)
+    outputs = Outputs(out_dir=str(tmp_path / "o"))
+    given = ([str(tmp_path / "x")], outputs, None, print)
     assert len(folders.pair_outputs(*given)) == 1
     inside.chmod(0)
     me = os.geteuid()

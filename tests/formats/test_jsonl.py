@@ -446,7 +446,9 @@ def test_plain_lines_are_read_as_all_others(data: st.DataObject) -> None:
     flat = flat_line(root)
     assert flat is not None
     keys = st.sampled_from(["text", "id", "te", "text ", "", 'a"b', "\\"])
-    values = st.one_of(STRINGS, st.integers(), st.none(), st.just([]), st.just({}))
+    values: st.SearchStrategy[object] = st.one_of(
+        STRINGS, st.integers(), st.none(), st.just([]), st.just({})
+    )
     pairs = data.draw(st.lists(st.tuples(keys, values), max_size=4))
     space = data.draw(SPACE)
     members = [
