@@ -32,6 +32,8 @@ _DIGIT = re.compile(r" ?\d")
 _PLURAL_VERBS = frozenset({"are", "were", "have"})
 # Forms of words that may stand between a number and its noun.
 _BEFORE_NOUNS = frozenset({grammar.NOUN, grammar.ADJECTIVE})
+# Forms of copied words behind a noun that stands alone: "1 person came".
+_AFTER_NOUNS = frozenset({grammar.PAST, grammar.ADVERB})
 _WORDS_BEFORE_NOUNS = frozenset({"more", "other", "such", "own"})
 # Most words from a number to its noun.
 _REACH = 3
@@ -71,14 +73,26 @@ class Counting:
         before = position - 1
         if before >= begin and self._shown(words, before)[0] in ARTICLES:
             return False  # "a 5 minute walk"
-        unit, after = position + 1, position + 2
+        unit = position + 1
+        while unit < min(end, position + _REACH) and self._describes(words, unit):
+            unit += 1
+        after = unit + 1
         if unit >= end or self._shown(words, unit)[0] not in self._units:
             return False
         if after >= end or words.flags[after] & kinds.KIND == kinds.SPACE:
             return True
         if words.flags[after] & kinds.KIND == kinds.PUNCTUATION:
             return words.pieces[after].strip(" ")[:1] in ".,;:!?)"
-        return self._shown(words, after)[0] in self._after_units
+        word, form = self._shown(words, after)
+        return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
+
+    def _describes(self, words: Words, at: int) -> bool:
+        """Tell whether a copied word is an adjective before a noun."""
+        word, form = self._shown(words, at)
+        is_unit = word in self._units
+        return word in _WORDS_BEFORE_NOUNS or (
+            bool(word) and form == grammar.ADJECTIVE and not is_unit
+        )
 
     def _shown(self, words: Words, at: int) -> tuple[str, int]:
         """Return the key of a copied word and the form of a word, "" and OTHER else."""

@@ -13,7 +13,7 @@ from itertools import accumulate, pairwise
 from dptext.tokens import dates, markup
 from dptext.tokens.addresses import STREETS
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
-from dptext.tokens.number_words import OLDEST, WORDS
+from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
 
 # Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
@@ -38,7 +38,7 @@ _PLAIN = re.compile(
 )
 # Words after the number of an age.
 _AGES = frozenset(
-    "year years yrs yr y/o yo y.o year-old years-old year-olds yr-old".split()
+    "year years yrs yr y/o yo y.o old olds year-old years-old year-olds yr-old".split()
 )
 # Most characters after a number that belong to a piece with spaces.
 _ACROSS = 48
@@ -149,6 +149,7 @@ class FormFinder:
                 patterns = patterns + more if more else patterns
         if patterns:
             some += self._across(text, start, last, patterns)
+        some = [each for each in some if _fits(text, *each)]
         return some if len(some) < 2 else first(some)
 
     def _across(
@@ -228,7 +229,7 @@ class WordFinder:
                 if match := pattern.match(text, begin):
                     layout = FormLayout(form, RULES[form].find_layout(match[0]))
                     matches.append((*match.span(), layout))
-        return first(matches)
+        return first([each for each in matches if _fits(text, *each)])
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
         """Tell whether the only clue of a text begins no form."""
@@ -270,6 +271,11 @@ class WordFinder:
         return here
 
 
+def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:
+    """Tell whether a piece goes with the words beside it."""
+    return layout.form is not Form.AGE or is_of_person(text, begin, end)
+
+
 def _spell(words: Iterable[str]) -> frozenset[str]:
     """Return words in the capitals of texts, with a space before them and without."""
     every = {each for w in words for each in (w, w.capitalize(), w.upper())}
@@ -277,7 +283,7 @@ def _spell(words: Iterable[str]) -> frozenset[str]:
 
 
 _OLDEST = _spell(OLDEST)
-_BEFORE_NUMBER = frozenset(("a", "an", "age", "aged", "aged:", "age:", "of"))
+_BEFORE_NUMBER = frozenset("a an age aged ages aged: age: ages: of".split())
 # Pieces between two number words of one form.
 _BETWEEN = frozenset((",", "-", " and", " of", " day", " the", " And", " Of", " The"))
 # Most words between the number and the street of an address.
@@ -333,6 +339,9 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     return {
         Form.DATE: (dates.NAMES, dates.NAMES | {"of"}),
         Form.TIME: (frozenset(), dates.BEHIND),
-        Form.AGE: (frozenset({"age", "aged", "age:", "aged:", "age of"}), _AGES),
+        Form.AGE: (
+            frozenset("age aged ages age: aged: ages:".split()) | {"age of"},
+            _AGES,
+        ),
         Form.AMOUNT: (amounts, amounts | words | {"%"}),
     }

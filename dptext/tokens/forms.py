@@ -249,6 +249,8 @@ _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 # Layouts with a plural after a single digit.
 _SEVERAL = re.compile(rf"1 ?{_any('plurals')}", re.IGNORECASE)
+# Those with a singular, such as "1 dollar".
+_ONE = re.compile(rf"1 {_any('singulars')}", re.IGNORECASE)
 
 
 def _is_amount(text: str) -> bool:
@@ -256,6 +258,8 @@ def _is_amount(text: str) -> bool:
 
 
 def _write_amount(layout: str, draws: Integers) -> str:
+    if _ONE.fullmatch(layout):
+        return layout
     if _SEVERAL.fullmatch(layout):
         return draws.characters(DIGITS[2:]) + layout[1:]
     return draw_numbers(layout, draws)

@@ -15,6 +15,9 @@ another one.
 
 from __future__ import annotations
 
+from functools import cache
+from typing import NamedTuple
+
 import numpy as np
 
 from dptext.tokens import kinds, language_data
@@ -24,10 +27,11 @@ from dptext.types import ENGLISH, Ints, Mask
 ROLE = 46
 _BITS = 0xFF
 # Roles of words that are no cues.
-_CONTENT, _OTHER, _COMMA, _COLON, _DOT, _END, _AND = range(7)
-_LETTER, _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(7, 13)
-_FIRST_CUE = 13
-_MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT}
+_CONTENT, _OTHER, _COMMA, _COLON, _DOT, _HYPHEN, _END, _AND = range(8)
+_LETTER, _ADJECTIVE = range(8, 10)
+_GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
+_FIRST_CUE = 15
+_MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT, "-": _HYPHEN}
 _ENDS = frozenset('!?;)/|…"”')
 # Flags of cues, by the sections of the file.
 _SECTIONS = (
@@ -71,7 +75,17 @@ _REPLACED = (
     kinds.ORGANISATION,
     kinds.CALENDAR,
 )
-_NO_CLASS = (kinds.WORD, kinds.STOP_WORD, kinds.UNKNOWN)
+_NO_CLASS = (kinds.WORD, kinds.UNKNOWN)
+
+
+class Bits(NamedTuple):
+    """Bits of codes (dptext.tokens.tokenizer)."""
+
+    #: Kind, row and flags of a name of a person, and of a place.
+    person: int
+    place: int
+    #: The bit of a word that is common but for its capital.
+    common: int
 
 
 class NameCues:
@@ -80,6 +94,9 @@ class NameCues:
     def __init__(self, language: str) -> None:
         self._function = language_data.stop_words(language)
         self._roles: dict[str, int] = {}
+        self._next = _FIRST_CUE
+        self._adjectives: frozenset[str] = frozenset()
+        self._after_modals: frozenset[int] = frozenset()
         self._single = np.zeros(_BITS + 1, np.int64)
         self._pair = np.zeros((_BITS + 1, _BITS + 1), np.int64)
         if language == ENGLISH:
@@ -94,7 +111,9 @@ class NameCues:
         self._roles |= dict.fromkeys(lists["places"], _PLACE)
         self._roles |= dict.fromkeys(lists["function"], _FUNCTION_NAME)
         self._roles |= dict.fromkeys(lists["given"], _GIVEN)
+        self._roles |= dict.fromkeys(lists["people"], _CONTENT)
         self._roles |= dict.fromkeys(lists["after_titles"], _OTHER)
+        self._adjectives = frozenset(lists["adjectives"])
         for number, section in enumerate(_SECTIONS):
             for phrase in lists[section]:
                 first, _, second = phrase.partition("_")
@@ -103,11 +122,12 @@ class NameCues:
                     self._pair[row, self._cue(second)] |= 1 << number
                 else:
                     self._single[row] |= 1 << number
+        self._after_modals = frozenset(map(self._cue, lists["after_modals"]))
 
     def _cue(self, word: str) -> int:
         if self._roles.get(word, 0) < _FIRST_CUE:
-            used = max(self._roles.values(), default=0)
-            self._roles[word] = max(used + 1, _FIRST_CUE)
+            self._roles[word] = self._next
+            self._next += 1
         return self._roles[word]
 
     def role(self, body: str, key: str) -> int:
@@ -117,15 +137,15 @@ class NameCues:
             body[:1].isupper() or len(body) == 1 == body.isalpha()
         ):
             role = _LETTER if len(body) == 1 else _OTHER
+            role = _ADJECTIVE if key in self._adjectives else role
         if not role and (key in self._function or not key.isalpha()):
             role = _END if body in _ENDS else _OTHER
         return role << ROLE
 
-    def settle(self, codes: Ints, ends: Ints, as_person: int, as_place: int) -> None:
+    def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Replace the names beside cues, in place.
 
-        The codes (p,) are those of a batch of texts that end at ends (r,). The bits
-        as_person and as_place replace the kind, row and flags of a name.
+        The codes (p,) are those of a batch of texts that end at ends (r,).
         """
         role = codes >> ROLE & _BITS
         common = (codes & kinds.KIND) == kinds.COMMON
@@ -145,7 +165,7 @@ class NameCues:
         plain |= common[after] & (role[after] == _CONTENT) & ~titled
         plain |= (flags == _IN) & ~self._are_capital(codes[after])
         here = np.flatnonzero((flags != 0) & ~plain & (cues + 1 < ends[text]))
-        walk = _Walk(codes, role, as_person, as_place)
+        walk = _Walk(codes, role, bits, self._after_modals)
         limits = ends[text[here]]
         for cue, flag, end in zip(
             cues[here].tolist(), flags[here].tolist(), limits.tolist(), strict=True
@@ -159,12 +179,20 @@ class NameCues:
         return np.asarray(title & np.isin(codes & kinds.KIND, _NO_CLASS))
 
 
+@cache
+def cues(language: str) -> NameCues:
+    """Return the cues of a language."""
+    return NameCues(language)
+
+
 class _Walk:
     """Looks at the pieces after cues."""
 
-    def __init__(self, codes: Ints, role: Ints, as_person: int, as_place: int) -> None:
-        self._codes, self._role = codes, role
-        self._person, self._place = as_person, as_place
+    def __init__(
+        self, codes: Ints, role: Ints, bits: Bits, after_modals: frozenset[int]
+    ) -> None:
+        self._codes, self._role, self._bits = codes, role, bits
+        self._after_modals = after_modals
 
     def follow(self, cue: int, flags: int, end: int) -> None:
         """Replace the names after a cue; the text ends at `end`."""
@@ -242,21 +270,45 @@ class _Walk:
         code, role = int(self._codes[at]), int(self._role[at])
         kind = code & kinds.KIND
         if kind in _REPLACED:
-            capital = code & kinds.TITLE and (flags & _AT_END or not code & kinds.UPPER)
-            named = flags & (_PERSONS | _TITLES) and self._person & kinds.KIND
-            if named and capital and kind in _NO_CLASS and role != _LETTER:
-                self._codes[at] = self._as_person(code)
+            if kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
+                self._name_replaced(at, flags, end)
             return True
         if kind != kinds.COMMON or not self._is_name(at, role, flags, end):
             return False
         self._codes[at] = self._as_person(code)
         return True
 
+    def _name_replaced(self, at: int, flags: int, end: int) -> None:
+        """Make a word that is replaced a person, if the cue and its spelling say so."""
+        code = int(self._codes[at])
+        if not flags & (_PERSONS | _TITLES) or not self._bits.person & kinds.KIND:
+            return
+        if code & kinds.TITLE:
+            is_name = bool(flags & _AT_END) or not code & kinds.UPPER
+        elif code & kinds.KIND == kinds.UNKNOWN:
+            first = flags & (_TITLES | _COPULAS) and not flags & _SECOND
+            at_end = self._ends(at + 1, end)
+            is_name = bool(first) or at_end or self._one_more(at + 1, end)
+        else:
+            is_name = flags & (_TITLES | _SECOND) == _TITLES
+        if is_name:
+            self._codes[at] = self._as_person(code)
+
+    def _is_first_part(self, at: int, end: int) -> bool:
+        """Tell whether a hyphen and more of a word are behind a place: "rose-red"."""
+        if at + 1 >= end or self._role[at] != _HYPHEN:
+            return False
+        mark, after = int(self._codes[at]), int(self._codes[at + 1])
+        is_word = bool(kinds.WORDLIKE[after & kinds.KIND])
+        return is_word and not (mark | after) & kinds.LEAD
+
     def _is_name(self, at: int, role: int, flags: int, end: int) -> bool:
         if role == _CONTENT:
             lower = not int(self._codes[at]) & kinds.TITLE
             return lower and bool(flags & _TITLES) and not flags & _SECOND
         if not _GIVEN <= role <= _PLACE:
+            return False
+        if self._is_first_part(at + 1, end):
             return False
         if flags & _TITLES and not flags & _SECOND:
             return True
@@ -266,7 +318,7 @@ class _Walk:
         if role == _GIVEN or (role == _FAMILY and flags & _SECOND):
             return True
         if role == _FUNCTION_NAME and flags & _COPULAS and not flags & _SECOND:
-            return True
+            return at_end or int(self._role[at + 1]) not in self._after_modals
         return at_end and bool(flags & (_GREETINGS | _SECOND))
 
     def _name_place(self, at: int, flags: int, end: int) -> None:
@@ -276,13 +328,25 @@ class _Walk:
         code = int(self._codes[at])
         kind = code & kinds.KIND
         capital = code & kinds.TITLE and not code & kinds.UPPER
-        if kind in _NO_CLASS and capital and self._place & kinds.KIND:
+        named = kind in _NO_CLASS and capital and self._role[at] != _ADJECTIVE
+        if code & self._bits.common:
+            # "in Second Quarter": a common word in a heading.
+            named = named and self._is_alone(at + 1, end)
+        if named and self._bits.place & kinds.KIND:
             self._codes[at] = self._as_place(code)
         if kind == kinds.COMMON and self._role[at] == _PLACE and flags & ~_IN:
             self._codes[at] = self._as_place(code)
 
+    def _is_alone(self, at: int, end: int) -> bool:
+        """Tell whether a mark, an end or a copied function word is at a place."""
+        if self._ends(at, end):
+            return True
+        is_common = int(self._codes[at]) & kinds.KIND == kinds.COMMON
+        role = int(self._role[at])
+        return is_common and (role in (_OTHER, _AND) or role >= _FIRST_CUE)
+
     def _as_person(self, code: int) -> int:
-        return code & ~kinds.KIND | self._person
+        return code & ~kinds.KIND | self._bits.person
 
     def _as_place(self, code: int) -> int:
-        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._place
+        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._bits.place

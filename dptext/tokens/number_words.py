@@ -5,7 +5,8 @@ five oh one"), one piece whatever its words are. A single number word is a word.
 
 The layout of a run has a field for each word: {d} a digit of a row of digits, {u} one
 to nine, {t} ten to nineteen, {T} twenty to ninety, {o}, {s}, {z} the same of ordinals,
-{y} all words of a year. That of a date has {D} for its day, {C} for one that is no
+{y} all words of a year; a time of day ("ten thirty") has {hu} or {ht} for its hour and
+{mT} for its tens of minutes. That of a date has {D} for its day, {C} for one that is no
 ordinal, {m} or {M} for its month, {y}, {yy} or {yyyy} for its year. The layout of an
 age has {W} for its words and {N} for its digits. "^" begins a layout with a capital.
 """
@@ -15,6 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from dptext.tokens import language_data
 from dptext.tokens.dates import MONTHS
 from dptext.tokens.draws import Integers, only_digits
 
@@ -106,6 +108,8 @@ _COMPILED_DATES = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _D
 _WHOLE_ROW = re.compile(f"{_DIGIT}(?:(?:, |{_SPACE}){_DIGIT})+", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(_YEAR, re.IGNORECASE)
 _PART = re.compile("[a-z]+", re.IGNORECASE)
+# Two numbers that are no one number: "ten thirty", "nine fifteen", "six forty-five".
+_CLOCK = re.compile(rf"\{{([ut])\}}({_SPACE})\{{(?:t\}}|(T)\}}(?:{_SPACE}\{{u\}})?)")
 _FIELD = re.compile(r"\{(\w+)\}")
 
 # Ages.
@@ -114,14 +118,34 @@ _OLD = (
     rf"(?:{_SPACE}?(?:years?|yrs?|y){_SPACE}?olds?|[ -]years? of age|[ -]?yrs"
     r"|[ -]?y/?o|[ -]?y\.o\.?)"
 )
-_AGED = r"(?:aged?:?|age of|of age) "
-AGE_PATTERNS = (rf"[0-9]{{1,3}}{_OLD}",)
-AGE_SPACED = (rf"[0-9]{{1,3}}{_OLD}", rf"{_AGED}[0-9]{{1,3}}(?!{_SPACE}?[%$])")
+_AGED = r"(?:age[ds]?:?|age of|of age) "
+_NUMBER = "[0-9]{1,3}"
+_TO = rf"(?:(?: to | and | or | ?[-–] ?){_NUMBER})?"
+AGE_PATTERNS = (rf"{_NUMBER}{_OLD}",)
+AGE_SPACED = (rf"{_NUMBER}{_OLD}", rf"{_AGED}{_NUMBER}{_TO}(?!{_SPACE}?[%$])")
 # A single word below ninety is a word like others.
 _OLDEST = rf"(?:{_RUN}|ninety|an? hundred|hundred)"
 AGE_WORDS = (rf"{_OLDEST}{_OLD}", rf"{_AGED}{_OLDEST}(?!{_SPACE}(?:percent|dollars))")
-AGE_SHOWS = "the words beside the number, and whether it is in digits or in words"
+AGE_SHOWS = (
+    "the words beside the number, whether it is in digits or in words, and whether "
+    "there are two, as in aged 4 to 8"
+)
 _AGE_NUMBER = re.compile(rf"[0-9]+|\b{_OLDEST}\b", re.IGNORECASE)
+_LISTS = dict(language_data.sections("form_words"))
+# Words beside ages of things, and beside spans of time ("for 5 yrs", "5 yrs ago").
+_THING = _any(_LISTS["things"])
+_OF_THING = re.compile(
+    rf" {_THING}\b(?! {_any(_LISTS['people-with-things'])}\b)", re.IGNORECASE
+)
+_THING_IS = re.compile(
+    rf"\b{_THING} (?:is|was|are|were) (?:{_any(_LISTS['about'])} )?$", re.IGNORECASE
+)
+_IN_SPAN = re.compile(
+    rf"\b{_any([*_LISTS['before-spans'], *_LISTS['about']])} $", re.IGNORECASE
+)
+_SPAN_ENDS = re.compile(rf" {_any(_LISTS['after-spans'])}\b", re.IGNORECASE)
+# Most characters of the words before an age that are looked at.
+_BEFORE = 40
 
 
 def find_layout(text: str) -> str:
@@ -162,7 +186,11 @@ def _layout_of_run(text: str) -> str:
             letter = "d"
         return f"{{{letter}}}" if letter else word
 
-    return _PART.sub(field, text)
+    layout = _PART.sub(field, text)
+    if clock := _CLOCK.fullmatch(layout):
+        rest = layout[clock.end(2) :].replace("{T}", "{mT}")
+        return f"{{h{clock[1]}}}{clock[2]}{rest}"
+    return layout
 
 
 def write(layout: str, draws: Integers) -> str:
@@ -195,6 +223,9 @@ def _draw(field: str, draws: Integers) -> str:
         "z": _LAST[1:],
         "D": [*_ORDINALS, *_LATER],
         "C": [*_UNITS, *_TEENS],
+        "hu": _UNITS[2:],
+        "ht": _TEENS[:3],
+        "mT": _TENS[:4],
         "W": [_below_hundred(n) for n in range(21, 90) if n % 10],
     }[field]
     return words[draws.below(len(words))]
@@ -216,15 +247,24 @@ def _year(year: int) -> str:
     return f"twenty {_below_hundred(year - 2000)}"
 
 
+def is_of_person(text: str, begin: int, end: int) -> bool:
+    """Tell whether an age is none of a thing, and no span: by the words beside it."""
+    before = text[max(begin - _BEFORE, 0) : begin]
+    if text[begin:end].lower().endswith("yrs"):
+        return not (_IN_SPAN.search(before) or _SPAN_ENDS.match(text, end))
+    return not (_THING_IS.search(before) or _OF_THING.match(text, end))
+
+
 def find_age_layout(text: str) -> str:
     """Return the layout of an age: its words, but those of the number."""
     field = "{N}" if only_digits(text) else "{W}"
-    layout = _AGE_NUMBER.sub(field, text.lower(), count=1)
+    layout = _AGE_NUMBER.sub(field, text.lower(), count=2 if field == "{N}" else 1)
     return f"^{layout}" if text[:1].isupper() else layout
 
 
 def write_age(layout: str, draws: Integers) -> str:
-    """Return a random age below 90 of a layout."""
-    age = str(draws.between(10, 89)) if "{N}" in layout else _draw("W", draws)
-    out = re.sub(r"\{[NW]\}", age, layout.removeprefix("^"))
+    """Return a random age below 90 of a layout, or two of them in order."""
+    ages = sorted(str(draws.between(10, 89)) for _ in range(layout.count("{N}")))
+    parts = iter(ages or [_draw("W", draws)])
+    out = re.sub(r"\{[NW]\}", lambda _: next(parts), layout.removeprefix("^"))
     return out[:1].upper() + out[1:] if layout[:1] == "^" else out

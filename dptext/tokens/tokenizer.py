@@ -65,12 +65,16 @@ class Tokenizer:
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
-            self._cues = name_cues.NameCues(lexicon.language)
+            self._cues = name_cues.cues(lexicon.language)
         # What a name beside a cue is read as.
-        self._as_person = 1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD)
-        self._as_place = kinds.PLACE
+        as_place = kinds.PLACE
         if WordClass.PLACE not in policy.classes:
-            self._as_place = (self._place + 1) << _ROW | kinds.WORD
+            as_place = (self._place + 1) << _ROW | kinds.WORD
+        self._bits = name_cues.Bits(
+            person=1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD),
+            place=as_place,
+            common=common.STARTS,
+        )
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -144,7 +148,7 @@ class Tokenizer:
         if self._common is not None:
             common.settle(codes, ends)
         if self._cues is not None:
-            self._cues.settle(codes, ends, self._as_person, self._as_place)
+            self._cues.settle(codes, ends, self._bits)
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:

@@ -715,6 +715,43 @@ def test_no_age_is_ninety_or_more(text: str) -> None:
             assert "ninety" not in out
 
 
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("my 2 year old laptop broke", []),
+        ("a 5-year-old car, the house is 80 years old", []),
+        ("my 20 year old truck driver", ["20 year old"]),
+        ("my son is 2 years old", ["2 years old"]),
+        ("a member for 5 yrs, last 5 yrs, 5 yrs ago", []),
+        ("female, 81 yrs, and a 72yrs old man", ["81 yrs", "72yrs old"]),
+        ("girls aged 7 to 12, ages 4-8", ["aged 7 to 12", "ages 4-8"]),
+    ],
+)
+def test_an_age_is_of_a_person(text: str, found: list[str]) -> None:
+    """Not of a thing that is named beside it, and no span of time; ranges are one."""
+    assert [text[one:two] for one, two in form_finder.spans(Form.AGE, text)] == found
+
+
+def test_ranges_of_ages_and_times_in_words_make_sense() -> None:
+    """Two ages stand in order, and "ten thirty" becomes a time; "1 dollar" stays."""
+    for seed in range(200):
+        low, high = re.findall("[0-9]+", anew("aged 7 to 12", iter(integers(seed))))
+        assert 10 <= int(low) <= int(high) <= 89
+        hour, tens, unit = (
+            anew("nine forty-five", iter(integers(seed))).replace("-", " ").split(" ")
+        )
+        assert hour in "three four five six seven eight nine".split()
+        assert tens in "twenty thirty forty fifty".split()
+        assert unit
+        assert anew("ten thirty", iter(integers(seed))).split()[0] in (
+            "ten",
+            "eleven",
+            "twelve",
+        )
+        assert anew("5 dollar", iter(integers(seed))) == "1 dollar"
+        assert anew("5 dollars", iter(integers(seed))) != "1 dollars"
+
+
 def test_number_words_are_one_piece_whatever_they_are() -> None:
     """Runs of equal length and kind have one layout, and single words none."""
     one, two = (

@@ -34,6 +34,8 @@ READABLE = profile.load("readable").tokens
         "regards,\n<mark> <young>\nthanks,\n<will>",
         "name: <summer>\ncustomer: <mark>\nuser=<bill>",
         "i live in <mobile>\ncity: <reading>",
+        "it's <may> from accounts, that's <will>",
+        "mr <friend> came, from <rose> - and by <mark>",
     ],
 )
 def test_names_in_lower_case_are_replaced(builtin: Lexicon, text: str) -> None:
@@ -47,6 +49,9 @@ def test_names_in_lower_case_are_replaced(builtin: Lexicon, text: str) -> None:
         "i will mark it, may grant you",
         "call back, call me, hi will you come",
         "thanks for it. thanks, will do. thanks, mark it",
+        "dear friend, hi folks, thanks boss",
+        "it's may already, it is may be late, who can i talk to may i ask",
+        "a past with rose-garden signs, by mark-up",
         "dear all, hello there, hi again",
         "talk to young people, in reading and on mobile",
         "this is long, it's hard, that's fair",
@@ -66,15 +71,45 @@ def test_capitals_beside_cues_are_persons_and_places(builtin: Lexicon) -> None:
         "My name is Naga and I met Misty, Sunny and Bear in Mobile.\n"
         "Name: Summer\nCity: Reading\nNickname: Sunny"
     )
-    words = Tokenizer(builtin, READABLE).words([text])
-    kind = {
-        piece.strip(): kinds.NAMES[flags & kinds.KIND]
-        for piece, flags in zip(words.pieces, words.flags.tolist(), strict=True)
-    }
+    kind = kinds_of(builtin, text)
     for name in ("Naga", "Misty", "Sunny", "Bear", "Summer"):
         assert kind[name] == "person"
     for name in ("Mobile", "Reading"):
         assert kind[name] == "place"
+
+
+def kinds_of(lexicon: Lexicon, text: str) -> dict[str, str]:
+    """Return the kind of each piece of a text."""
+    words = Tokenizer(lexicon, READABLE).words([text])
+    return {
+        piece.strip(): kinds.NAMES[flags & kinds.KIND]
+        for piece, flags in zip(words.pieces, words.flags.tolist(), strict=True)
+    }
+
+
+def test_a_rare_word_in_lower_case_is_a_person_there(builtin: Lexicon) -> None:
+    """Behind titles, "name is" and greetings: never "my name is get"."""
+    text = "dr pepper and mr plum: my name is qzkowal. hi zqbert, name: qzkowals\n"
+    kind = kinds_of(builtin, text)
+    for name in ("pepper", "plum", "qzkowal", "zqbert", "qzkowals"):
+        assert kind[name] == "person"
+    assert kinds_of(builtin, "thanks zqbert much")["zqbert"] == "unknown"
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("tickets came in So I left", "So"),
+        ("it jumps in Second Quarter", "Second"),
+        ("he died in Car Accident", "Car"),
+        ("it was dubbed in English", "English"),
+        ("they met Indian leaders", "Indian"),
+        ("thank you So much", "So"),
+    ],
+)
+def test_words_of_headings_are_no_names(builtin: Lexicon, text: str, word: str) -> None:
+    """Nor function words, adjectives of countries and names of languages."""
+    assert kinds_of(builtin, text)[word] not in ("person", "place")
 
 
 def test_no_cue_is_a_name(builtin: Lexicon) -> None:
@@ -85,6 +120,7 @@ def test_no_cue_is_a_name(builtin: Lexicon) -> None:
         for section in ("given", "function", "family", "places")
         for word in sections.pop(section)
     }
+    del sections["people"], sections["adjectives"]
     cues = {
         word
         for words in sections.values()
