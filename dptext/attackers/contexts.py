@@ -128,8 +128,8 @@ class Passages:
         length = np.sqrt(np.bincount(self._passages, weights**2, self._count))
         self._weights = weights / np.maximum(length, 1e-9)[self._passages]
         self._ends = np.searchsorted(words, np.arange(size + 1))
-        found = inside & replaced
-        keys = passages[found] * size + rows[found]
+        counted = inside & replaced
+        keys = passages[counted] * size + rows[counted]
         keys, self._times = np.unique(keys, return_counts=True)
         self._replaced, self._places = keys % size, np.arange(len(keys))
         self._bounds = np.searchsorted(keys // size, np.arange(self._count + 1))
@@ -151,10 +151,10 @@ class Passages:
         worth = scores[nearest] ** _POWER
         begins, ends = self._bounds[nearest], self._bounds[nearest + 1]
         of_passage, at = expand(worth, begins, ends - begins, self._places)
-        found, places = np.unique(self._replaced[at], return_inverse=True)
+        nearby, places = np.unique(self._replaced[at], return_inverse=True)
         sums = np.bincount(places, of_passage * self._times[at])
         first = np.sort(np.argsort(-sums, kind="stable")[:_NEAR])
-        return found[first], sums[first] / max(float(sums.sum()), _TINY)
+        return nearby[first], sums[first] / max(float(sums.sum()), _TINY)
 
     def near_all(self, rows: Ints, shares: Floats, texts: Ints) -> Near:
         """Return the replaced words near to each text.
@@ -168,15 +168,15 @@ class Passages:
             self.near(rows[inside[begin:end]], shares[inside[begin:end]])
             for begin, end in pairwise(ends.tolist())
         ]
-        counts = [len(found) for found, _ in each]
-        found, sums = (
+        counts = [len(nearby) for nearby, _ in each]
+        nearby, sums = (
             np.concatenate([*parts, np.empty(0, kind)])
             for parts, kind in zip(
                 zip(*each, strict=True), (np.int64, np.float64), strict=True
             )
         )
-        keys = np.repeat(np.arange(count), counts) * (self._size + 1) + found
-        return Near(np.concatenate(([0], np.cumsum(counts))), found, sums, keys)
+        keys = np.repeat(np.arange(count), counts) * (self._size + 1) + nearby
+        return Near(np.concatenate(([0], np.cumsum(counts))), nearby, sums, keys)
 
 
 class Near(NamedTuple):
@@ -207,8 +207,7 @@ def look_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
     if not len(keys):
         return np.zeros(len(wanted))
     at = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    found: Floats = np.where(keys[at] == wanted, values[at], 0.0)
-    return found
+    return np.where(keys[at] == wanted, values[at], 0.0)
 
 
 class Kind(NamedTuple):

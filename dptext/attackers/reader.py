@@ -258,8 +258,8 @@ class Reader:
             before /= np.bincount(words, before, len(view.drawn))[words]
             for power, contexts, triples in self._triples(view):
                 known = contexts[words] >= 0
-                given = contexts[words[known]], rows[known], before[known]
-                context[known] += power * np.log(triples.raised(*given))
+                triple = contexts[words[known]], rows[known], before[known]
+                context[known] += power * np.log(triples.raised(*triple))
         own = np.log(prior) + context
         # All candidates of the draw stay, of the others the likeliest ones.
         order = np.lexsort((-(own + sides), ~from_draw, words))

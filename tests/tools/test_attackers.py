@@ -7,12 +7,14 @@ import json
 import re
 import subprocess
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
-from dptext import models
-from dptext.measures import ladders
+from benchmarks.private_rows import TEXTS
+from dptext import models, open_pipeline
+from dptext.measures import context_risk, ladders
 from tests.cli.running import environment
 from tests.model_server import serving
 from tools import attackers
@@ -94,3 +96,17 @@ def test_wrong_flags_are_refused(tmp_path: Path) -> None:
     ran = run(tmp_path, "--risk", "10%", "--kind", "sentences", "--endpoint", "nowhere")
     assert ran.returncode != 0
     assert "--endpoint: give an address" in ran.stderr
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not TEXTS.is_dir(), reason="no test data")
+def test_a_shipped_cell_is_what_the_command_makes() -> None:
+    """Written words and finds of all attackers in customer reviews under readable."""
+    pipelines = (open_pipeline("readable", each) for each in ({}, {"decoder": "none"}))
+    one = attackers.cell("customer reviews", *pipelines)
+    parts = json.loads(ladders.shipped_attackers().read_bytes())
+    key = context_risk.key_of(open_pipeline("readable"))
+    (shipped,) = (
+        each for each in parts["attackers"][key] if each["kind"] == one.attackers.kind
+    )
+    assert shipped == json.loads(json.dumps(asdict(one.attackers)))
