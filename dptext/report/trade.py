@@ -66,7 +66,10 @@ def stronger(
     option = interface.option
     topics = f"{option('topics')} protects whole texts"
     if document.run.key == "seed":
-        sentence = f"Without {option('seed')} nobody can repeat the draws."
+        sentence = (
+            f"Without {option('seed')} and {option('key-file')} nobody can repeat the "
+            "draws."
+        )
     elif promise.bound.notion is Notion.NONE:
         sentence = f"{option('profile', 'balanced')} has a guarantee; {topics}."
     elif words is None:
