@@ -149,6 +149,15 @@ def test_a_seed_needs_the_texts_to_make_an_output_again(tmp_path: Path) -> None:
     assert "--key-file nobody can repeat" in said["stronger"]["sentence"]
 
 
+def test_advice_does_not_promise_that_epsilon_protects_common_words() -> None:
+    """The copied words leak, which no epsilon limits."""
+    said = sentences("readable", MIXED)["stronger"]
+    assert said == (
+        "--topics protects whole texts; a smaller --epsilon no common word."
+    )
+    assert "common" not in sentences("balanced", MIXED)["stronger"]
+
+
 @pytest.mark.parametrize("language", ["de", "unknown"])
 def test_trials_in_english_tell_nothing_of_another_language(language: str) -> None:
     """A lexicon of another language has no figures of a language model."""
