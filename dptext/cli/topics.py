@@ -34,9 +34,9 @@ _OF_SIZES = (
     "unless you name one. Halves agree: how often both halves of a public text "
     "outside of those that made the topics have the same topic."
 )
-_BELOW_ZERO = (
-    "A share below 0% is that of a rare topic: estimates are right on average, and the "
-    "noise can exceed the share."
+_BEYOND = (
+    "Shares below 0% or above 100% are of rare topics or of few texts: estimates are "
+    "right on average, and the noise can exceed the share."
 )
 
 app = typer.Typer(
@@ -272,8 +272,9 @@ def estimate(
         tables.append((name, before, after))
     plain = [_estimated(first.phrases, *each) for each in tables]
     blocks: list[Block] = [_shares_table(first.phrases, *each) for each in tables]
-    if any(each.share < 0 for _, before, _ in tables for each in before):
-        blocks.append(Paragraph(_BELOW_ZERO, "note"))
+    shares = [each.share for _, before, _ in tables for each in before]
+    if min(shares, default=0.0) < 0.0 or max(shares, default=0.0) > 1.0:
+        blocks.append(Paragraph(_BEYOND, "note"))
     page = Page("Shares of topics", [Section("Estimates", blocks)])
     screen.deliver({"tables": plain}, as_json, page, html=pages.html)
 

@@ -148,8 +148,7 @@ class Language:
         if self._lower > _LOWER * self._texts:
             self._warn(
                 f"{self._lower} {of_all}: no capitals. Names that are common words "
-                '("mark", "rose") stay there without a title, greeting or the like '
-                f"before them: {_LOWER_SHARE} of persons in three public corpora"
+                f'("mark") may stay there: {_LOWER_SHARE} of persons in public corpora'
             )
 
 

@@ -263,6 +263,7 @@ def view(result: Plan) -> Page:
             "it on public texts"
         ),
         common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
+        leaves_words=protection.leaves_words(result.guarantee),
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",
         profile=result.profile,
@@ -333,7 +334,8 @@ def _figures(
     if result.changed is not None:
         is_decoded = result.guarantee.scope.decoder != "none"
         drawn = " as drawn, before decoding" if is_decoded else ""
-        of = "words" if result.copied is None else "replaced words"
+        leaves = protection.leaves_words(result.guarantee)
+        of = "replaced words" if leaves else "words"
         of = of if result.topics is None else "texts get another topic"
         yield "changed", f"{figures.about(result.changed)} of {of}{drawn}"
     if result.deniability is not None:

@@ -113,6 +113,11 @@ class Risk:
         """Return the success of an attacker who sees all that the output shows."""
         return max(self.success, self.success_with_form or 0.0)
 
+    @property
+    def least(self) -> float:
+        """Return the same, or the lower limit of it where the success is estimated."""
+        return self.shown if self.low is None else self.low
+
 
 def measure(
     mechanism: Mechanism,

@@ -14,7 +14,7 @@ from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.figures import count
 from dptext.report.interface import COMMAND_LINE, Interface
-from dptext.report.protection import Basis, fitness, is_of_topics
+from dptext.report.protection import Basis, fitness, number_of_topics
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.signatures import UNSIGNED
@@ -85,14 +85,14 @@ def sending(
         return AnswerLine("sending", sentence)
     private, layout = document.private, document.run.layout
     parts = []
-    if unchanged != [] and layout.fields is not None:
+    if (unchanged is None or len(unchanged)) and layout.fields is not None:
         parts.append("the unchanged columns")
     if Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected:
         parts.append("the common words")
     if layout.pseudonyms:
         parts.append("the pseudonyms")
-    if is_of_topics(document):
-        parts.append("the topic of each text")
+    if topics := number_of_topics(document):
+        parts.append("the topic of each text" if topics == 1 else "the topics")
     sentence = f"May {series(tuple(parts))} leave? " if parts else ""
     if document.vectors is None:
         # A public report does not tell how many there are.
@@ -145,7 +145,10 @@ def again(
             "The same input, settings and key give this output again, at no further "
             "cost."
         ),
-        "seed": "Anyone who knows or guesses the seed can make this output again.",
+        "seed": (
+            "Anyone who has the texts and knows or guesses the seed can make this "
+            "output again."
+        ),
     }[document.run.key]
     scope = document.guarantee.scope
     if document.run.key == "key-file" and scope.strategy is not Strategy.DATA_SET:

@@ -52,8 +52,10 @@ from dptext.report.protection import (
     fitness,
     for_whom,
     is_of_topics,
+    leaves_words,
     names,
     not_anonymous,
+    number_of_topics,
     protection,
 )
 from dptext.report.sections import Private, WordSection, treatment
@@ -163,8 +165,7 @@ def _attack_lines(document: Document, interface: Interface) -> Iterator[AnswerLi
             "original", original_row(document.guarantee.bound.text_loss.total)
         )
         if private is not None:
-            common = Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected
-            yield _meaning(private, common=common)
+            yield _meaning(private, leaves=leaves_words(document.guarantee))
 
 
 def run_warnings(document: Document) -> tuple[str, ...]:
@@ -282,7 +283,7 @@ def _output(document: Document, released: RunOutputs) -> AnswerLine:
         sentence = f"texts{named} became topics"
     short = sentence
     if private is not None:
-        each, topics = advice.unit(document), is_of_topics(document)
+        each, topics = advice.unit(document), number_of_topics(document)
         sentence, figures = counted(private, each, named, topics=topics)
         short, _ = counted(private, each, named, topics=topics, brief=True)
     figures["fields"] = layout.fields
@@ -342,7 +343,9 @@ def _unchanged(document: Document, released: RunOutputs) -> AnswerLine:
     if document.words is not None and document.words.common is not None:
         figures["common"] = document.words.common
         share = whole(document.words.common)
-        parts.append(f"common words are about {share} of the words of public texts")
+        parts.append(
+            f"about {share} of words are common by the frequencies of the lexicon"
+        )
     return AnswerLine("unchanged", f"{'; '.join(parts) or 'nothing'}.", figures, short)
 
 
@@ -403,6 +406,7 @@ def attackers_on(
         other_language=counts is not None and counts.other_language,
         rewritten=counts is not None and counts.describes == "rewritten texts",
         common=Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected,
+        leaves_words=leaves_words(document.guarantee),
         classes=Unprotected.CLASSES in document.guarantee.scope.unprotected,
         decoded=document.guarantee.scope.decoder != "none",
         measured_by=measured_by,
@@ -437,10 +441,10 @@ def topic_lines(
     ]
 
 
-def _meaning(private: Private, *, common: bool) -> AnswerLine:
+def _meaning(private: Private, *, leaves: bool) -> AnswerLine:
     """Say how much changed and how much of the meaning is left.
 
-    common: common words are unchanged, and figures are of the replaced ones.
+    leaves: words of some kind are unchanged, and figures are of the replaced ones.
     """
     assert private.words is not None
     metrics = private.words.metrics
@@ -449,10 +453,10 @@ def _meaning(private: Private, *, common: bool) -> AnswerLine:
     meaning, near = of_meaning.get("share_kept"), of_meaning.get("mean_cosine")
     parts = []
     if isinstance(changed, float):
-        of = "replaced words" if common else "words"
+        of = "replaced words" if leaves else "words"
         parts.append(f"{whole(changed)} of {of} changed")
     if isinstance(meaning, float):
-        of = "their" if common else "the"
+        of = "their" if leaves else "the"
         # Below 0 they are less near than texts of other rows: by chance.
         parts.append(f"{whole(max(meaning, 0.0))} of {of} meaning left")
     elif isinstance(near, float):

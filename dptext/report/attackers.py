@@ -160,8 +160,10 @@ class Attackers:
     other_language: bool = False
     #: Texts were written anew: no written word stands for an original one.
     rewritten: bool = False
-    #: Common words are copied: figures are of the other words.
+    #: Common words are copied.
     common: bool = False
+    #: Words of some kind are copied, common ones or others: figures leave them out.
+    leaves_words: bool = False
     #: Words of some classes are drawn whatever they were: figures leave them out.
     classes: bool = False
     #: A decoder writes other words than those that were drawn.
@@ -180,14 +182,14 @@ class Attackers:
     @property
     def trial(self) -> tuple[str, Trial] | None:
         """Return the trial of a large language model with its profile, if any."""
-        if self.seeded or self.other_language:
+        if self.seeded or self.other_language or self.language not in ("", "en"):
             return None
         return language_models.trial_for(self.profile, common=self.common)
 
     @property
     def words(self) -> str:
         """Name the words behind the figures."""
-        if not self.common:
+        if not self.leaves_words:
             return "words"
         apart = " (names apart)" if self.classes else ""
         return f"replaced words{apart}"
@@ -334,7 +336,7 @@ def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
     if known.decoded:
         seen += ", before decoding"
     most = "" if risk.low is None else "at most "
-    words = "replaced words" if known.common else "words"
+    words = "replaced words" if known.leaves_words else "words"
     sentence = (
         f"Right for {most}{exact(success)} of {words}, from {seen}; {unseen}, "
         f"{exact(without)}."

@@ -21,12 +21,13 @@ _OTHERS = {
 
 
 def counted(
-    private: Private, unit: str, named: str, *, topics: bool, brief: bool = False
+    private: Private, unit: str, named: str, *, topics: int, brief: bool = False
 ) -> tuple[str, JsonObject]:
     """Say how many records, words, topics or vectors there were.
 
-    unit: a record in a word; named: the fields, with "of" before them; brief: count
-    all that was drawn by class or form in one number.
+    unit: a record in a word; named: the fields, with "of" before them; topics: how
+    many a text becomes, 0 without topics; brief: count all that was drawn by class or
+    form in one number.
     """
     figures: JsonObject = {"records": private.records, "left_out": private.faults}
     parts = [_numbered(private.records, unit)]
@@ -34,8 +35,9 @@ def counted(
         parts.append(f"{_numbered(private.faults, unit)} left out as unreadable")
     words, vectors = private.words, private.vectors
     if topics:
-        became = "became a topic" if private.texts == 1 else "became a topic each"
-        parts.append(f"{_numbered(private.texts, 'text')}{named} {became}")
+        became = "a topic" if topics == 1 else f"a set of {topics} topics"
+        each = "" if private.texts == 1 else " each"
+        parts.append(f"{_numbered(private.texts, 'text')}{named} became {became}{each}")
         figures |= {"texts": private.texts}
     elif words is not None:
         sentences, of_words = _counted_words(words, named, brief=brief)
@@ -43,15 +45,22 @@ def counted(
         figures |= of_words | {"texts": private.texts}
         figures["unchanged_texts"] = words.unchanged_texts
         if words.unchanged_texts:
-            verb = "is" if words.unchanged_texts == 1 else "are"
-            unchanged = (
-                f"{count(words.unchanged_texts)} of {count(private.texts)} texts"
-            )
-            return f"{', '.join(parts)}; {unchanged} {verb} unchanged", figures
+            unchanged = _unchanged_texts(words, private.texts)
+            return f"{', '.join(parts)}; {unchanged} unchanged", figures
     elif vectors is not None:
         parts.append(f"{_numbered(vectors.vectors, 'vector')}{named}")
         figures |= {"vectors": vectors.vectors, "words": vectors.words}
     return ", ".join(parts), figures
+
+
+def _unchanged_texts(words: WordCounts, texts: int) -> str:
+    """Say how many texts are unchanged, of those that are not empty."""
+    same, compared = words.unchanged_texts, words.unchanged_texts + words.changed_texts
+    which = "" if compared == texts else " not empty"
+    if compared == 1:
+        return f"the only text{which} is"
+    verb = "is" if same == 1 else "are"
+    return f"{count(same)} of {count(compared)} texts{which} {verb}"
 
 
 def _counted_words(

@@ -88,8 +88,7 @@ class Basis:
         """Tell whether the best guess of a word from one draw is mostly right."""
         if self.topics or self.risk is None:
             return False
-        low = self.risk.shown if self.risk.low is None else self.risk.low
-        return low >= _MOST
+        return self.risk.least >= _MOST
 
 
 def fitness(basis: Basis) -> tuple[str, Tone]:
@@ -119,7 +118,7 @@ def _most_open_use(basis: Basis) -> str:
     """Name the use with the most readers for which a protected release is fit."""
     promise, limits = basis.promise, basis.limits
     protects_texts = _is_within(promise.bound.text_loss.total)
-    is_whole = not _leaves_words(promise)
+    is_whole = not leaves_words(promise)
     if Unprotected.COMMON_WORDS in promise.scope.unprotected:
         return "Hand it at most to people under contract; do not publish it."
     if basis.topics and protects_texts:
@@ -234,23 +233,28 @@ def _worth(promise: Statement, document: Document | None, unit: str) -> str:
         near, far, meaning = _near_and_far(promise, unit)
         worth = _among_similar(promise).capitalize()
         guess = ""
-        if document is not None and document.risk and is_mostly_guessed(document):
-            guess = f". An attacker can guess {whole(document.risk)} of words"
+        if document is not None and is_mostly_guessed(document):
+            guess = f". An attacker can guess {_guessed(document)}"
         return f"{worth} of {near} from each other, none of {far}{meaning}{guess}"
     if word is Strength.GROWS:
         return f"The longer its text, the less a {unit} is protected"
     certain = "hardly ever" if promise.bound.delta else "never"
     how, guess = _WORDS[word].capitalize(), "can guess"
-    if (
-        document is not None
-        and document.risk is not None
-        and is_mostly_guessed(document)
-    ):
-        how = "Hardly any protection"
-        guess = f"can guess {whole(document.risk)} of words"
-    elif unit == "word" and _leaves_words(promise):
-        guess = "can guess a replaced word"
-    return f"{how}. An attacker {guess}, but {certain} be certain"
+    proved = f"a {unit}"
+    if document is not None and is_mostly_guessed(document):
+        how, guess = "Hardly any protection", f"can guess {_guessed(document)}"
+        proved = "one"
+    elif unit == "word" and leaves_words(promise):
+        guess, proved = "can guess a replaced word", "one"
+    return f"{how}. An attacker {guess}, but the output {certain} proves {proved}"
+
+
+def _guessed(document: Document) -> str:
+    """Return the share of words that the best guess from one draw finds, or more."""
+    assert document.words is not None
+    assert document.words.risk is not None
+    words = "replaced words" if leaves_words(document.guarantee) else "words"
+    return f"at least {whole(document.words.risk.least)} of {words}"
 
 
 def _near_and_far(promise: Statement, unit: str) -> tuple[str, str, str]:
@@ -272,9 +276,16 @@ def _among_similar(promise: Statement) -> str:
     return _WORDS.get(worth, "no meaningful protection")
 
 
+def number_of_topics(document: Document) -> int:
+    """Return how many topics each text became, 0 without topics."""
+    if document.words is None or document.words.topics is None:
+        return 0
+    return document.words.topics.together
+
+
 def is_of_topics(document: Document) -> bool:
     """Tell whether whole texts became topics."""
-    return document.words is not None and document.words.topics is not None
+    return number_of_topics(document) > 0
 
 
 def is_of_texts(document: Document) -> bool:
@@ -301,7 +312,7 @@ def _protects(limit: SubjectLimit) -> bool:
     return limit.nats <= MAX_MEANINGFUL_TEXT_LOSS and not limit.delta
 
 
-def _leaves_words(promise: Statement) -> bool:
+def leaves_words(promise: Statement) -> bool:
     """Tell whether words stay by design, of which no ledger counts a loss."""
     return not VISIBLE_WORDS.isdisjoint(promise.scope.unprotected)
 
@@ -331,11 +342,11 @@ def _people(
 
 def _people_by_ledger(promise: Statement, limit: SubjectLimit) -> AnswerLine:
     """Return the guarantee for all words of a person that a ledger records."""
-    is_protected = _protects(limit) and not _leaves_words(promise)
+    is_protected = _protects(limit) and not leaves_words(promise)
     figures = _person_figures(promise)
     figures |= {"limit": limit.nats, "protected_as_a_whole": is_protected}
     field, nats = plain_name(limit.field), bound(limit.nats)
-    if _leaves_words(promise):
+    if leaves_words(promise):
         sentence = (
             "Not protected: words that are not replaced may tell who it is, and the "
             f'ledger counts replaced ones alone (each "{field}" loses at most {nats} '
@@ -367,7 +378,7 @@ def for_whom(document: Document) -> AnswerLine:
     elif (
         recorded is not None
         and _protects(recorded.limits)
-        and not _leaves_words(promise)
+        and not leaves_words(promise)
     ):
         sentence = "Each person, within the limit of the ledger."
     elif _is_within(promise.bound.text_loss.total):

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 import msgspec
 
 from dptext import cache
+from dptext.guarantees.claims import Unprotected
 from dptext.measures.context_risk import InContext
 from dptext.measures.ladders import Rung, shipped_attackers
 from dptext.report.answer_line import AnswerLine
@@ -66,7 +67,10 @@ def stronger(
     option = interface.option
     topics = f"{option('topics')} protects whole texts"
     if document.run.key == "seed":
-        sentence = f"Without {option('seed')} nobody can repeat the draws."
+        sentence = (
+            f"Without {option('seed')} and {option('key-file')} nobody can repeat the "
+            "draws."
+        )
     elif promise.bound.notion is Notion.NONE:
         sentence = f"{option('profile', 'balanced')} has a guarantee; {topics}."
     elif words is None:
@@ -77,6 +81,9 @@ def stronger(
         if interface.is_python:
             ledger = "a ledger (dptext sanitize) limits the total of a person"
         sentence = f"A smaller {interface.name('epsilon')}, as of {strong}; {ledger}."
+    elif Unprotected.COMMON_WORDS in promise.scope.unprotected:
+        smaller = _smaller_risk(document, interface)
+        sentence = f"{topics}; {smaller[0].lower()}{smaller[1:]} no common word."
     else:
         sentence = f"{_smaller_risk(document, interface)}; {topics}."
     yield AnswerLine("stronger", sentence)

@@ -101,8 +101,8 @@ def original_sentence(
         return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
     sentence = (
         f"Someone with {count(topics.originals)} originals picks the right one in at "
-        f"most {percent(topics.picked)} of cases, after the most telling output in "
-        f"{percent(topics.picked_after)}, and of only two in "
+        f"most {percent(topics.picked)} of cases, after the most telling output in at "
+        f"most {percent(topics.picked_after)}, and of only two in at most "
         f"{percent(topics.picked_of_two)}. Unchanged fields"
         f"{'' if shuffled else ', or the order,'} can give a row away."
     )

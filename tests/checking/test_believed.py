@@ -321,6 +321,32 @@ COMPARED_EDITS: dict[str, tuple[str, Edit]] = {
         put("run.layout.pseudonyms", ["who", "id"]),
     ),
 }
+# Names of fields that the file does not contradict.
+UNSEEN: dict[str, tuple[str, Edit]] = {
+    "a field left out that never was": (
+        "out.jsonl",
+        put("run.layout.dropped", ["n", "diagnosis"]),
+    ),
+    "no field left out": ("out.jsonl", put("run.layout.dropped", [])),
+    "no pseudonyms": ("keyed.jsonl", put("run.layout.pseudonyms", [])),
+    "pseudonyms that never were": (
+        "keyed.jsonl",
+        put("run.layout.pseudonyms", ["who", "insurance"]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", UNSEEN)
+def test_names_that_contradict_nothing_pass(made: Made, case: str) -> None:
+    """The page says so: `check` sees the copy, not the fields of the original."""
+    page = Path(__file__).parents[2] / "docs" / "checking.md"
+    assert "contradict nothing and pass" in " ".join(page.read_text("utf-8").split())
+    name, edit = UNSEEN[case]
+    report = made.rewritten(name, edit)
+    assert json.loads(report) != made.report(name)
+    assert made.findings(name, report) == []
+
+
 # Contradictions that settings, layout and file show together.
 SIBLINGS: dict[str, tuple[str, Edit]] = {
     "a column that was left out": ("out.csv", put("run.layout.dropped", ["n"])),

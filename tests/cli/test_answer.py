@@ -26,7 +26,7 @@ from tests.report.pages import internal_report
 
 LINES = 19
 COLUMNS = 80
-GIVEN = b'{"id":1,"text":"the film was good","who":{"name":"A B","age":7}}\n' * 3
+GIVEN = b'{"id":1,"text":"The film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"same word", "stronger", "meaning", "one guess"}
 VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
@@ -313,7 +313,9 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
     assert plain["same_word"]["found"] == [min(written), max(written)]
     assert parts["original"] == "Anyone who has an original text can find its row."
     assert plain["words"]["epsilon"] == report["guarantee"]["bound"]["epsilon"]
-    assert parts["words"].endswith("but never be certain (LDP, epsilon 9.5).")
+    assert parts["words"].endswith(
+        "but the output never proves a word (LDP, epsilon 9.5)."
+    )
     assert parts["people"].startswith("Not protected. ")
     assert plain["meaning"]["sentence"].endswith(
         "of the meaning left (do not publish)."
@@ -342,7 +344,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
             "original",
             "may find its row by the number of words",
         ),
-        (("--seed", "1"), "again", "Anyone who knows or guesses the seed"),
+        (("--seed", "1"), "again", "knows or guesses the seed"),
         ((), "again", "Do not release twice: a second version weakens protection"),
         (("--seed", "1"), "sending", "Do not send it unless you could send the"),
         (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
@@ -372,7 +374,8 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         (
             ("--mechanism", "gaussian"),
             "words",
-            "but hardly ever be certain (approximate LDP, epsilon 3, delta",
+            "but the output hardly ever proves a word (approximate LDP, epsilon 3, "
+            "delta",
         ),
     ],
 )

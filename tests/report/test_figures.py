@@ -174,7 +174,7 @@ def test_words_close_on_chains_are_not_called_similar(tmp_path: Path) -> None:
     risk = {"baseline": 0.1, "success": 0.9}
     guessed = changed(document, words__risk=risk)
     sentence = protection.protection(guessed.guarantee, guessed)[0].sentence
-    assert "An attacker can guess 90% of words (" in sentence
+    assert "An attacker can guess at least 90% of words (" in sentence
 
 
 def test_unchanged_fields_are_named(tmp_path: Path) -> None:
