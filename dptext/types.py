@@ -392,7 +392,7 @@ class Constant:
             return self._bound
         raise UnprovenError(
             f"the bound of these settings holds for {_NAMED[self._inputs]}, not for "
-            f"{_NAMED[inputs]}; give --pool word or other settings (of laplace "
+            f"{_NAMED[inputs]}; give the pool word, or other settings (of laplace "
             "mechanism.metric=space)"
         )
 

@@ -33,6 +33,7 @@ from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
 from dptext.formats._fields import Columns, is_header, is_plain, pseudonym_input
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -317,7 +318,8 @@ def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
         return []
     shown = ", ".join(map(repr, copied)) if is_header(copied) else f"{len(copied)}"
     return [
-        f"columns hidden in Excel that the copy shows: {shown} (--drop leaves one out)"
+        f"columns hidden in Excel that the copy shows: {shown} ({option('drop')} "
+        "leaves one out)"
     ]
 
 
