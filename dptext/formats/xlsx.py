@@ -237,6 +237,17 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(meant, text)
 
 
+def _joined(element: Any) -> str:
+    """Return the text of runs; an escape lies within one of them."""
+    from openpyxl.cell.text import Text
+
+    text: Any = Text.from_tree(element)
+    runs = [run or "" for run in (text.t, *(each.t for each in text.r))]
+    whole: str = "".join(runs)
+    meant = "".join(map(_unescaped, runs))
+    return whole if _unescaped(whole) == meant else _escaped(meant)
+
+
 def _fitting(text: str) -> str:
     """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
     if 2 * len(text) <= _LONGEST:
@@ -330,7 +341,6 @@ def _workbook(stream: BinaryIO) -> Workbook:
     damage: other programs read such workbooks, which hold their strings in the cells.
     openpyxl takes a part of some escapes out of that table, so it is read here.
     """
-    from openpyxl.cell.text import Text
     from openpyxl.packaging.manifest import Override
     from openpyxl.reader.excel import ExcelReader
     from openpyxl.xml.constants import (
@@ -349,8 +359,7 @@ def _workbook(stream: BinaryIO) -> Workbook:
             with self.archive.open(table.PartName[1:]) as source:
                 for _, element in iterparse(source):
                     if element.tag == f"{{{SHEET_MAIN_NS}}}si":
-                        string: Any = Text.from_tree(element)
-                        self.shared_strings.append(string.content)
+                        self.shared_strings.append(_joined(element))
                         element.clear()
 
         def read_manifest(self) -> None:
@@ -447,6 +456,9 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             last = number
             cells: list[SheetCell | None] = []
             for cell, part in zip(parsed, element, strict=True):
+                string = part.find(_reader.INLINE_STRING)
+                if string is not None and len(string) > 1:  # of runs
+                    cell["value"] = _joined(string)
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
                     cells.append(_cell(sheet, cell))
