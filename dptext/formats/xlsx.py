@@ -455,10 +455,9 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
                 )
             last = number
             cells: list[SheetCell | None] = []
-            for cell, part in zip(parsed, element, strict=True):
-                string = part.find(_reader.INLINE_STRING)
-                if string is not None and len(string) > 1:  # of runs
-                    cell["value"] = _joined(string)
+            for cell, part in zip(
+                map(_with_runs, parsed, element), element, strict=True
+            ):
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
                     cells.append(_cell(sheet, cell))
@@ -471,6 +470,15 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             element.clear()
             if cells:
                 yield FileRow(number, tuple(cells), is_hidden)
+
+
+def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
+    """Return a parsed cell, with the text of its runs if it has some."""
+    from openpyxl.worksheet._reader import INLINE_STRING
+
+    string = element.find(INLINE_STRING)
+    is_whole = string is None or len(string) < 2
+    return parsed if is_whole else parsed | {"value": _joined(string)}
 
 
 def _is_hidden(element: Any) -> bool:
