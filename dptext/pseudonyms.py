@@ -53,18 +53,15 @@ class Pseudonyms:
         return _PREFIX + base64.b32encode(digest).decode("ascii").lower()
 
 
-def check(key: RunKey, option: str = option("key-file", "FILE")) -> None:
-    """Raise UsageError for a public key, or one that other runs do not have.
-
-    The message names the option of the key.
-    """
+def check(key: RunKey) -> None:
+    """Raise UsageError for a public key, or one that other runs do not have."""
     if key.origin == "seed":
         raise UsageError(
             "pseudonyms: anyone who knows or guesses the seed can test values; give "
-            f"{option} in the place of the seed"
+            f"{option('key-file', 'FILE')} in the place of the seed"
         )
     if key.origin != "key-file":
-        raise UsageError(f"a pseudonym {_NEEDS_KEY} {option}")
+        raise UsageError(f"a pseudonym {_NEEDS_KEY} {option('key-file', 'FILE')}")
 
 
 def is_token(text: str) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import lru_cache
 from typing import Annotated, Any
@@ -188,78 +188,6 @@ class Fault:
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
-    """The parts of a record that are texts, and the layout of its file."""
-
-    #: Dotted paths or names of columns; () where none is selected.
-    fields: tuple[str, ...] = ("text",)
-    id_field: str | None = None
-    #: fail | pass: of an absent or null field.
-    missing: str = "fail"
-    delimiter: str | None = None
-    quoting: bool = True
-    header: bool = True
-    max_record_bytes: int = 16 * 2**20
-    subject_field: str | None = None
-    #: One of dptext.streams.known_encoding; None: UTF-8.
-    encoding: str | None = None
-    #: Lines before a table, which no output has.
-    skip_lines: int = 0
-    #: Every record of JSON is a string, which is its text.
-    strings: bool = False
-    #: backslash | none: the meaning of a backslash in a table.
-    escapes: str | None = None
-    #: Fields that the output leaves out.
-    dropped: tuple[str, ...] = ()
-    #: Fields with values that become keyed tokens (dptext.pseudonyms).
-    pseudonyms: tuple[str, ...] = ()
-
-    @property
-    def quotes(self) -> bool:
-        """Tell whether quotes enclose fields; where backslashes escape, none do."""
-        return self.quoting and self.escapes != "backslash"
-
-    @property
-    def named(self) -> tuple[str | None, ...]:
-        """Return all fields that are selected: texts, id, subject and changed ones."""
-        return (*self.fields, self.id_field, self.subject_field, *self.changed)
-
-    def output_selection(self) -> Selection:
-        """Return the selection that reads the output, which lacks the dropped fields.
-
-        Without a header, columns have other numbers where one before them is left out.
-        """
-        decimal = () if self.header else filter(str.isdecimal, self.dropped)
-        gone = set(map(int, decimal))
-
-        def renamed(name: str) -> str:
-            if not (gone and name.isdecimal()):
-                return name
-            return str(int(name) - sum(each < int(name) for each in gone))
-
-        name = self.id_field
-        is_gone = any(f"{name}.".startswith(f"{each}.") for each in self.dropped)
-        return replace(
-            self,
-            fields=tuple(map(renamed, self.fields)),
-            pseudonyms=tuple(map(renamed, self.pseudonyms)),
-            dropped=(),
-            skip_lines=0,
-            id_field=None if name is None or is_gone else renamed(name),
-        )
-
-    def without_fields(self) -> Selection:
-        """Return the layout alone, without any selected field."""
-        without = replace(self, id_field=None, subject_field=None)
-        return replace(without, fields=(), dropped=(), pseudonyms=())
-
-    @property
-    def changed(self) -> tuple[str, ...]:
-        """Return the fields that are left out or replaced by pseudonyms."""
-        return (*self.dropped, *self.pseudonyms)
-
-
-@dataclass(frozen=True, slots=True)
 class Words:
     """A batch of r texts as p pieces and n words (ragged: data and ends)."""
 
@@ -392,7 +320,7 @@ class Constant:
             return self._bound
         raise UnprovenError(
             f"the bound of these settings holds for {_NAMED[self._inputs]}, not for "
-            f"{_NAMED[inputs]}; give --pool word or other settings (of laplace "
+            f"{_NAMED[inputs]}; give the pool word, or other settings (of laplace "
             "mechanism.metric=space)"
         )
 

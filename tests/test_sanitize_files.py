@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 import dptext
 from dptext import formats
+from dptext.engine import pool
 from dptext.errors import InputError, OutputError, UsageError
 from tests.cli.running import here, lexicon
 
@@ -189,3 +191,56 @@ def test_arguments_of_other_kinds_are_refused(
     with pytest.raises((UsageError, TypeError), match=reason):
         dptext.sanitize_files(paths, **({"fields": "body"} | given))
     assert {path.name for path in tmp_path.iterdir()} == {"in.csv", "in.txt"}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "arguments", "said"),
+    [
+        (
+            "in.csv",
+            "a,b\n1,x\n",
+            {"fields": "b", "pseudonym": "a"},
+            "give it with key=",
+        ),
+        ("in.txt", "a text\n", {"fields": "b"}, "as in format='csv'"),
+        ("in.jsonl", '{"b": {"c": "x"}}\n', {"fields": "b"}, "fields='b.NAME'"),
+        (
+            "in.csv",
+            "a report\n\na,b\n1,x\n",
+            {"fields": "b"},
+            "`dptext sanitize --skip-lines 2`",
+        ),
+        ("in.jsonl", '{"b": 1}\n', {"fields": "b", "jobs": 2}, "on_error='skip'"),
+    ],
+)
+@pytest.mark.parametrize("copies", [True, False], ids=["fork", "spawn"])
+def test_errors_name_arguments(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    *,
+    name: str,
+    content: str,
+    arguments: dict[str, Any],
+    said: str,
+    copies: bool,
+) -> None:
+    """Also from other processes; an option without an argument is the command's."""
+    monkeypatch.setattr(pool, "_can_copy", lambda: copies)
+    file = tmp_path / name
+    file.write_text(content * 2000 if "jobs" in arguments else content)
+    with pytest.raises((InputError, UsageError)) as refused:
+        dptext.sanitize_files(
+            file, tmp_path / f"out.{name}", lexicon=lexicon(tmp_path), **arguments
+        )
+    assert said in str(refused.value)
+    assert " --" not in str(refused.value).replace("`dptext sanitize --", "")
+
+
+def test_warnings_name_arguments(tmp_path: Path, settings: dict[str, Any]) -> None:
+    """A value of a key is of its type, not its spelling."""
+    (tmp_path / "in.csv").write_text("a,b\n1,NULL\n")
+    keeps = r"overrides={'tokens': {'keep': {'patterns': ['^(NULL|NA)$']}}} keeps"
+    with pytest.warns(UserWarning, match=re.escape(keeps)):
+        dptext.sanitize_files(
+            tmp_path / "in.csv", tmp_path / "out.csv", fields="b", **settings
+        )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -408,3 +409,57 @@ def test_no_idioms_of_this_project_alone() -> None:
         or (folder == "dptext" and is_unnamed(node))
     ]
     assert not found, "write values one by one; name the arguments of a call with five"
+
+
+def called_at_import(tree: ast.AST) -> Iterator[str]:
+    """Give the names of functions that a module calls while it is imported."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            yield node.func.id
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            for each in (*node.args.defaults, *filter(None, node.args.kw_defaults)):
+                yield from called_at_import(ast.Expression(each))
+        else:
+            yield from called_at_import(node)
+
+
+def test_no_import_words_a_message() -> None:
+    """It would name options of the command line in messages of Python, too."""
+    words = {"option", "noun", "unit", "current", "refuse_both"}
+    assert not {
+        name for name, tree in modules().items() if words & set(called_at_import(tree))
+    }
+
+
+#: Modules that print for the command line alone.
+BY_COMMANDS = ("cli", "checking", "models", "evaluation")
+
+
+def test_messages_of_python_name_no_option_of_commands() -> None:
+    """`option` and `noun` of dptext.run.interface write them, and help is free."""
+    found = []
+    for name, tree in modules().items():
+        if name.startswith(BY_COMMANDS):
+            continue
+        helps = {
+            id(part)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Call)
+            and isinstance(node.func, ast.Name)
+            and node.func.id in {"Option", "MissingExtra"}
+            for part in ast.walk(node)
+        } | {
+            id(node.value)
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        }
+        found += [
+            f"{name}: {node.value}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and id(node) not in helps
+            # Commands that are written whole are the same in every interface.
+            and re.search(r"^(?!.*(dptext|wsl) ).*(?<![\w-])--[a-z]{2}", node.value)
+        ]
+    assert found == []

@@ -24,7 +24,7 @@ from typer.core import TyperCommand, TyperGroup
 from dptext import streams
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
-from dptext.errors import UsageError
+from dptext.errors import DptextError, UsageError
 from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
 from dptext.run.values import BadValue
 
@@ -163,7 +163,8 @@ class Command(_Plain, TyperCommand):
         else:
             _print_sources(settings)
             _name_kept(ctx.params, ctx.meta[_REPLACED])
-        return super().invoke(ctx)
+        with _sources_named(settings):
+            return super().invoke(ctx)
 
     def _needs(self, ctx: Parsed) -> dict[str, Needs]:
         """Return the needs of the options that are typed, with another value.
@@ -317,6 +318,23 @@ def _describe_sources(settings: dict[str, Setting]) -> str:
     for name, each in sorted(settings.items()):
         names.setdefault(each.source, []).append(name)
     return "; ".join(f"from {key}: {', '.join(names[key])}" for key in names)
+
+
+@contextlib.contextmanager
+def _sources_named(settings: dict[str, Setting]) -> Iterator[None]:
+    """Have an error say which of the options that it names were not typed, and why."""
+    try:
+        yield
+    except DptextError as error:
+        options = set(re.findall(r"--([a-z-]+)", str(error)))
+        named = {
+            name: each
+            for name, each in settings.items()
+            if name.replace("_", "-") in options
+        }
+        if named:
+            error.args = (f"{error} ({_describe_sources(named)})",)
+        raise
 
 
 def _print_sources(settings: dict[str, Setting]) -> None:

@@ -141,10 +141,10 @@ class Fields:
             count = f"{self._null_marks} texts{where} are null marks"
             if self._null_marks == 1:
                 count = f"1 text{where} is a null mark"
+            keeps = option("set", 'tokens.keep.patterns=["^(NULL|NA)$"]')
             self._warn(
-                f"{count} such as NULL, NA or \\N, and became other words; --set "
-                "'tokens.keep.patterns=[\"^(NULL|NA)$\"]' keeps such texts (not #N/A "
-                "or <NA>) and shows where they stand"
+                f"{count} such as NULL, NA or \\N, and became other words; {keeps} "
+                "keeps such texts (not #N/A or <NA>) and shows where they stand"
             )
 
     def _warn_of_copies(self) -> None:

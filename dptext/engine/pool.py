@@ -33,6 +33,7 @@ import numpy as np
 from dptext import failures
 from dptext.engine.job import Task
 from dptext.errors import DptextError
+from dptext.run.interface import Interface, current, shown_in
 
 # Batches under way for each worker: one in work, one waiting.
 _AHEAD = 2
@@ -67,7 +68,7 @@ def started(
             warnings.simplefilter("ignore", DeprecationWarning)
             for _ in range(jobs):
                 ours, theirs = context.Pipe()
-                process = context.Process(target=_serve, args=(theirs, make))
+                process = context.Process(target=_serve, args=(theirs, make, current()))
                 with theirs:
                     process.start()
                 stack.callback(process.join)
@@ -190,8 +191,15 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> None:
-    """Carry out tasks in a worker process; setup that may fail is in the first task."""
+def _serve(
+    tasks: Connection,
+    make: Callable[[], Callable[[Task], object]],
+    interface: Interface,
+) -> None:
+    """Carry out tasks in a worker process; setup that may fail is in the first task.
+
+    interface: that of the process which started it, for its messages.
+    """
     begin()
     make = cache(make)
     while True:
@@ -200,7 +208,7 @@ def _serve(tasks: Connection, make: Callable[[], Callable[[Task], object]]) -> N
         except EOFError:
             return
         try:
-            with failures.describe_failure():
+            with failures.describe_failure(), shown_in(interface):
                 answer = make()(task)
         except Exception as error:
             answer = error

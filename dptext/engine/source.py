@@ -170,7 +170,7 @@ def _without_magic(job: Job, head: bytes) -> str:
         name, delimiter = table
         shown = option("format", name)
         if delimiter in ";|":
-            shown += f" {option('delimiter', repr(delimiter))}"
+            shown += f" {option('delimiter', delimiter)}"
         raise UsageError(
             f"{first} looks like a table: give {shown} "
             f"{option('field', 'NAME')}, or {option('format', 'text')} if each line is "

@@ -218,9 +218,12 @@ def check_needs(needs: Mapping[str, Needs], inputs: Sequence[Format]) -> None:
         if not any(getattr(each, need.quality) for each in inputs):
             names = " and ".join(sorted({format.name for format in inputs}))
             shown = noun(_SPELLED.get(name, name.replace("_", "-")))
+            advice = "leave it out"
+            if need.example:
+                example = option("format", need.example)
+                advice += f", or name the format of the input, as in {example}"
             raise UsageError(
-                f"{shown}: the input is {names}, and {need.reason}; leave it out"
-                f"{need.advice}"
+                f"{shown}: the input is {names}, and {need.reason}; {advice}"
             )
 
 

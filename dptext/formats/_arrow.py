@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Unreadable, _fields, too_long
-from dptext.run.interface import unit
+from dptext.run.interface import option, unit
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -330,7 +330,10 @@ class RowPage:
                 if text is not None:
                     every.append(text)
                 elif selection.missing != "pass":
-                    raise Unreadable(f"{unit()} {column.path!r} is null")
+                    raise Unreadable(
+                        f"{unit()} {column.path!r} is null",
+                        f"{option('missing', 'pass')} leaves nulls unchanged",
+                    )
         if sum(map(len, every)) > selection.max_record_bytes:
             raise Unreadable(too_long(selection.max_record_bytes))
         identity = subject = None

@@ -179,11 +179,9 @@ class Scan:
         if node.below and first == "{":
             return self._object(at, node)
         if not node.is_text:
-            advice = f"leave all of it out with {noun('drop')} {node.path}"
+            advice = f"leave all of it out with {option('drop', node.path)}"
             if node.holds_text:
-                advice = (
-                    f"name it with {noun('field')} {node.path}, too, if it is private"
-                )
+                advice = f"name it, too, if it is private: {option('field', node.path)}"
             raise Unreadable(
                 f"{self._where(node)} is a {kind(first)}, not an object",
                 advice if first == '"' else "",
@@ -198,7 +196,7 @@ class Scan:
             inner = first == "{" and node.path
             raise Unreadable(
                 f"{self._where(node)} is a JSON {kind(first)}, not text",
-                f"name the fields in it, as in {noun('field')} {inner}.NAME"
+                f"name the fields in it, as in {option('field', f'{inner}.NAME')}"
                 if inner
                 else "",
             )

@@ -40,7 +40,7 @@ QUOTE = b'"'
 _ENDS = (b"", b"\r", b"\n", b"\r\n", b"\r\r\n")
 _SEP = re.compile(rb"(?:\xef\xbb\xbf)?\"?sep=([^\"\r\n])\"?\r?\n?")  # of Excel
 # In the spelling of a shell.
-_DELIMITERS = {";": "';'", "\t": "$'\\t'", "|": "'|'", ",": "','"}
+_DELIMITERS = {";": ";", "\t": "tab", "|": "|", ",": ","}
 _BARE = "carriage return outside quotes; convert the line ends to line feeds"
 _NO_HEADER = "; without header, fields are the numbers of columns, from 1"
 _PREAMBLE = 50  # lines that are looked at for a header
@@ -385,8 +385,8 @@ class Format(formats.Format):
         elif delimiter != (selection.delimiter or self.DELIMITER):
             shown = _DELIMITERS[delimiter]
             note = (
-                f"{source.location}: read with {noun('delimiter')} {shown}, by "
-                "its header"
+                f"{source.location}: read with {option('delimiter', shown)}, by its "
+                "header"
             )
         return TableBegin(
             line=line,
@@ -402,9 +402,9 @@ class Format(formats.Format):
     ) -> str:
         """Return the remedy for a field that the header lacks."""
         return (
-            f" in the header; give {noun(named_by)} one of its columns, or "
-            f"{option('delimiter')} another delimiter (a file without header needs "
-            f"{option('no-header')})" + self._header_below(source, names, line)
+            f" in the header; name one of its columns with {noun(named_by)}, or "
+            f"another delimiter with {option('delimiter')} (a file without header "
+            f"needs {option('no-header')})" + self._header_below(source, names, line)
         )
 
     def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
@@ -417,9 +417,8 @@ class Format(formats.Format):
                 meant = [nearest(each, parts) for each in sorted(named)]
                 if len(parts) > 1 and any(meant):
                     shown = _DELIMITERS[delimiter]
-                    return (
-                        f"; with {noun('delimiter')} {shown}{next(filter(None, meant))}"
-                    )
+                    found = next(filter(None, meant))
+                    return f"; with {option('delimiter', shown)}{found}"
         for number in range(_PREAMBLE):
             below = stream.readline(_LONGEST_HEADER).decode("utf-8", "replace")
             for delimiter in (selection.delimiter or "", *_DELIMITERS):
@@ -427,8 +426,8 @@ class Format(formats.Format):
                 if len(parts) > 1 and named <= {part.strip('"') for part in parts}:
                     lines = line + number - source.line + 1
                     return (
-                        f"; line {line + number + 1} has it: {noun('skip-lines')} "
-                        f"{lines}"
+                        f"; line {line + number + 1} has it: "
+                        f"{option('skip-lines', str(lines))}"
                     )
         return ""
 

@@ -33,6 +33,7 @@ from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
 from dptext.formats._fields import Columns, is_header, is_plain, pseudonym_input
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
+from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -236,6 +237,17 @@ def _unescaped(text: str) -> str:
     return _ESCAPE.sub(meant, text)
 
 
+def _joined(element: Any) -> str:
+    """Return the text of runs; an escape lies within one of them."""
+    from openpyxl.cell.text import Text
+
+    text: Any = Text.from_tree(element)
+    runs = [run or "" for run in (text.t, *(each.t for each in text.r))]
+    whole: str = "".join(runs)
+    meant = "".join(map(_unescaped, runs))
+    return whole if _unescaped(whole) == meant else _escaped(meant)
+
+
 def _fitting(text: str) -> str:
     """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
     if 2 * len(text) <= _LONGEST:
@@ -317,7 +329,8 @@ def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
         return []
     shown = ", ".join(map(repr, copied)) if is_header(copied) else f"{len(copied)}"
     return [
-        f"columns hidden in Excel that the copy shows: {shown} (--drop leaves one out)"
+        f"columns hidden in Excel that the copy shows: {shown} ({option('drop')} "
+        "leaves one out)"
     ]
 
 
@@ -328,7 +341,6 @@ def _workbook(stream: BinaryIO) -> Workbook:
     damage: other programs read such workbooks, which hold their strings in the cells.
     openpyxl takes a part of some escapes out of that table, so it is read here.
     """
-    from openpyxl.cell.text import Text
     from openpyxl.packaging.manifest import Override
     from openpyxl.reader.excel import ExcelReader
     from openpyxl.xml.constants import (
@@ -347,8 +359,7 @@ def _workbook(stream: BinaryIO) -> Workbook:
             with self.archive.open(table.PartName[1:]) as source:
                 for _, element in iterparse(source):
                     if element.tag == f"{{{SHEET_MAIN_NS}}}si":
-                        string: Any = Text.from_tree(element)
-                        self.shared_strings.append(string.content)
+                        self.shared_strings.append(_joined(element))
                         element.clear()
 
         def read_manifest(self) -> None:
@@ -444,7 +455,9 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
                 )
             last = number
             cells: list[SheetCell | None] = []
-            for cell, part in zip(parsed, element, strict=True):
+            for cell, part in zip(
+                map(_with_runs, parsed, element), element, strict=True
+            ):
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
                     cells.append(_cell(sheet, cell))
@@ -457,6 +470,15 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             element.clear()
             if cells:
                 yield FileRow(number, tuple(cells), is_hidden)
+
+
+def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
+    """Return a parsed cell, with the text of its runs if it has some."""
+    from openpyxl.worksheet._reader import INLINE_STRING
+
+    string = element.find(INLINE_STRING)
+    is_whole = string is None or len(string) < 2
+    return parsed if is_whole else parsed | {"value": _joined(string)}
 
 
 def _is_hidden(element: Any) -> bool:

@@ -29,7 +29,6 @@ from dptext.formats._arrow_fields import FieldChanges
 from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.run.interface import unit
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -166,8 +165,7 @@ class PrivateColumns:
                     record = replace(record, repeat=self._repeats.count(record))
                 yield record
             except Unreadable as error:
-                is_id = str(error).startswith(f"id {unit()}")
-                advice = "" if is_id else "; missing='pass' leaves nulls unchanged"
+                advice = f"; {error.advice}" if error.advice else ""
                 raise InputError(
                     f"row {start + row}, counted from 0: {error}{advice}"
                 ) from None

@@ -6,6 +6,9 @@ command line. A message is worded where it is made, so an error carries plain te
 
 from __future__ import annotations
 
+import contextlib
+import json
+import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -67,18 +70,26 @@ class Interface:
 
     def option(self, name: str, value: str = "") -> str:
         """Write an option with a value; one in capitals stands for any."""
+        typed = " ".join((f"--{name}", *([shlex.quote(value)] if value else ())))
         if not self.is_python:
-            return f"--{name} {value}".rstrip()
+            return typed
         if name not in ARGUMENTS:
-            return f"`dptext sanitize --{name} {value}".rstrip() + "`"
+            return f"`dptext sanitize {typed}`"
         key, equals, setting = value.partition("=")
         if equals:  # of a profile
-            shown = repr(setting)
+            shown = repr(_read(setting))
             for part in reversed(key.split(".")):
                 shown = f"{{{part!r}: {shown}}}"
         else:
             shown = repr(value) if value and not value.isupper() else ""
         return f"{self.noun(name)}={shown}"
+
+
+def _read(setting: str) -> object:
+    """Return the value of a key that is written as JSON; others are text."""
+    with contextlib.suppress(ValueError):
+        return json.loads(setting)
+    return setting
 
 
 COMMAND_LINE = Interface()

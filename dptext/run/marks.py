@@ -51,7 +51,8 @@ class Needs:
     #: Attribute of dptext.formats.Format.
     quality: str
     reason: str
-    advice: str = ""
+    #: A format with the property, where users may have meant one.
+    example: str = ""
 
 
 class Writes:

@@ -23,10 +23,9 @@ from dptext.run.values import (
 )
 
 _NO_FIELDS = "plain text has no fields: each line is a text"
-_CSV = ", or name the format of the fields, as in --format csv"
-FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, _CSV)
-CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, _CSV)
-TABLES = Needs("IS_TABLE", "this option is for CSV and TSV", ", or give --format csv")
+FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, "csv")
+CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, "csv")
+TABLES = Needs("IS_TABLE", "this option is for CSV and TSV", "csv")
 TEXTS = Needs("IS_TEXT", "this option is for text files")
 LACKING = Needs(
     "MAY_LACK", "every record has all fields; this option is for JSON and Parquet"

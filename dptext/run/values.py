@@ -72,7 +72,8 @@ def one_of(*values: str) -> Callable[[str], str]:
 
     def choose(value: str) -> str:
         if value not in values:
-            raise BadValue(f"{value}: choose {', '.join(values[:-1])} or {values[-1]}")
+            known = " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
+            raise BadValue(f"{value}: choose {known}")
         return value
 
     return choose

@@ -404,7 +404,7 @@ class Partitions:
 
     def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
         """Give each batch with new texts, without the column of row numbers."""
-        with failures.describe_failure():
+        with failures.describe_failure(), shown_in(TABLE):
             yield from self._privatized(batches)
 
     def _privatized(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
@@ -567,7 +567,8 @@ def privatize(
         ]
         new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
-        call.warn(warning(kinds))
+        with shown_in(TABLE):
+            call.warn(warning(kinds))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

@@ -180,7 +180,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     """Return settings. Raises UsageError if they contradict each other."""
     options = convert(chosen, VectorOptions, "settings")
     for name, value in asdict(options).items():
-        check_text(f"--{name}", value)
+        check_text(noun(name), value)
     budget, tokens = recipe.budget.params, recipe.tokens
     if not isinstance(budget, uniform.Params):
         raise UsageError(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -470,3 +471,28 @@ def test_fields_that_a_typed_list_no_longer_leaves_out_are_named(
         assert ran.err.count("replaces the list") == len(lines)
         for line in lines:
             assert f"dptext: {line}" in ran.err
+
+
+def test_errors_name_the_source_of_what_was_not_typed(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A quiet run as well; an option that is typed needs no source."""
+    Path("in.jsonl").write_bytes(RECORD.encode())
+    Path(".dptext.yaml").write_text("sanitize: {field: [bdy], risk: 200%}\n")
+    run = ("sanitize", "in.jsonl", "--quiet", "-o", "o.jsonl")
+    assert "(from .dptext.yaml: risk)" in here(*run).err
+    absent = here(*run, *options).err
+    assert "choose another with --field" in absent
+    assert "(from .dptext.yaml: field)" in absent
+    monkeypatch.setenv("DPTEXT_FIELD", "bdy")
+    assert "(from DPTEXT_FIELD: field)" in here(*run, *options).err
+    typed = here(*run, *options, "--field", "bdy").err
+    assert "choose another with --field" in typed
+    assert "from" not in typed
+
+
+def test_the_docs_list_what_a_file_may_set() -> None:
+    """All keys of the section sanitize, and no other one."""
+    page = Path(__file__).parents[2] / "docs" / "configuration.md"
+    text = page.read_text("utf-8").split("- These keys", 1)[1].split("\n- ", 1)[0]
+    assert tuple(re.findall("`([a-z_]+)`", text)) == groups.named(ByFile)

@@ -233,7 +233,7 @@ def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
     ("data", "selection", "message"),
     [
         (b"\nid,txt\n", Selection(), "in:2: no column 'text' in the header"),
-        (b"body\n", Selection(), "or --delimiter another delimiter"),
+        (b"body\n", Selection(), "or another delimiter with --delimiter"),
         (b"John Smith,1\n", Selection(), "no column 'text'.*--no-header"),
         (b"text,text\n", Selection(), "in:1: column 'text' occurs more than once"),
         (b"text\n", Selection(id_field="id"), "in:1: no column 'id'"),

@@ -227,6 +227,28 @@ def test_escapes_of_excel_stand_for_characters(kind: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("is_shared", [True, False])
+def test_an_escape_lies_within_a_run(is_shared: bool) -> None:
+    """Parts of two runs are none, neither in a private text nor in a copied cell."""
+    runs = "<r><t>a_x00</t></r><r><t>0D_b_x000A</t></r><r><t>_x0041_</t></r>"
+    files = parts(spelled(["x", "y"], head=["text", "b"]))
+    cell = f't="inlineStr"><is>{runs}</is>'.encode()
+    if is_shared:
+        files["xl/sharedStrings.xml"] = (
+            '<sst xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
+            f"<si>{runs}</si></sst>"
+        ).encode()
+        cell = b't="s"><v>0</v>'
+    sheet = re.sub(rb't="inlineStr"><is><t>[xy]</t></is>', cell, files[SHEET])
+    assert sheet.count(cell) == 2
+    data = packed(files | {SHEET: sheet})
+    meant = "a_x000D_b_x000AA"
+    for each in (data, through("xlsx", data)):
+        (record,) = records("xlsx", each)
+        assert record.texts == (meant,)
+        assert dict(find(None, "xlsx").others(record, Selection()))["b"] == meant
+
+
 def test_a_copied_carriage_return_stays() -> None:
     """As a reference to a character, as which a workbook may hold it."""
     files = parts(spelled(["x", "a-b"], head=["text", "b"]))
