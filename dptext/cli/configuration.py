@@ -114,9 +114,15 @@ def _searched_folders() -> list[Path]:
     """Return the folders that may hold the configuration, the nearest first.
 
     They end at the root of the repository or at the home folder, whichever is nearer.
-    Outside of both, the working folder is the only one.
+    Outside of both, the working folder is the only one. Raises UsageError without it.
     """
-    folders = [Path.cwd(), *Path.cwd().parents]
+    try:
+        current = Path.cwd()
+    except FileNotFoundError:
+        raise UsageError(
+            "the working folder was deleted: change to another one (cd)"
+        ) from None
+    folders = [current, *current.parents]
     home = streams.home_folder().resolve()
     for count, folder in enumerate(folders, 1):
         if folder == home or os.path.exists(folder / ".git"):

@@ -496,3 +496,16 @@ def test_the_docs_list_what_a_file_may_set() -> None:
     page = Path(__file__).parents[2] / "docs" / "configuration.md"
     text = page.read_text("utf-8").split("- These keys", 1)[1].split("\n- ", 1)[0]
     assert tuple(re.findall("`([a-z_]+)`", text)) == groups.named(ByFile)
+
+
+def test_a_working_folder_that_is_gone_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As where another program cleans up; without a configuration it is not needed."""
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    ran = here("sanitize", "--field", "body", given=RECORD.encode())
+    assert (ran.code, "working folder was deleted" in ran.err) == (2, True)
+    monkeypatch.chdir(tmp_path)
