@@ -121,6 +121,7 @@ RANDOM = {"token_hex", "token_bytes", "token_urlsafe", "urandom", "randbits", "u
 KNOWN = {
     ("randomness.py", "os.urandom(KEY_BYTES)"): "256 bits: a secret",
     ("ledger/keys.py", "os.urandom(_SECRET_BYTES)"): "256 bits: a secret",
+    ("ledger/keys.py", "os.urandom(_NONCE_BYTES)"): "96 bits: of AES-GCM",
     ("ledger/__init__.py", "secrets.token_hex(16)"): "128 bits: one for each release",
     ("ledger/store.py", "secrets.token_hex(8)"): "64 bits: one for each ledger",
     ("frames/__init__.py", "secrets.token_hex(8)"): "64 bits: a cache of datasets",
@@ -146,7 +147,7 @@ KNOWN = {
     ): "80 bits: tokens of values",
     ("cache.py", "hashlib.sha256(text.encode()).hexdigest()[:32]"): "128 bits: keys",
     (
-        "report/signatures.py",
+        "signatures.py",
         "hashlib.sha256(public.public_bytes_raw()).digest()[:8]",
     ): ("64 bits: the name of a public key"),
 }

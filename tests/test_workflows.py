@@ -241,11 +241,15 @@ def test_no_test_falls_between_two_environments(tmp_path: Path) -> None:
     )
     (tmp_path / "fails").touch()
 
+    # In a process of pytest-xdist a run begins anew.
+    alone = environment()
+    alone.pop("PYTEST_XDIST_WORKER", None)
+
     def run(**variables: str) -> str:
         done = subprocess.run(
             [sys.executable, "-m", "pytest", "-q", "-n", "2", "tests"],
             cwd=tmp_path,
-            env=environment(**variables),
+            env={**alone, **variables},
             capture_output=True,
             text=True,
             check=False,

@@ -33,13 +33,14 @@ from dptext.measures.bayes_risk import Share
 from dptext.models import package
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
 
 MOST = 2000  # records that are held
 # What needs a package, and the extra that brings it.
-LINKAGE = "linkage", "evaluate"
+EXTRA = "evaluate"
 TEN, RAREST = 10, 3  # words of a text that are known
 _CONFIDENCE = 0.95
 _BLOCK = 32  # inputs; their output distributions are held at once
@@ -250,7 +251,7 @@ def _by_cosine(
     known: Sequence[tuple[list[str], ...]],
 ) -> Iterator[LinkageFigures]:
     """Yield a layman who compares words by TF-IDF; nobody where no text has a word."""
-    extraction = package("sklearn.feature_extraction.text", *LINKAGE)
+    extraction = package("sklearn.feature_extraction.text", noun("linkage"), EXTRA)
     vectorizer = extraction.TfidfVectorizer(sublinear_tf=True)
     try:
         vectorizer.fit([*before, *after])

@@ -18,7 +18,7 @@ from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
 from dptext.evaluation.rows import Pair, one_text
-from dptext.evaluation.settings import MASKED, EvaluationSettings
+from dptext.evaluation.settings import EvaluationSettings, masked_model
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
@@ -515,9 +515,9 @@ def guess_masked(
     folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
     where there is no model, MissingExtra without the library.
     """
-    setting, feature, head = MASKED
+    setting, feature, head = masked_model()
     torch = models.package("torch", feature, "semantic")
-    folder = language.need(folder, *MASKED)
+    folder = language.need(folder, setting, feature, head)
     tokenizer = language.load_tokenizer(folder, setting, head)
     device = "cuda" if torch.cuda.is_available() else "cpu"
     model = language.load_network(folder, setting, device, head)

@@ -9,13 +9,15 @@ from dptext import models
 from dptext.errors import UsageError
 from dptext.evaluation import classify
 from dptext.evaluation.attackers import PublicText
-from dptext.evaluation.linkage import LINKAGE
+from dptext.evaluation.linkage import EXTRA
 from dptext.models import language
 from dptext.run.interface import noun, option
 from dptext.run.measures import Measures
 
-# What loads the model of the masked-word attack, for its errors.
-MASKED = "masked-model", "the masked-word attack", language.MASKED
+
+def masked_model() -> tuple[str, str, language.Head]:
+    """Return what errors say of the model of the masked-word attack."""
+    return noun("masked-model"), "the masked-word attack", language.MASKED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,8 +46,8 @@ class EvaluationSettings(Measures):
             )
             raise UsageError(msg)
         if self.linkage:
-            models.need("sklearn", *LINKAGE)
+            models.need("sklearn", noun("linkage"), EXTRA)
         if self.encoder is not None:
             models.need_sentence_model(self.encoder, "CS")
         if self.masked_model is not None:
-            language.need(self.masked_model, *MASKED)
+            language.need(self.masked_model, *masked_model())

@@ -79,7 +79,9 @@ def test_without_a_key_finished_outputs_stay(
         refused(private(options, *more), "made without this key")
     assert outputs(folder) == before
     (folder / "out" / "b.jsonl").unlink()
-    refused(private(options), "1 finished output anew (a.jsonl), as without --key-file")
+    refused(
+        private(options), "1 finished output anew (a.jsonl), because runs without a key"
+    )
     shutil.rmtree("out")
     assert private(options).code == 0
     assert outputs(folder) != before
@@ -202,7 +204,7 @@ def test_another_on_error_makes_only_files_with_faults_again(
     assert ran.code == 0
     line = ran.err.splitlines()[0]
     assert "1 finished output will be made again (b.jsonl), as an earlier run" in line
-    assert "left records out with another --on-error; records keep" in line
+    assert "treated faulty records differently; records keep" in line
     assert "1 of 2 files are done already" in ran.err
     assert outputs(folder)["b.jsonl"] == before["b.jsonl"]
     assert Path("aside").read_bytes() == b"no record\n"

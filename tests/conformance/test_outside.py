@@ -53,7 +53,7 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     run("sanitize", *at_once, given=b'{"text": "good film"}\n')
     words = json.loads(Path(report).read_text())["words"]
     assert (words["risk"], words["no_risk"]) == (None, "slow")
-    assert "--bayes-risk measures it" in words["risk_note"]
+    assert "unless the run asks for the Bayes risk" in words["risk_note"]
     chosen = json.loads(run("sanitize", "--plan", *where, "--json", "--no-bayes-risk"))
     assert (chosen["risk"], "--no-bayes-risk" in chosen["risk_note"]) == (None, True)
     audited = json.loads(run("audit", "balanced", *where, "--json"))

@@ -124,7 +124,7 @@ def test_what_is_observed_goes_on_where_it_ended(
 
 def test_texts_that_came_out_unchanged_are_counted() -> None:
     """Each that is the same before and after, whatever its parts; empty ones apart."""
-    texts = ["I am so glad.", "Anna came on Monday.", "", "...", "it is so, and so"]
+    texts = ["I am so glad.", "Anna came on Monday.", "", "...", "It is so, and so"]
     out, report = dptext.privatize(texts, "readable", report=True, key=bytes(range(32)))
     same = sum(before == after != "" for before, after in zip(texts, out, strict=True))
     assert report.private is not None

@@ -61,7 +61,7 @@ def test_texts_of_every_format(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.tsv", "a.parquet"])
 def test_ids_and_labels_of_every_format(tmp_path: Path, name: str) -> None:
     """Strings without quotes, numbers as text; an absent value is None or empty."""
-    rows = list(records(written(tmp_path, name), BY_ID, {"--label": ["stars", "id"]}))
+    rows = list(records(written(tmp_path, name), BY_ID, {"label": ["stars", "id"]}))
     missing = "" if name[-3:] in ("csv", "tsv") else None
     assert [row.identity for row in rows] == ["one", "two"]
     assert [row.values for row in rows] == [("5", "one"), (missing, "two")]
@@ -78,7 +78,7 @@ def test_deep_fields_and_lists(tmp_path: Path, name: str) -> None:
 def test_a_nested_value_is_none(tmp_path: Path) -> None:
     """An object is no label, and no error in the record."""
     path = lines(tmp_path, "a.jsonl", [{"text": "x", "y": {"z": 1}}, {"text": "x"}])
-    assert [row.values for row in records(path, TEXT, {"--label": ["y"]})] == [
+    assert [row.values for row in records(path, TEXT, {"label": ["y"]})] == [
         (None,),
         (None,),
     ]
@@ -87,7 +87,7 @@ def test_a_nested_value_is_none(tmp_path: Path) -> None:
 def test_pairs_in_order_across_formats(tmp_path: Path) -> None:
     """Texts together, with further values of the original."""
     one, two = written(tmp_path, "a.jsonl"), written(tmp_path, "b.csv")
-    assert list(pairs(one, two, TEXT, {"--label": ["stars"]})) == [
+    assert list(pairs(one, two, TEXT, {"label": ["stars"]})) == [
         Pair(("one, two",), ("one, two",), ("5",)),
         Pair(('three "four"',), ('three "four"',), (None,)),
     ]
@@ -152,30 +152,30 @@ def test_what_cannot_be_read(tmp_path: Path) -> None:
         list(records(one, Selection(fields=("txet",))))
     table = written(tmp_path, "a.csv")
     with pytest.raises(InputError, match="field 'nothing' of --label"):
-        list(records(table, TEXT, {"--label": ["nothing"]}))
+        list(records(table, TEXT, {"label": ["nothing"]}))
 
 
 def test_what_has_no_fields(tmp_path: Path) -> None:
     """Plain text has no labels and no ids, a pipe cannot be read twice."""
     plain = written(tmp_path, "a.txt")
     with pytest.raises(UsageError, match="has no field 'stars'"):
-        list(records(plain, TEXT, {"--label": ["stars"]}))
+        list(records(plain, TEXT, {"label": ["stars"]}))
     with pytest.raises(UsageError, match="has no field 'id'"):
         list(pairs(plain, plain, BY_ID))
     with pytest.raises(UsageError, match="'text' cannot be both a text and a label"):
-        list(records(written(tmp_path, "a.jsonl"), TEXT, {"--label": ["text"]}))
+        list(records(written(tmp_path, "a.jsonl"), TEXT, {"label": ["text"]}))
     with pytest.raises(UsageError, match="read twice"):
         list(records("-", TEXT))
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.csv", "a.parquet"])
-@pytest.mark.parametrize("option", ["--label", "--attribute"])
+@pytest.mark.parametrize("option", ["label", "attribute"])
 def test_an_unknown_label_is_named_by_its_option(
     tmp_path: Path, name: str, option: str
 ) -> None:
     """A format that knows its fields refuses it, with those that it has."""
     path, values = written(tmp_path, name), {option: ["star"]}
-    said = f"no record has the field 'star' of {option}; did you mean 'stars'?"
+    said = f"no record has the field 'star' of --{option}; did you mean 'stars'?"
     if name == "a.jsonl":
         for row in records(path, TEXT, values):
             assert row.values == (None,)
@@ -192,5 +192,5 @@ def test_the_first_row_of_a_table_without_header_is_not_listed(tmp_path: Path) -
     path = tmp_path / "a.csv"
     path.write_text("text,Mary Zqxjk\nthe film,5\n")
     with pytest.raises(UnknownFieldError) as raised:
-        list(records(str(path), TEXT, {"--label": ["stars"]}))
+        list(records(str(path), TEXT, {"label": ["stars"]}))
     assert "Zqxjk" not in str(raised.value)
