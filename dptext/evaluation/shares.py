@@ -168,8 +168,14 @@ def _limits_of_people(
     alike = people if squares < _LEAST else written * (1.0 - written) / variance
     z = NormalDist().inv_cdf(1.0 - alpha / 2.0)
     trials = min(alike, texts) * (z / binomial.student(people - 1, alpha)) ** 2
-    low, high = binomial.limits(written * trials, trials, alpha)
-    return law.share(low), law.share(high)
+    low, high = map(law.share, binomial.limits(written * trials, trials, alpha))
+    # If all people may be of one mind, their texts do not tell how others differ: the
+    # exact limits for as many people who agree.
+    agreed, _ = binomial.limits(people, people, alpha)
+    return (
+        min(low, agreed) if high >= 1.0 else low,
+        max(high, 1.0 - agreed) if low <= 0.0 else high,
+    )
 
 
 def _limits_of_file(

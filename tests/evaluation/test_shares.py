@@ -351,3 +351,25 @@ def test_the_command_reads_the_output_alone(tmp_path: Path, run_folders: Path) -
     assert here("topics", "estimate", str(plain)).code == 2
     Path(target).write_text("changed\n")
     assert "not the file" in here("topics", "estimate", target).err
+
+
+@pytest.mark.parametrize(
+    ("topics", "epsilon", "people", "each", "share"),
+    [(4, 2.0, 3, 40, 0.5), (16, 6.0, 3, 40, 0.5), (4, 4.0, 10, 60, 0.8)],
+)
+def test_people_who_agree_by_chance_do_not_speak_for_all(
+    topics: int, epsilon: float, people: int, each: int, share: float
+) -> None:
+    """Few people, each of one mind with many texts: their draws differ, minds may not.
+
+    Of 400 intervals at 95%, 356 hold except with a chance of 1e-6.
+    """
+    law, rng = Law(topics, epsilon), np.random.default_rng(11)
+    groups, hits = np.repeat(np.arange(people), each), [0, 0]
+    for _ in range(_RUNS):
+        minds = np.where(rng.random(people) < share, 0, 1)
+        written = drawn(law, np.repeat(minds, each), rng)
+        found = shares.estimates(law, written, Target.PEOPLE, groups=groups)
+        for topic, truth in ((0, share), (1, 1.0 - share)):
+            hits[topic] += found[topic].low <= truth <= found[topic].high
+    assert min(hits) >= _LEAST
