@@ -133,9 +133,8 @@ class _Rows:
                 at, is_exact = self._closed(row, begin, opened)
                 if not is_exact:
                     trouble = (
-                        "text after the closing quote of the field that begins on line "
-                        f"{opened}; double the quotes inside quoted fields, or "
-                        + _without_quoting()
+                        "text after the closing quote of the field that begins "
+                        f"on line {opened}; {_doubled()}"
                     )
             else:
                 end = row.find(self._delimiter, begin)
@@ -163,10 +162,16 @@ class _Rows:
                 at = len(row)
                 row += self._more()
                 if len(row) == at:
-                    raise InputError(
-                        f"{self._location}:{opened}: a quoted field begins here and is "
-                        f"never closed; close it, or {_without_quoting()}"
+                    problem = (
+                        "text after the closing quote of a field that begins here; "
+                        + _doubled()
                     )
+                    if is_exact:
+                        problem = (
+                            "a quoted field begins here and is never closed; close it, "
+                            f"or {_without_quoting()}"
+                        )
+                    raise InputError(f"{self._location}:{opened}: {problem}")
                 if len(row) > self._limit + 2:
                     raise self._too_long(opened)
             elif row.startswith(QUOTE, quote + 1):
@@ -262,6 +267,10 @@ _SPELLED = {each: f"\\{name}" for name, each in _ESCAPED.items()} | {"\\": "\\\\
 _NULL = b"\\N"
 # Found in a text of a tab-separated file if backslashes escape, hardly otherwise.
 _LIKE_ESCAPES = re.compile(rb"\\[nrtN\\]")
+
+
+def _doubled() -> str:
+    return f"double the quotes inside quoted fields, or {_without_quoting()}"
 
 
 def _without_quoting() -> str:

@@ -242,7 +242,12 @@ def test_delimiters_that_cannot_work_are_refused(delimiter: str) -> None:
         ("text\n".encode("utf-16-le"), Selection(), "in:1: header: NUL byte"),
         (b"text,b\r1,2\r3,4\n", Selection(), "in:1: header: carriage return"),
         (b'text,n\na,1\n"b,2\nc,3\n', Selection(), "in:3: .*never closed.*--no-quot"),
-        (b'text,n\n"a\n\nb,"x\n', Selection(), "in:2: .*never closed"),
+        (
+            b'text,n\n"a\n\nb,"x\n',
+            Selection(),
+            "in:2: .*text after the closing quote of a field",
+        ),
+        (b'text,n\n"a\n\nb,x\n', Selection(), "in:2: .*never closed"),
         (b'text,"n\n', Selection(), "in:1: .*never closed"),
     ],
 )
