@@ -66,8 +66,11 @@ def test_no_answer_claims_that_an_attacker_is_never_certain(
     profile: str, visits: str
 ) -> None:
     """The output proves no word; an attacker who knows more may be certain of one."""
-    more = {"topics": visits} if profile == "topics" else {"profile": profile}
-    said = by_line(dptext.privatize(MIXED, **more, report=True)[1])
+    if profile == "topics":
+        made = dptext.privatize(MIXED, topics=visits, report=True)
+    else:
+        made = dptext.privatize(MIXED, profile, report=True)
+    said = by_line(made[1])
     line = said["texts" if profile == "topics" else "words"]
     assert "the output never proves " in line
     assert "certain" not in line
