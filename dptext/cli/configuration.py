@@ -15,7 +15,7 @@ import json
 import os
 import shlex
 import stat
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -43,6 +43,16 @@ OVERRIDDEN = {
     **{name: _VOCABULARY for name in _VOCABULARY},
     "seed": frozenset({"key_file"}),
     "quarantine": frozenset({"on_error"}),
+}
+_AMOUNTS = ("budget.epsilon", "budget.risk", "budget.attacker_risk")
+# Keys of a profile that an option decides, where `set` of the layers below has them.
+_DECIDED = {
+    "epsilon": _AMOUNTS,
+    "risk": _AMOUNTS,
+    "mechanism": ("mechanism",),
+    "decode": ("decoder",),
+    "lexicon": ("lexicon",),
+    "topics": ("lexicon",),
 }
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 Parsed = Any  # The parser has no public types.
@@ -224,7 +234,32 @@ def layered_settings(
             written = _spell(option, _resolve_path(by_file, value, file), where)
             keys[name] = Setting(written, file.label, where)
     hidden = variables.keys() | overridden(variables)
-    return variables | {name: keys[name] for name in keys if name not in hidden}
+    below = {name: keys[name] for name in keys if name not in hidden}
+    if "set" in below:
+        value = undecided(below["set"].value, variables)
+        below["set"] = below["set"]._replace(value=value)
+    return variables | below
+
+
+def undecided(texts: Any, names: Iterable[str]) -> list[str]:
+    """Return the texts of `set` for keys that no option of a layer above decides."""
+    decided = [key for name in names for key in _DECIDED.get(name, ())]
+    return [
+        text
+        for text in texts
+        if not any(
+            f"{text.partition('=')[0]}.".startswith(f"{key}.") for key in decided
+        )
+    ]
+
+
+def _flat(keys: Mapping[Any, object], before: str = "") -> Iterator[tuple[str, object]]:
+    """Give the keys of nested settings, joined with dots, and their values."""
+    for key, value in keys.items():
+        if isinstance(value, dict) and value:
+            yield from _flat(value, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", value
 
 
 def _check_keys(file: Configuration) -> None:
@@ -269,7 +304,7 @@ def _resolve_path(mark: ByFile, value: object, file: Configuration) -> object:
 def _spell(option: Parsed, value: object, where: str) -> object:
     """Return a value of a file in the spelling of its option. Raises UsageError."""
     if option.name == "set" and isinstance(value, dict):
-        value = [f"{key}={json.dumps(each)}" for key, each in value.items()]
+        value = [f"{key}={json.dumps(each)}" for key, each in _flat(value)]
     parts = value if option.multiple and isinstance(value, list) else [value]
     for each in parts:
         is_plain = isinstance(each, str | int | float)

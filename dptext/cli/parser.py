@@ -142,6 +142,8 @@ class Command(_Plain, TyperCommand):
             elif option.name in overridden and option.name in settings:
                 del settings[option.name]
                 ctx.params[option.name] = option.process_value(ctx, option.default)
+        if "set" in settings:
+            ctx.params["set"] = configuration.undecided(ctx.params["set"], typed)
         return rest
 
     def invoke(self, ctx: Parsed) -> Parsed:

@@ -509,3 +509,34 @@ def test_a_working_folder_that_is_gone_is_named(
     ran = here("sanitize", "--field", "body", given=RECORD.encode())
     assert (ran.code, "working folder was deleted" in ran.err) == (2, True)
     monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "{budget.epsilon: 4, budget.risk: null}",
+        "{budget: {epsilon: 4, risk: null}}",
+        "[budget.epsilon=4, budget.risk=null]",
+    ],
+)
+def test_an_option_decides_over_keys_of_lower_layers(
+    options: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, written: str
+) -> None:
+    """Typed, or in a variable over a file; other keys of `set` stay."""
+
+    def epsilon(*more: str) -> float:
+        Path("in.jsonl").write_bytes(RECORD.encode())
+        run = ("sanitize", "in.jsonl", "-f", "body", "-q", "--no-bayes-risk")
+        ran = here(*run, *more, "-o", "o.jsonl")
+        assert ran.code == 0, ran.err
+        report = json.loads(Path("o.jsonl.dptext.json").read_text("utf-8"))
+        return float(report["guarantee"]["bound"]["epsilon"])
+
+    lexicon_ = options[options.index("--lexicon") + 1]
+    Path(".dptext.yaml").write_text(f"sanitize: {{set: {written}}}\n")
+    profile = ("--set", "budget.epsilon=6", "--set", "budget.risk=null")
+    assert epsilon(*profile, "--lexicon", lexicon_) == 6
+    assert epsilon("--lexicon", lexicon_) == 4
+    assert epsilon("--lexicon", lexicon_, "--epsilon", "5") == 5
+    monkeypatch.setenv("DPTEXT_EPSILON", "3")
+    assert epsilon("--lexicon", lexicon_) == 3
