@@ -40,6 +40,7 @@ _PLAIN = re.compile(
 _AGES = frozenset(
     "year years yrs yr y/o yo y.o old olds year-old years-old year-olds yr-old".split()
 )
+_BEFORE_AGES = frozenset(("age", "aged", "ages", "age:", "aged:", "ages:", "age of"))
 # Most characters after a number that belong to a piece with spaces.
 _ACROSS = 48
 # Chunks that are remembered, and most characters of one.

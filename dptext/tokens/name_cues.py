@@ -32,7 +32,7 @@ _LETTER, _ADJECTIVE = range(8, 10)
 _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
 _FIRST_CUE = 15
 _MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT, "-": _HYPHEN}
-_ENDS = frozenset('!?;)/|…"”')
+_MARKS |= dict.fromkeys('!?;)/|…"”', _END)
 # Flags of cues, by the sections of the file.
 _SECTIONS = (
     "weak",
@@ -106,7 +106,8 @@ class NameCues:
     def _read(self) -> None:
         lists = dict(language_data.sections("name_cues"))
         names = language_data.common_lists(ENGLISH)["names"]
-        self._roles = dict.fromkeys(names, _NAME) | {"and": _AND}
+        self._roles = dict.fromkeys(self._function, _OTHER)
+        self._roles |= dict.fromkeys(names, _NAME) | {"and": _AND}
         self._roles |= dict.fromkeys(lists["family"], _FAMILY)
         self._roles |= dict.fromkeys(lists["places"], _PLACE)
         self._roles |= dict.fromkeys(lists["function"], _FUNCTION_NAME)
@@ -132,14 +133,15 @@ class NameCues:
 
     def role(self, body: str, key: str) -> int:
         """Return the role of a word or mark, from bit ROLE on."""
-        role = self._roles.get(key, _MARKS.get(body, _CONTENT))
-        if role < _FIRST_CUE and (
-            body[:1].isupper() or len(body) == 1 == body.isalpha()
-        ):
-            role = _LETTER if len(body) == 1 else _OTHER
-            role = _ADJECTIVE if key in self._adjectives else role
-        if not role and (key in self._function or not key.isalpha()):
-            role = _END if body in _ENDS else _OTHER
+        role = self._roles.get(key, _CONTENT)
+        if role >= _FIRST_CUE:
+            return role << ROLE
+        if not body.isalpha():
+            role = _OTHER if body[:1].isupper() else role or _MARKS.get(body, _OTHER)
+        elif len(body) == 1:
+            role = _LETTER
+        elif body[0].isupper():
+            role = _ADJECTIVE if key in self._adjectives else _OTHER
         return role << ROLE
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:

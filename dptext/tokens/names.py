@@ -40,6 +40,8 @@ _LEAST_CAPITALS = 4
 
 def fold(key: str) -> str:
     """Return a key without accents."""
+    if key.isascii():  # as most are
+        return key
     apart = unicodedata.normalize("NFKD", key.translate(_PLAIN))
     return "".join(each for each in apart if not unicodedata.combining(each))
 

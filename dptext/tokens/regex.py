@@ -111,6 +111,7 @@ def kind_of(piece: str) -> int:
     return kinds.IDENTIFIER
 
 
+@lru_cache(maxsize=64)  # each word is asked for several times in a row
 def key_of(word: str) -> str:
     """Return the form of a word for look-ups.
 
@@ -123,7 +124,7 @@ def key_of(word: str) -> str:
 
 def to_keys(words: Sequence[str]) -> list[str]:
     """Return the key of each word at once; words must not hold line ends."""
-    return key_of("\n".join(words)).split("\n") if words else []
+    return key_of.__wrapped__("\n".join(words)).split("\n") if words else []
 
 
 @lru_cache(maxsize=2)
