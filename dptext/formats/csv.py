@@ -425,9 +425,8 @@ class Format(formats.Format):
                 parts = names[0].split(delimiter)
                 meant = [nearest(each, parts) for each in sorted(named)]
                 if len(parts) > 1 and any(meant):
-                    shown = _DELIMITERS[delimiter]
-                    found = next(filter(None, meant))
-                    return f"; with {option('delimiter', shown)}{found}"
+                    shown = option("delimiter", _DELIMITERS[delimiter])
+                    return f"; with {shown}{next(filter(None, meant))}"
         for number in range(_PREAMBLE):
             below = stream.readline(_LONGEST_HEADER).decode("utf-8", "replace")
             for delimiter in (selection.delimiter or "", *_DELIMITERS):

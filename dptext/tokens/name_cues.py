@@ -82,8 +82,8 @@ class Bits(NamedTuple):
     """Bits of codes (dptext.tokens.tokenizer)."""
 
     #: Kind, row and flags of a name of a person, and of a place.
-    person: int
-    place: int
+    persons: int
+    places: int
     #: The bit of a word that is common but for its capital.
     common: int
 
@@ -283,7 +283,7 @@ class _Walk:
     def _name_replaced(self, at: int, flags: int, end: int) -> None:
         """Make a word that is replaced a person, if the cue and its spelling say so."""
         code = int(self._codes[at])
-        if not flags & (_PERSONS | _TITLES) or not self._bits.person & kinds.KIND:
+        if not flags & (_PERSONS | _TITLES) or not self._bits.persons & kinds.KIND:
             return
         if code & kinds.TITLE:
             is_name = bool(flags & _AT_END) or not code & kinds.UPPER
@@ -334,7 +334,7 @@ class _Walk:
         if code & self._bits.common:
             # "in Second Quarter": a common word in a heading.
             named = named and self._is_alone(at + 1, end)
-        if named and self._bits.place & kinds.KIND:
+        if named and self._bits.places & kinds.KIND:
             self._codes[at] = self._as_place(code)
         if kind == kinds.COMMON and self._role[at] == _PLACE and flags & ~_IN:
             self._codes[at] = self._as_place(code)
@@ -348,7 +348,7 @@ class _Walk:
         return is_common and (role in (_OTHER, _AND) or role >= _FIRST_CUE)
 
     def _as_person(self, code: int) -> int:
-        return code & ~kinds.KIND | self._bits.person
+        return code & ~kinds.KIND | self._bits.persons
 
     def _as_place(self, code: int) -> int:
-        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._bits.place
+        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._bits.places

@@ -71,8 +71,8 @@ class Tokenizer:
         if WordClass.PLACE not in policy.classes:
             as_place = (self._place + 1) << _ROW | kinds.WORD
         self._bits = name_cues.Bits(
-            person=1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD),
-            place=as_place,
+            persons=1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD),
+            places=as_place,
             common=common.STARTS,
         )
         self._codes = _Memory(self._code)
