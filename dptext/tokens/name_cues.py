@@ -141,7 +141,8 @@ class NameCues:
         elif len(body) == 1:
             role = _LETTER
         elif body[0].isupper():
-            role = _ADJECTIVE if key in self._adjectives else _OTHER
+            if role != _FUNCTION_NAME:
+                role = _ADJECTIVE if key in self._adjectives else _OTHER
         return role << ROLE
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
@@ -274,6 +275,8 @@ class _Walk:
         if kind in _REPLACED:
             if kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
                 self._name_replaced(at, flags, end)
+            elif role == _FUNCTION_NAME and self._is_capital_name(at, flags, end):
+                self._codes[at] = self._as_person(code)
             return True
         if kind != kinds.COMMON or not self._is_name(at, role, flags, end):
             return False
@@ -295,6 +298,19 @@ class _Walk:
             is_name = flags & (_TITLES | _SECOND) == _TITLES
         if is_name:
             self._codes[at] = self._as_person(code)
+
+    def _is_capital_name(self, at: int, flags: int, end: int) -> bool:
+        """Tell whether "Will" or "May" is a name: "Dear Will," but "Hi, Will you"."""
+        is_title = int(self._codes[at]) & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
+        if not is_title or not self._bits.persons & kinds.KIND:
+            return False
+        at_end = self._ends(at + 1, end)
+        return at_end or not (flags & _AT_END or self._is_modal(at + 1))
+
+    def _is_modal(self, at: int) -> bool:
+        """Tell whether "will" or "may" is a verb before the copied word at a position."""
+        is_copied = int(self._codes[at]) & kinds.KIND == kinds.COMMON
+        return is_copied and int(self._role[at]) in self._after_modals
 
     def _is_first_part(self, at: int, end: int) -> bool:
         """Tell whether a hyphen and more of a word are behind a place: "rose-red"."""
@@ -320,7 +336,7 @@ class _Walk:
         if role == _GIVEN or (role == _FAMILY and flags & _SECOND):
             return True
         if role == _FUNCTION_NAME and flags & _COPULAS and not flags & _SECOND:
-            return at_end or int(self._role[at + 1]) not in self._after_modals
+            return at_end or not self._is_modal(at + 1)
         return at_end and bool(flags & (_GREETINGS | _SECOND))
 
     def _name_place(self, at: int, flags: int, end: int) -> None:

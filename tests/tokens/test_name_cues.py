@@ -65,6 +65,29 @@ def test_the_same_words_stay_elsewhere(builtin: Lexicon, text: str) -> None:
     assert shown_in(builtin, text, READABLE) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "is_name"),
+    [
+        ("My name is Will.", True),
+        ("Dear Will, it is here", True),
+        ("Hi May, it is me", True),
+        ("I met Will in town", True),
+        ("so glad. Regards, Will", True),
+        ("Name: May", True),
+        ("Hi Will you come", False),
+        ("we met in May, so", False),
+        ("to all. Will you come", False),
+    ],
+)
+def test_modals_with_a_capital_are_persons_beside_cues(
+    text: str, is_name: bool, builtin: Lexicon
+) -> None:
+    """Will and May are, unless a word is behind before which they are verbs."""
+    kind = kinds_of(builtin, text)
+    name = "Will" if "Will" in text else "May"
+    assert (kind[name] == "person") is is_name
+
+
 def test_capitals_beside_cues_are_persons_and_places(builtin: Lexicon) -> None:
     """Never a word like others: "My name is Time"."""
     text = (
