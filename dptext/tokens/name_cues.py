@@ -275,7 +275,7 @@ class _Walk:
         if kind in _REPLACED:
             if kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
                 self._name_replaced(at, flags, end)
-            elif role == _FUNCTION_NAME and self._is_capital_name(at, flags, end):
+            elif kind == kinds.STOP_WORD and self._is_capital_name(at, flags, end):
                 self._codes[at] = self._as_person(code)
             return True
         if kind != kinds.COMMON or not self._is_name(at, role, flags, end):
@@ -300,15 +300,16 @@ class _Walk:
             self._codes[at] = self._as_person(code)
 
     def _is_capital_name(self, at: int, flags: int, end: int) -> bool:
-        """Tell whether "Will" or "May" is a name: "Dear Will," but "Hi, Will you"."""
+        """Tell whether "Will" is a name: "Dear Will," but "Hi, Will you"."""
         is_title = int(self._codes[at]) & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
-        if not is_title or not self._bits.persons & kinds.KIND:
+        is_name = self._role[at] == _FUNCTION_NAME and is_title
+        if not is_name or not self._bits.persons & kinds.KIND:
             return False
         at_end = self._ends(at + 1, end)
         return at_end or not (flags & _AT_END or self._is_modal(at + 1))
 
     def _is_modal(self, at: int) -> bool:
-        """Tell whether "will" or "may" is a verb before the copied word at a position."""
+        """Tell whether "will" or "may" before a position is a verb."""
         is_copied = int(self._codes[at]) & kinds.KIND == kinds.COMMON
         return is_copied and int(self._role[at]) in self._after_modals
 
