@@ -127,7 +127,11 @@ class FormFinder:
         inside = self._memory.get(chunk)
         if inside is None:
             inside = self._find_in_chunk(chunk)
-        some = [(begin + one, begin + two, layout) for one, two, layout in inside]
+        some = [
+            (begin + one, begin + two, layout)
+            for one, two, layout in inside
+            if _fits(text, begin + one, begin + two, layout)
+        ]
         if self._markup and (not begin or text[begin - 1] == "\n"):
             if after := markup.list_number(text, begin):
                 number = FormLayout(Form.MARKUP, text[begin:after])
@@ -150,7 +154,6 @@ class FormFinder:
                 patterns = patterns + more if more else patterns
         if patterns:
             some += self._across(text, start, last, patterns)
-        some = [each for each in some if _fits(text, *each)]
         return some if len(some) < 2 else first(some)
 
     def _across(
@@ -169,7 +172,9 @@ class FormFinder:
                     piece = piece.rpartition(" ")[0]
                 if piece:
                     layout = FormLayout(form, rule.find_layout(piece))
-                    yield match.start(), match.start() + len(piece), layout
+                    one, two = match.start(), match.start() + len(piece)
+                    if _fits(text, one, two, layout):
+                        yield one, two, layout
 
     def _find_in_chunk(self, chunk: str) -> tuple[Found, ...]:
         forms = () if _PLAIN.fullmatch(chunk) else self._search(chunk)
@@ -214,7 +219,7 @@ class WordFinder:
         """Return begin, end and layout of each piece of a text with these pieces."""
         few = self._clues.intersection(pieces)
         hyphens = bool(self._numbers) and "-" in text and bool(_HYPHENED.search(text))
-        if len(few) <= 1 and not hyphens and self._is_alone(few, pieces):
+        if not hyphens and (not few or (len(few) == 1 and self._is_alone(few, pieces))):
             return []
         spots = [(at, self._numbers) for at in self._near_numbers(pieces, hyphens)]
         if not self._streets.isdisjoint(few):
@@ -234,12 +239,9 @@ class WordFinder:
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
         """Tell whether the only clue of a text begins no form."""
-        return all(
-            word not in self._streets
-            and word not in _OLDEST
-            and pieces.count(word) == 1
-            for word in few
-        )
+        (word,) = few
+        begins = word in self._streets or word in _OLDEST
+        return not begins and pieces.count(word) == 1
 
     def _near_numbers(self, pieces: Sequence[str], hyphens: bool) -> set[int]:
         """Return the pieces with which a run of number words may begin."""
@@ -290,9 +292,7 @@ _BETWEEN = frozenset((",", "-", " and", " of", " day", " the", " And", " Of", " 
 # Most words between the number and the street of an address.
 _NEAR = 3
 # With the mark first, this takes no time in texts without it.
-_HYPHENED = re.compile(
-    f"-(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z])", re.IGNORECASE
-)
+_HYPHENED = re.compile(f"-(?i:(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z]))")
 
 
 def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:

@@ -44,11 +44,10 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
-    """Return the form of each word (n,), of unknown ones (id -1) by their spelling."""
+    """Return the form of each word (n,), of unknown ones (id -1) by their bodies."""
     forms = forms_of_rows(lexicon)[ids]
     if lexicon.parts is not None and lexicon.language == "en":
-        for number in np.flatnonzero(ids < 0).tolist():
-            forms[number] = _by_ending(key_of(bodies[number]))
+        forms[ids < 0] = [_by_ending(key_of(body)) for body in bodies]
     return forms
 
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain
 
 from dptext.tokens import kinds
@@ -70,7 +70,6 @@ _BODY = (
     r"|[^\s]"
 )
 _PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
-# Compiled with the first piece that is not a plain word.
 _ANY_WORD = rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]"
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
 # Most clitics of a word: with more, the time would grow with the square of its length.
@@ -100,15 +99,21 @@ def kind_of(piece: str) -> int:
         return kinds.PUNCTUATION
     if body.isascii() and body.isalpha():
         return kinds.WORD
-    if body[:1].isdecimal() and re.fullmatch(_NUMBER, body):
+    number, identifier, word = _patterns_of_kinds()
+    if body[:1].isdecimal() and number.fullmatch(body):
         return kinds.NUMBER
-    if re.fullmatch(_IDENTIFIER, body):
+    if identifier.fullmatch(body):
         return kinds.IDENTIFIER
-    if re.fullmatch(_ANY_WORD, body):
+    if word.fullmatch(body):
         return kinds.WORD
     if len(body) == 1 and is_mark(body):
         return kinds.PUNCTUATION
     return kinds.IDENTIFIER
+
+
+@cache
+def _patterns_of_kinds() -> tuple[re.Pattern[str], re.Pattern[str], re.Pattern[str]]:
+    return re.compile(_NUMBER), re.compile(_IDENTIFIER), re.compile(_ANY_WORD)
 
 
 @lru_cache(maxsize=64)  # each word is asked for several times in a row

@@ -161,7 +161,8 @@ class Tokenizer:
     ) -> NDArray[np.uint8] | None:
         if not self._shows_forms:
             return None
-        bodies = [pieces[position].lstrip(" ") for position in positions.tolist()]
+        unknown = positions[ids < 0].tolist()
+        bodies = [pieces[position].lstrip(" ") for position in unknown]
         return grammar.forms_of_words(ids, bodies, self._lexicon)
 
     def _divide(
@@ -172,21 +173,25 @@ class Tokenizer:
         The last result is by how many places each piece has moved.
         """
         out: list[str] = []
-        out_codes: list[Ints] = []
         grown = np.zeros(len(pieces) + 1, np.int64)
+        where: list[int] = []
+        new: list[int] = []
         before = 0
         for position in np.flatnonzero(codes == _SEVERAL).tolist():
             piece = pieces[position]
             parts = self._parts[piece] if len(piece) < _LONG else self._long[piece]
             out += pieces[before:position]
+            where += range(len(out), len(out) + len(parts))
             out += [part for part, _ in parts]
-            out_codes += [codes[before:position], np.array([code for _, code in parts])]
+            new += [code for _, code in parts]
             grown[position + 1] = len(parts) - 1
             before = position + 1
         out += pieces[before:]
-        out_codes.append(codes[before:])
         moved = np.cumsum(grown)
-        return out, np.concatenate(out_codes), ends + moved[ends], moved
+        out_codes = np.empty(len(out), np.int64)
+        out_codes[np.arange(len(codes)) + moved[:-1]] = codes
+        out_codes[where] = new
+        return out, out_codes, ends + moved[ends], moved
 
     def _code(self, piece: str) -> int:
         """Return flags and row of a piece in one integer, or _SEVERAL."""
@@ -300,9 +305,10 @@ def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
 
 def _shared(pieces: list[str]) -> list[str]:
     """Return the pieces of a text; if it is long, equal ones share their memory."""
+    if len(pieces) <= _MANY:
+        return pieces
     known: dict[str, str] = {}
-    few = len(pieces) <= _MANY
-    return pieces if few else list(map(known.setdefault, pieces, pieces))
+    return list(map(known.setdefault, pieces, pieces))
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:
