@@ -292,7 +292,9 @@ _BETWEEN = frozenset((",", "-", " and", " of", " day", " the", " And", " Of", " 
 # Most words between the number and the street of an address.
 _NEAR = 3
 # With the mark first, this takes no time in texts without it.
-_HYPHENED = re.compile(f"-(?i:(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z]))")
+_HYPHENED = re.compile(
+    f"-(?<=[a-zA-Z0-9]-)(?i:(?:{'|'.join(sorted(WORDS))}|years?-olds?)(?![a-z]))"
+)
 
 
 def _word_before(text: str, end: int, begin: int) -> tuple[int, str]:

@@ -256,25 +256,20 @@ class Tokenizer:
     def _word(self, body: str, row: int, lead: int, *, named: bool = False) -> int:
         if row == MARK:
             return _pack(kinds.PUNCTUATION, -1, lead, body) | self._mark_bits(body)
-        if self._common is not None and row < 0 and kind_of(body) == kinds.NUMBER:
-            return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
-        if row < 0:
-            kind, reads_as_name = kinds.UNKNOWN, names.unknown_is_name
-        else:
-            stop = key_of(body) in self._stop_words
-            kind = kinds.STOP_WORD if stop else kinds.WORD
-            # "Germán" is known only without its accent: it is not the word "German".
-            spelled = body.isascii() or self.lookup(key_of(body)) >= 0
-            reads_as_name = names.known_is_name if spelled else names.unknown_is_name
+        if row < 0 and body[:1].isdecimal() and self._common is not None:
+            if kind_of(body) == kinds.NUMBER:
+                return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
+        is_stop = row >= 0 and key_of(body) in self._stop_words
+        known = kinds.STOP_WORD if is_stop else kinds.WORD
+        kind = known if row >= 0 else kinds.UNKNOWN
         # Lexicons without a row for names do not need the lists of names.
-        named = self._names >= 0 and (named or reads_as_name(body, self._language))
-        if self._common is not None and self._names >= 0:
-            named = named or self._common.is_person(body)
+        named = self._names >= 0 and (named or self._is_name(body, row))
         bits = 0 if self._common is None else self._common.code(body)
-        if self._common is not None and self._common.reads_as_month(body):
-            kind, row, bits, named = kinds.WORD, self._month, 0, False
-        if self._common is not None and self._common.reads_as_place(body):
-            kind, row, bits, named = kinds.WORD, self._place, 0, False
+        if self._common is not None and body[:1].isupper():
+            if self._common.reads_as_month(body):
+                kind, row, bits, named = kinds.WORD, self._month, 0, False
+            if self._common.reads_as_place(body):
+                kind, row, bits, named = kinds.WORD, self._place, 0, False
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
@@ -283,6 +278,17 @@ class Tokenizer:
         if self._cues is not None:
             code |= self._cues.role(body, key_of(body))
         return code | 1 << _NAMED if named else code
+
+    def _is_name(self, body: str, row: int) -> bool:
+        """Tell whether a word is read as a name of a person by its spelling."""
+        # "Germán" is known only without its accent: it is not the word "German".
+        if row < 0 or not (body.isascii() or self.lookup(key_of(body)) >= 0):
+            is_name = names.unknown_is_name(body, self._language)
+        elif body[:1].isupper():
+            is_name = names.known_is_name(body, self._language)
+        else:
+            return False  # as most words
+        return is_name or (self._common is not None and self._common.is_person(body))
 
 
 @lru_cache(maxsize=2)
