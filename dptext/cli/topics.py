@@ -272,8 +272,8 @@ def estimate(
         tables.append((name, before, after))
     plain = [_estimated(first.phrases, *each) for each in tables]
     blocks: list[Block] = [_shares_table(first.phrases, *each) for each in tables]
-    shares = [each.share for _, before, _ in tables for each in before]
-    if min(shares, default=0.0) < 0.0 or max(shares, default=0.0) > 1.0:
+    every = [each.share for _, before, _ in tables for each in before]
+    if min(every, default=0.0) < 0.0 or max(every, default=0.0) > 1.0:
         blocks.append(Paragraph(_BEYOND, "note"))
     page = Page("Shares of topics", [Section("Estimates", blocks)])
     screen.deliver({"tables": plain}, as_json, page, html=pages.html)
