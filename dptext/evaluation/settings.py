@@ -32,7 +32,7 @@ class EvaluationSettings(Measures):
     def begin(cls, measures: Measures, **others: Any) -> EvaluationSettings:
         """Take the measures of a command."""
         shown = {each.name: getattr(measures, each.name) for each in fields(measures)}
-        return cls(**{**shown, **others})
+        return cls(**(shown | others))
 
     def check(self) -> None:
         """Raise UsageError for absent models, MissingExtra for absent packages."""

@@ -2,6 +2,6 @@
 
 A group of settings is a frozen dataclass. A field of it is `Annotated[type,
 Option(...), marks]` with a default. From this one declaration come the options of
-commands, the keys of `.dptext.yaml`, variables, the arguments of Python, and the
-reference of the docs. The engine takes the same objects.
+commands, the keys of `.dptext.yaml`, variables, and the reference of the docs. The
+engine takes the same objects.
 """
