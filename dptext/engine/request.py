@@ -17,12 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dptext import calibration, lexicons, profile, pseudonyms, signatures, streams
 from dptext.engine import files
-from dptext.engine.earlier import Earlier, describe_orphans
+from dptext.engine.earlier import Earlier, Manifest, describe_orphans
 from dptext.engine.fields import SAMPLE
 from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import Job, Progress, Written
 from dptext.engine.language import is_asked_for
-from dptext.engine.manifest import Manifest
 from dptext.engine.run import Inspect, Run
 from dptext.errors import InputError, UsageError
 from dptext.formats import _fields

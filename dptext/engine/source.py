@@ -21,7 +21,7 @@ from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
 from dptext.engine.job import FilePart, Job, Task, Warn
-from dptext.engine.repeats import Repeats
+from dptext.engine.tally import Repeats
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed

@@ -26,9 +26,13 @@ from numpy.typing import NDArray
 
 from dptext import geometry
 from dptext.exponential import distribution, losses
-from dptext.exponential.distribution import DistanceDistribution, Lists, Weights
+from dptext.exponential.distribution import (
+    DistanceDistribution,
+    Lists,
+    Sampler,
+    Weights,
+)
 from dptext.exponential.losses import Scales, describe
-from dptext.exponential.sampling import Sampler
 from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks

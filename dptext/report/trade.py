@@ -13,8 +13,8 @@ import msgspec
 
 from dptext import cache
 from dptext.guarantees.claims import Unprotected
+from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.measures.ladders import Rung, shipped_attackers
 from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point

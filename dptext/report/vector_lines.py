@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dptext.measures.text_vectors import worth
-from dptext.measures.vector_figures import VectorMeasures
+from dptext.measures.vector_figures import VectorMeasures, worth_of_texts
 from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import SEEDED
 from dptext.report.document import Document
@@ -45,7 +44,7 @@ def attack_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
 def use_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield the accuracy of a classifier on vectors of whole texts, if measured."""
     run, loss = document.run, document.guarantee.bound.text_loss.total
-    classified = worth(run.settings, run.lexicon_digest, loss)
+    classified = worth_of_texts(run.settings, run.lexicon_digest, loss)
     if classified is not None:
         left = ""
         if classified.accuracy - classified.chance < _NOTHING:

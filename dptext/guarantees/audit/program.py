@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import quantiles
+from dptext.guarantees.audit import findings
 from dptext.guarantees.audit.findings import (
     ALARM,
     BATCH,
@@ -401,16 +401,16 @@ class NoiseCounts:
 
     def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
         self.epsilon = epsilon
-        self._steps = quantiles.gamma(shape)
-        self._amounts = np.zeros((words, len(quantiles.LEVELS)), np.int64)
+        self._steps = findings.gamma_quantiles(shape)
+        self._amounts = np.zeros((words, len(findings.LEVELS)), np.int64)
         self._draws = np.zeros(words, np.int64)
-        self._turns = quantiles.LEVELS if width != 1 else np.array([0.5])
+        self._turns = findings.LEVELS if width != 1 else np.array([0.5])
         self._directions: tuple[_CountsBelow, ...] = ()
         if width:
             rng = np.random.default_rng(_NOISE_SEED + 2)
             axes = rng.normal(size=(width, _RANDOM))
             self._axes = axes / np.linalg.norm(axes, axis=0)
-            turns = quantiles.projection(width)
+            turns = findings.projection_quantiles(width)
             self._directions = tuple(
                 _CountsBelow(event, turns, np.zeros((count, len(turns)), np.int64))
                 for event, count in (
@@ -442,7 +442,7 @@ class NoiseCounts:
         self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, at = quantiles.LEVELS, f"epsilon {self.epsilon:.6g}"
+        levels, at = findings.LEVELS, f"epsilon {self.epsilon:.6g}"
 
         def name_all(i: int) -> str:
             return f"noise below its quantile {levels[i]:g}, {at}"
