@@ -34,7 +34,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
-from dptext.mechanisms import count_at_most, evaluate_each
+from dptext.arrays import count_at_most, evaluate_each
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Ids, Ints, blocks

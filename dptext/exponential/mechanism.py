@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import geometry
+from dptext.arrays import log_normalised
 from dptext.exponential import distribution, losses
 from dptext.exponential.distribution import (
     DistanceDistribution,
@@ -33,7 +34,7 @@ from dptext.exponential.distribution import (
     Weights,
 )
 from dptext.exponential.losses import Scales, describe
-from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism, log_normalised
+from dptext.mechanisms import Bands, ExponentialMechanism, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
 
