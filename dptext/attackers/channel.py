@@ -248,7 +248,6 @@ class Channel:
         return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
 
     def _writable(self, rows: Ids, possible: Mask) -> Mask:
-        """Tell which inputs may be written for each output (`Candidates.writable`)."""
         drawn = np.zeros(len(self.prior) + 1, bool)
         drawn[: len(rows)] = possible[:, 0]
         drawn &= ~word_classes.vulgar_rows(self.lexicon)

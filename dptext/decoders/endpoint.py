@@ -318,8 +318,6 @@ class Endpoint(decoders.Decoder):
 
 
 class _Part(NamedTuple):
-    """A part of a text."""
-
     text: str
     #: The question that rewrites it; None leaves it unchanged.
     question: Question[str] | None = None

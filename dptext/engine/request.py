@@ -214,7 +214,6 @@ class Request:
         return Finished(report=report, outputs=outputs, left_out=left_out)
 
     def _earlier(self, pipeline: Pipeline) -> Earlier:
-        """Return the comparison with outputs of earlier runs."""
         settings = pipeline.profile.settings()
         return Earlier(settings, pipeline.lexicon.digest, self.key, self.reports)
 

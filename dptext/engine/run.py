@@ -351,7 +351,6 @@ class Run:
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        """Return the writer of the records of a job."""
         token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         if not job.outputs.shuffle:

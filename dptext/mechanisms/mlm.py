@@ -313,7 +313,6 @@ class Params(mechanisms.Params):
         return Mlm(self, space, folder, digest_of_path(folder))
 
     def _find(self) -> str:
-        """Return the folder of the model."""
         feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
@@ -462,7 +461,6 @@ def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
 
 
 def _examples() -> Words:
-    """Divide EXAMPLES into words."""
     texts = [text.replace(" ", "\n ").split("\n") for text in EXAMPLES]
     pieces = [piece for text in texts for piece in text]
     leads = [kinds.LEAD * (piece[0] == " ") for piece in pieces]
