@@ -135,7 +135,7 @@ KNOWN = {
     ("engine/tally.py", "digest_size=16"): "128 bits: records of a run",
     ("pseudonyms.py", "digest_size=32"): "256 bits: a secret",
     ("lexicons/public_rows.py", "digest_size=_ROW_BYTES"): "48 bits: public texts",
-    ("vectors/job.py", "digest_size=16"): "128 bits: subjects of a run",
+    ("vectors/run.py", "digest_size=16"): "128 bits: subjects of a run",
     ("evaluation/attackers.py", "digest_size=8"): "64 bits: texts of a public file",
     (
         "ledger/keys.py",

@@ -40,7 +40,7 @@ LAYERS = (
     "profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents vectors.request",
+    "engine vectors.run",
     "checking",
     "evaluation api calls frames integrations spark",
     "cli __main__",

@@ -197,7 +197,9 @@ class JobOutputs(NamedTuple):
 
         held as in OutputFile.
         """
-        output = release.open(job.output, job.selection.encoding, held=held)
+        # Vectors are no text: they have no encoding.
+        encoding = None if job.converts else job.selection.encoding
+        output = release.open(job.output, encoding, held=held)
         aside, beside = None, reports.public_path(job.output)
         if job.work.quarantine is not None:
             # For the user's eyes only: it holds original text.
@@ -217,15 +219,14 @@ def plan_jobs(
     reports: SignedReports,
     read: Sequence[str],
     *,
-    converts: bool = False,
     warn: Callable[[str], None] = lambda line: None,
 ) -> list[Job]:
     """Return one job for each output: the job itself, or one for each input file.
 
     Each has the format of its inputs, unless standard input is the first of them.
 
-    read: files that the command reads beside its inputs; converts: outputs have another
-    format. Raises UsageError if formats, names or outputs do not go together.
+    read: files that the command reads beside its inputs. Raises UsageError if formats,
+    names or outputs do not go together.
     """
     outputs = job.outputs
     once = list(filter(streams.is_stream, job.inputs))
@@ -264,7 +265,7 @@ def plan_jobs(
             replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
             for name in originals
         ]
-    jobs = [_with_format(each, converts=converts) for each in jobs]
+    jobs = [_with_format(each) for each in jobs]
     source.check_files(jobs)
     paths = [
         reports.report,
@@ -281,13 +282,12 @@ def plan_jobs(
     return jobs
 
 
-def _with_format(job: Job, *, converts: bool) -> Job:
+def _with_format(job: Job) -> Job:
     """Return a job with the format of its inputs, as far as files tell it."""
     if source.is_nameless(job.inputs[0]):
         source.one_format(job.inputs if job.format is None else ())
         return job
-    output = None if converts else job.output
-    return replace(source.decide_format(replace(job, output=output)), output=job.output)
+    return source.decide_format(job)
 
 
 def _check_streams(job: Job) -> None:

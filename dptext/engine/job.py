@@ -53,11 +53,18 @@ class Job:
     any_language: bool = False
     #: Needs of typed options, which the format of the input must meet.
     needs: Mapping[str, Needs] = field(default_factory=dict)
+    #: Whether the output has another format than the inputs: that of vectors.
+    converts: bool = False
 
     @property
     def format(self) -> str | None:
         """Return the format of all inputs; None until it is decided, once."""
         return self.selection.format
+
+    @property
+    def named(self) -> formats.Format | None:
+        """Return the format that the name of the output tells of the inputs, if any."""
+        return None if self.converts else formats.by_suffix(self.output or "")
 
     @property
     def batch_size(self) -> int:
@@ -79,6 +86,9 @@ class Written:
     used: ServerUse | None = None
     #: Whether faulty records were left out.
     has_faults: bool = False
+    #: Columns and rows of a file of vectors; None for words.
+    columns: tuple[str, ...] | None = None
+    rows: int | None = None
 
 
 class FilePart(NamedTuple):

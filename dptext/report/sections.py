@@ -30,7 +30,7 @@ from dptext.tokens.policy import Policy, WordClass
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
     from dptext.pipeline import Pipeline
-    from dptext.vectors.counts import Counts
+    from dptext.vectors import Counts
     from dptext.vectors.release import VectorRelease
 
 # In patterns, `$` alone would let a line end follow.
