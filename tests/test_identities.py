@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dptext
+from dptext import ledger as totals
 from dptext.engine.release_audit import binary_rank
-from dptext.ledger import keys, open_ledger, totals
+from dptext.ledger import keys, open_ledger
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record
 from tests.ledger.charges import begun
