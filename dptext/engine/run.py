@@ -33,6 +33,7 @@ from dptext.engine.job import (
     Written,
     pseudonym_function,
 )
+from dptext.engine.language import Language
 from dptext.engine.reading import Reading
 from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
@@ -347,11 +348,9 @@ class Run(JobRun):
                 job,
                 stack,
                 aside=opened.aside,
-                tokenizer=pipeline.tokenizer,
-                lexicon=pipeline.lexicon.name,
+                language=self._language(job),
                 warn=self._warn,
                 texts=tally.next_text,
-                public=self._public,
             )
             source, fields = reading.source, reading.fields
             # An output that has left cannot be withdrawn if a field proves absent.
@@ -412,6 +411,11 @@ class Run(JobRun):
             used=used,
             has_faults=bool(source.faults),
         )
+
+    def _language(self, job: Job) -> Language:
+        known = None if job.any_language else self.pipeline.tokenizer
+        lexicon = self.pipeline.lexicon.name
+        return Language(known, lexicon, self._warn, self._public)
 
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO

@@ -21,6 +21,7 @@ from dptext.engine.earlier import Earlier
 from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.identifying import advise_on_vectors
 from dptext.engine.job import Job, Task, Written
+from dptext.engine.language import Language
 from dptext.engine.reading import Reading
 from dptext.engine.run import JobRun
 from dptext.engine.source import find_subject
@@ -100,14 +101,10 @@ class VectorRun(JobRun):
         began, counts, ready = time.monotonic(), self.counts, self.ready
         output, worker = opened.output, _worker(self.ready, self.key)
         with contextlib.ExitStack() as stack:
+            known = None if job.any_language else ready.tokenizer
+            language = Language(known, ready.lexicon.name, self._warn)
             reading = Reading(
-                job,
-                stack,
-                aside=opened.aside,
-                tokenizer=ready.tokenizer,
-                lexicon=ready.lexicon.name,
-                warn=self._warn,
-                writes_copies=False,
+                job, stack, aside=opened.aside, language=language, warn=self._warn
             )
             fields = reading.fields
             writer = columns.find(job.output)(output.stream)
