@@ -27,10 +27,9 @@ from dptext import decoders, progress
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Channel
 from dptext.attackers.endpoint import Chooser, EndpointAttacker, Options
-from dptext.decoders import ngram, none
+from dptext.decoders import ServerUse, ngram, none
 from dptext.errors import UsageError
 from dptext.models.endpoint import Question, Server, host_and_port, object_schema
-from dptext.server_use import ServerUse
 from dptext.tokens.regex import key_of, split
 from dptext.types import Cost, Ids, JsonObject, Released, ThirdParty
 

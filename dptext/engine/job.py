@@ -14,6 +14,7 @@ from typing import BinaryIO, NamedTuple
 
 from dptext import formats, lexicons, metrics
 from dptext import pipeline as pipelines
+from dptext.decoders import ServerUse
 from dptext.engine.tally import Counted, Meters
 from dptext.errors import LexiconError, UsageError
 from dptext.pipeline import Pipeline
@@ -24,7 +25,6 @@ from dptext.run.files import Outputs
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
 from dptext.run.work import Work
-from dptext.server_use import ServerUse
 from dptext.types import Fault, Lexicon, Record, Verbatim
 
 # Called now and then with records and words done so far.

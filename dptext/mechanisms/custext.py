@@ -46,8 +46,8 @@ from numpy.typing import NDArray
 
 from dptext import cache, geometry, mechanisms
 from dptext.arrays import draw_columns, log_normalised
+from dptext.exponential import DistanceMechanism
 from dptext.exponential.distribution import DistanceDistribution, Lists
-from dptext.exponential.mechanism import DistanceMechanism
 from dptext.mechanisms import Aim, Bands, WordMechanism, known_words_bound
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit

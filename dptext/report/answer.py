@@ -13,6 +13,7 @@ from pathlib import Path
 
 import msgspec
 
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import original_row, series
 from dptext.report import advice, trade, vector_lines, whole_texts
@@ -60,7 +61,6 @@ from dptext.report.protection import (
 )
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.whole_texts import TopicFigures
-from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form, Policy
 from dptext.types import JsonObject
 

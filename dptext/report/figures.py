@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping
 
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees import claims
-from dptext.server_use import ServerAsked, ServerUse
 
 # Classes of token in words.
 CLASSES = {

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.claims import SubjectLimit
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import (
@@ -23,7 +24,6 @@ from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
 from dptext.report.whole_texts import TopicFigures
-from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
 
