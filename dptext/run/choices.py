@@ -62,7 +62,7 @@ class Choices:
     """A profile, and what is changed of it."""
 
     profile: Annotated[
-        str,
+        str | os.PathLike[str],
         Option(
             "Profile of `dptext list`, or a .yaml file.",
             GUARANTEE,
@@ -125,12 +125,18 @@ class Choices:
             collect=read_keys,
             metavar="KEY=VALUE",
             spelled="set",
+            python="overrides",
         ),
         ByFile(),
     ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Raise UsageError for two vocabularies, TypeError for names that are none."""
+        if not isinstance(self.profile, str | os.PathLike):
+            raise TypeError(
+                "profile: give a name or the path of a .yaml file, not "
+                f"{type(self.profile).__name__}"
+            )
         for name in ("lexicon", "topics"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
