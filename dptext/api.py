@@ -300,10 +300,9 @@ def embed(
         checked = checked_texts(texts)
         keys, noise = fill(Keys, options), fill(Noise, options)
         chosen = named(OF_PROFILES, options)
-        run_key, over = (
-            open_key(keys),
-            Choices(overrides=overrides or {}, **chosen).keys,
-        )
+        choices = Choices(overrides=overrides or {}, **chosen)
+        choices.check()
+        run_key, over = open_key(keys), choices.keys
         pooling = asdict(fill(Pooling, options))
         ready = release.prepare(
             release.parse(over, pooling, clip=noise.clip, mu=noise.mu)

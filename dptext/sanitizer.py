@@ -133,6 +133,7 @@ class Sanitizer:
                 overrides={} if overrides is None else overrides,
                 **named(OF_PROFILES, choices),
             )
+            self.choices.check()
             self.profile = profiles.chosen(self.choices)
 
     def __reduce__(self) -> tuple[object, ...]:

@@ -398,7 +398,8 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     laplace = {"mapping": {"name": "two-nearest"}}
     changed = recipe(laplace, mechanism="laplace")
     assert changed.mapping.name == "two-nearest"
-    assert recipe({"budget": {"epsilon": 4.0}}).budget.params.epsilon == 4.0
+    with pytest.raises(UsageError, match="epsilon: overrides has another budget"):
+        recipe({"budget": {"epsilon": 4.0}})
     vectors = dptext.embed([TEXT], given, mechanism="mahalanobis", lexicon=file)
     params: Any = vectors.release.settings.recipe.mechanism.params
     assert params.lam == 0.3

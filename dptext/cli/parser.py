@@ -25,6 +25,7 @@ from dptext import streams
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
+from dptext.run.choices import DECIDED, Choices, read_keys
 from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
 from dptext.run.values import BadValue
 
@@ -132,6 +133,9 @@ class Command(_Plain, TyperCommand):
         rest = super().parse_args(ctx, args)
         settings = settings_of(ctx)
         typed = {each.name for each in self.params if is_typed(ctx, each.name)}
+        if "set" in typed:
+            chosen = {name: ctx.params[name] for name in typed.intersection(DECIDED)}
+            Choices(overrides=read_keys(ctx.params["set"]), **chosen).check()
         overridden = configuration.overridden(typed)
         ctx.meta[_REPLACED] = {
             name: each for name, each in settings.items() if name in typed

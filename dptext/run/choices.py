@@ -20,6 +20,15 @@ if TYPE_CHECKING:
 
 #: The profile of a run that names none.
 DEFAULT = "balanced"
+#: The parts of a profile, and their settings, that choices decide.
+DECIDED = {
+    "risk": ("budget", "risk"),
+    "epsilon": ("budget", "epsilon"),
+    "mechanism": ("mechanism", "name"),
+    "decode": ("decoder", "name"),
+    "lexicon": ("lexicon", "name"),
+    "topics": ("lexicon", "name"),
+}
 
 
 def read_keys(
@@ -132,11 +141,6 @@ class Choices:
 
     def __post_init__(self) -> None:
         """Raise UsageError for two vocabularies, TypeError for names that are none."""
-        if not isinstance(self.profile, str | os.PathLike):
-            raise TypeError(
-                "profile: give a name or the path of a .yaml file, not "
-                f"{type(self.profile).__name__}"
-            )
         for name in ("lexicon", "topics"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
@@ -150,16 +154,38 @@ class Choices:
 
     @property
     def name(self) -> str:
-        """Return the name of the profile; topics have another default."""
+        """Return the name of the profile; topics have another default.
+
+        Raises TypeError for anything else than a name or a path.
+        """
+        if not isinstance(self.profile, str | os.PathLike):
+            raise TypeError(
+                "profile: give a name or the path of a .yaml file, not "
+                f"{type(self.profile).__name__}"
+            )
         is_usual = self.topics is not None and self.profile == DEFAULT
         return "topics" if is_usual else os.fspath(self.profile)
 
     @property
     def keys(self) -> JsonObject:
         """Return the keys laid over the profile. Raises UsageError on conflicts."""
+        return self._laid(self.overrides)
+
+    def check(self) -> None:
+        """Raise UsageError for an override that replaces a choice of the same call."""
+        without, laid = self._laid({}), self.keys
+        for name, (part, key) in DECIDED.items():
+            value = _setting(without, part, key)
+            if getattr(self, name) is not None and _setting(laid, part, key) != value:
+                raise UsageError(
+                    f"{noun(name)}: {noun('set')} has another {part}; give only one of "
+                    "them"
+                )
+
+    def _laid(self, overrides: Mapping[str, object]) -> JsonObject:
         topics = self.topics
         return make_overrides(
-            self.overrides,
+            overrides,
             noun,
             risk=self.risk,
             epsilon=self.epsilon,
@@ -167,3 +193,11 @@ class Choices:
             decode=self.decode,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
+
+
+def _setting(keys: JsonObject, part: str, key: str) -> object:
+    """Return a setting of a part of a profile; a part alone is its name."""
+    value = keys.get(part)
+    if isinstance(value, dict):
+        return value.get(key)
+    return value if key == "name" else None

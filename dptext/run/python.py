@@ -27,7 +27,7 @@ from dptext.run.work import Keys, LedgerUse, Work
 Group = TypeVar("Group")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-_NAMES = {str: "a text", bool: "True or False"}
+_NAMES = {str: "a text", bool: "True or False", int: "a number", float: "a number"}
 _WIDTH = 80  # of lines of help
 _SPELLED = {Path: "str | os.PathLike[str]", type(None): "None"}
 
@@ -94,8 +94,10 @@ class Keyword:
                 return bytes(value)
             return to_path(value, shown, "bytes or the path of a file")
         parse = self.option.parse
-        is_number = isinstance(parse, Number) and not isinstance(value, bool)
-        if not (is_number or isinstance(value, self.kinds)):
+        # Numbers are parsed, also from text; for Python a bool is an int.
+        is_flag = isinstance(value, bool) and bool not in self.kinds
+        is_known = isinstance(parse, Number) or isinstance(value, self.kinds)
+        if is_flag or not is_known:
             known = " or ".join(filter(None, map(_NAMES.get, self.kinds)))
             raise TypeError(f"{shown}: give {known}, not {type(value).__name__}")
         try:
