@@ -134,7 +134,11 @@ class Command(_Plain, TyperCommand):
         settings = settings_of(ctx)
         typed = {each.name for each in self.params if is_typed(ctx, each.name)}
         if "set" in typed:
-            chosen = {name: ctx.params[name] for name in typed.intersection(DECIDED)}
+            chosen = {
+                name: ctx.params[name]
+                for name in typed.intersection(DECIDED)
+                if not isinstance(ctx.params[name], list | tuple)  # of a policy
+            }
             Choices(overrides=read_keys(ctx.params["set"]), **chosen).check()
         overridden = configuration.overridden(typed)
         ctx.meta[_REPLACED] = {
