@@ -393,25 +393,18 @@ def add(
     )(spread(command))
 
 
-@dataclasses.dataclass(frozen=True)
 class Take:
-    """Marks a group of which a command takes some options, by their fields."""
+    """Marks a group of which a command takes some options, by their fields.
 
-    names: tuple[str, ...]
-    #: Whether no file and no variable sets them for this command.
-    is_typed: bool
-    #: Help that differs for this command.
-    helps: dict[str, str]
+    is_typed: whether no file and no variable sets them for this command; helps: help
+    that differs for this command.
+    """
 
     def __init__(
         self, names: str = "", *, is_typed: bool = False, **helps: str
     ) -> None:
-        for name, value in (
-            ("names", (*names.split(), *helps)),
-            ("is_typed", is_typed),
-            ("helps", helps),
-        ):
-            object.__setattr__(self, name, value)
+        self.names, self.helps = (*names.split(), *helps), helps
+        self.is_typed = is_typed
 
     def option(self, name: str, option: Option) -> Option:
         """Return the option of a field, with the help of this command."""
