@@ -207,7 +207,7 @@ def privatize(
             "report: give True or False; report.to_json() of the second result saves it"
         )
     choices = {**named(CHOICES, options), "report": report}
-    sanitizer = Sanitizer(profile, overrides, progress=progress, **choices)
+    sanitizer = Sanitizer.for_one_call(profile, overrides, progress=progress, **choices)
     private: Any
     if columns is not None:
         private = sanitizer.table(texts, columns, **named(OF_TABLES, options))
@@ -247,7 +247,7 @@ def sanitize_files(
     - progress: whether to count records while they are written.
     """
     choices = named(CHOICES, options)
-    sanitizer = Sanitizer(profile, overrides, progress=progress, **choices)
+    sanitizer = Sanitizer.for_one_call(profile, overrides, progress=progress, **choices)
     return sanitizer.files(paths, output, fields=fields, **named(OF_FILES, options))
 
 

@@ -10,8 +10,8 @@ import os
 import pathlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, TypeVar, Unpack
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar, Unpack
 
 from dptext import calibration, formats, frames, lexicons
 from dptext import profile as profiles
@@ -26,6 +26,7 @@ from dptext.errors import UsageError
 from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
 from dptext.pipeline import Pipeline
 from dptext.progress import visible
+from dptext.randomness import RunKey
 from dptext.report.notebook import Report
 from dptext.run import rules
 from dptext.run.choices import Choices
@@ -85,9 +86,10 @@ class Sanitizer:
 
     Words are prepared once, for all calls. The key of an object is fresh if none is
     given, and stays: an equal text at an equal place of a call gets equal words, in
-    every call. So make a new object, or give all texts to one call, where equal texts
-    must not be linked. A Sanitizer with a fresh key cannot be pickled or copied. Calls
-    of several threads need one object each.
+    every call, and reports state it as a key that is given. So make a new object, or
+    give all texts to one call, where equal texts must not be linked. A Sanitizer with a
+    fresh key cannot be pickled or copied. Calls of several threads need one object
+    each.
 
     - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
     - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
@@ -127,7 +129,8 @@ class Sanitizer:
         self._reported: Callable[[], Report] | None = None
         with shown_in(PYTHON):
             self._keys = fill(Keys, choices)
-            self.key = open_key(self._keys)
+            # Later calls use a fresh key again, as one that is given.
+            self.key = replace(open_key(self._keys), origin="key-file")
             self.choices = Choices(
                 profile=profile,
                 overrides={} if overrides is None else overrides,
@@ -135,6 +138,14 @@ class Sanitizer:
             )
             self.choices.check()
             self.profile = profiles.chosen(self.choices)
+
+    @classmethod
+    def for_one_call(cls, *settings: Any, **named: Any) -> Self:
+        """Return an object for one call, after which nobody keeps a fresh key."""
+        sanitizer = cls(*settings, **named)
+        if sanitizer._keys.key_file is None:
+            sanitizer.key = RunKey.fresh()
+        return sanitizer
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the settings. Raises TypeError for a key that is in memory alone."""

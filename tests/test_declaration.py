@@ -65,7 +65,7 @@ def test_a_keyword_of_python_or_a_reason(
     known |= {"fields"} if "columns" in known else set()
     for group in kinds:
         for name, option, marks in groups.options(group):
-            keyword = option.python or option.spelled.replace("-", "_") or name
+            keyword = option.python or option.name(name).replace("-", "_")
             wanted = is_in(interface, marks) and is_in(PYTHON, marks)
             assert (keyword in known) == wanted, f"{group.__name__}.{name}"
 
@@ -75,8 +75,7 @@ def test_a_line_in_the_docs() -> None:
     page = COMMANDS.read_text("utf-8")
     for group in groups.GROUPS:
         for name, option, _ in groups.options(group):
-            spelled = option.spelled or name.replace("_", "-")
-            assert f"--{spelled}" in page, f"{group.__name__}.{name}"
+            assert f"--{option.name(name)}" in page, f"{group.__name__}.{name}"
 
 
 def test_a_reason_is_a_phrase() -> None:

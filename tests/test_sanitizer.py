@@ -71,6 +71,20 @@ def test_each_call_has_a_report(settings: dict[str, Any], tmp_path: Path) -> Non
     assert sanitizer.report is result.report
 
 
+def test_the_statement_of_a_key_that_stays_is_true(settings: dict[str, Any]) -> None:
+    """An object keeps a fresh key for its next call; functions keep none."""
+    kept = "anyone who has it can repeat every draw"
+    sanitizer = dptext.Sanitizer(**settings)
+    sanitizer.text(TEXT)
+    _, once = dptext.privatize(TEXT, report=True, **settings)
+    for report, stays in ((sanitizer.report, True), (once, False)):
+        conditions = " ".join(report.guarantee.scope.conditions)
+        assert (kept in conditions) == stays
+        assert ("nobody keeps" in conditions) != stays
+    promised = " ".join(sanitizer.plan().guarantee.scope.conditions)
+    assert kept in promised
+
+
 def test_a_plan_reads_no_text(settings: dict[str, Any], tmp_path: Path) -> None:
     """It gives the guarantee, and with files the time that they take."""
     sanitizer = dptext.Sanitizer(**settings)

@@ -44,7 +44,7 @@ class Run:
         overrides: Mapping[str, object] | None = None,
         **choices: Unpack[ChoiceKeywords],
     ) -> None:
-        self._call = Sanitizer(profile, overrides, **choices).begin()
+        self._call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
         self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()
 

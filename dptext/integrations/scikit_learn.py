@@ -71,7 +71,8 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: Iterable[str]) -> list[str]:
         """Replace the words of each text."""
         _check_several(X)
-        return Sanitizer(**self.get_params(), report=False).texts(X)
+        once = Sanitizer.for_one_call(**self.get_params(), report=False)
+        return once.texts(X)
 
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None

@@ -45,6 +45,10 @@ class Option:
     #: Whether only --help-all shows it.
     hidden: bool = False
 
+    def name(self, field: str) -> str:
+        """Return the option of a field, without dashes before it."""
+        return self.spelled or field.replace("_", "-")
+
 
 @dataclass(frozen=True, slots=True)
 class Needs:

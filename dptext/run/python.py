@@ -45,11 +45,6 @@ class Keyword:
     default: object
 
     @property
-    def help(self) -> str:
-        """Return its help, in the words of commands."""
-        return self.option.help
-
-    @property
     def kinds(self) -> tuple[Any, ...]:
         """Return the types of its values."""
         return typing.get_args(self.kind) or (self.kind,)
@@ -81,7 +76,7 @@ class Keyword:
 
     def read(self, value: Any) -> Any:
         """Return the value of its field. Raises TypeError and UsageError."""
-        shown = noun(self.option.spelled or self.field.replace("_", "-"))
+        shown = noun(self.option.name(self.field))
         if value is None and self.default is None:
             return None
         if self.is_list:
@@ -124,7 +119,7 @@ def keywords(group: Any, interface: str = marks.PYTHON) -> tuple[Keyword, ...]:
         if default is MISSING or isinstance(default, tuple):
             default = option.usual
         keyword = Keyword(
-            name=option.python or option.spelled.replace("-", "_") or name,
+            name=option.python or option.name(name).replace("-", "_"),
             field=name,
             option=option,
             kind=hints[name],
@@ -175,10 +170,7 @@ OF_VECTORS = (
 
 def _names(*several: Keyword) -> dict[str, str]:
     """Return the names of keywords by option."""
-    return {
-        each.option.spelled or each.field.replace("_", "-"): each.name
-        for each in several
-    }
+    return {each.option.name(each.field): each.name for each in several}
 
 
 PYTHON = Interface(_names(*_CHOICES, *CHOICES, *OF_FILES, *OF_VECTORS))
@@ -226,8 +218,8 @@ def _with_help(text: str, several: Iterable[Keyword]) -> str:
     lines = [text, ""]
     for each in several:
         if each.name not in re.findall(r"\w+", described):
-            help = re.sub("--([a-z-]+)", lambda name: PYTHON.noun(name[1]), each.help)
-            line = f"- {each.name}: {help}"
+            line = f"- {each.name}: {each.option.help}"
+            line = re.sub("--([a-z-]+)", lambda option: PYTHON.noun(option[1]), line)
             lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ")
     return "\n".join(lines).rstrip()
 

@@ -527,7 +527,7 @@ def privatize(
         chosen = fill(Selection, {"fields": columns, **options})
         selection, names = empty.selected(chosen)
         choices = named(CHOICES, options)
-        call = Sanitizer(profile, overrides, **choices).begin()
+        call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
         private_columns = PrivateColumns(call.pipeline, call.key, selection)
         private_columns.selected(schema)
     new_schema = df.schema
