@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar, Unpack
 
-from dptext import calibration, formats, frames, lexicons
+from dptext import calibration, formats, frames, lexicons, pseudonyms
 from dptext import profile as profiles
 from dptext.calls import Call, Warnings, checked_texts, length
 from dptext.engine import plan
@@ -26,7 +26,6 @@ from dptext.errors import UsageError
 from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
 from dptext.pipeline import Pipeline
 from dptext.progress import visible
-from dptext.randomness import RunKey
 from dptext.report.notebook import Report
 from dptext.run import rules
 from dptext.run.choices import Choices
@@ -129,8 +128,9 @@ class Sanitizer:
         self._reported: Callable[[], Report] | None = None
         with shown_in(PYTHON):
             self._keys = fill(Keys, choices)
+            self._opened = open_key(self._keys)
             # Later calls use a fresh key again, as one that is given.
-            self.key = replace(open_key(self._keys), origin="key-file")
+            self.key = replace(self._opened, origin="key-file")
             self.choices = Choices(
                 profile=profile,
                 overrides={} if overrides is None else overrides,
@@ -143,13 +143,12 @@ class Sanitizer:
     def for_one_call(cls, *settings: Any, **named: Any) -> Self:
         """Return an object for one call, after which nobody keeps a fresh key."""
         sanitizer = cls(*settings, **named)
-        if sanitizer._keys.key_file is None:
-            sanitizer.key = RunKey.fresh()
+        sanitizer.key = sanitizer._opened
         return sanitizer
 
     def __reduce__(self) -> tuple[object, ...]:
         """Return the settings. Raises TypeError for a key that is in memory alone."""
-        if self._keys.key_file is None:
+        if self._opened.origin == "system":
             raise TypeError(
                 "a Sanitizer with a fresh key cannot be pickled or copied: give it a "
                 "key, as in key='run.key'"
@@ -222,6 +221,7 @@ class Sanitizer:
             frame = frames.wrap(table)
             chosen = fill(Selection, {"fields": columns, **options})
             selection, names = frame.selected(chosen)
+            self._check_pseudonyms(selection)
             call = self.begin()
             replaced = frames.PrivateColumns(
                 pipeline=call.pipeline,
@@ -305,6 +305,7 @@ class Sanitizer:
         """Return the request of a call for files. Raises TypeError and UsageError."""
         files = _input_files(paths)
         selection, outputs = fill(Selection, values), fill(Outputs, values)
+        self._check_pseudonyms(selection)
         ledger, reports = fill(LedgerUse, values), fill(Reports, values)
         work = fill(Work, values)
         if "-" in (*files, outputs.output):
@@ -337,6 +338,11 @@ class Sanitizer:
             reports=SignedReports.begin(reports, self._keys.key_file),
             inspect=inspect,
         )
+
+    def _check_pseudonyms(self, selection: Selection) -> None:
+        """Raise UsageError for pseudonyms by a key that ends with this object."""
+        if selection.pseudonyms:
+            pseudonyms.check(self._opened)
 
     def begin(self) -> Call:
         """Begin a call with the key of this object."""

@@ -85,6 +85,22 @@ def test_the_statement_of_a_key_that_stays_is_true(settings: dict[str, Any]) -> 
     assert kept in promised
 
 
+def test_pseudonyms_need_a_key_that_is_given(
+    settings: dict[str, Any], tmp_path: Path
+) -> None:
+    """A fresh key ends with its object, and no later run could make them again."""
+    pandas = pytest.importorskip("pandas")
+    rows = pandas.DataFrame({"who": ["ann"], "text": [TEXT]})
+    rows.to_csv(tmp_path / "in.csv", index=False)
+    sanitizer = dptext.Sanitizer(**settings)
+    with pytest.raises(UsageError, match="give it with key="):
+        sanitizer.table(rows, "text", pseudonym="who")
+    with pytest.raises(UsageError, match="give it with key="):
+        sanitizer.files(
+            tmp_path / "in.csv", tmp_path / "out.csv", fields="text", pseudonym="who"
+        )
+
+
 def test_a_plan_reads_no_text(settings: dict[str, Any], tmp_path: Path) -> None:
     """It gives the guarantee, and with files the time that they take."""
     sanitizer = dptext.Sanitizer(**settings)
