@@ -240,7 +240,8 @@ def sanitize_files(
     ... )
     >>> print(result.report)  # doctest: +SKIP
 
-    Arguments, warnings and errors are those of `dptext.Sanitizer` and its `files`.
+    Warnings and errors are those of `dptext.Sanitizer` and its `files`.
+
     - paths: files to read, or folders of them.
     - output: one file for all; or out_dir: a folder.
     - fields: the private texts of a record.
@@ -291,10 +292,11 @@ def embed(
     - pool: "mean", "sif" or "sentence" for a vector per text, "word" for each word.
     - model: folder of a model of sentences, for pool="sentence".
     - mechanism: a name of the family noise, as `dptext list mechanisms` has them.
-    - epsilon, or risk with pool="word", or mu of Gaussian noise: the guarantee.
+    - epsilon, risk, mu: the guarantee; a risk is for pool="word", mu for Gaussian
+      noise.
     - clip: the length to which each vector is shortened.
 
-    lexicon, key and progress, errors and warnings are those of `privatize`.
+    - lexicon, key, progress: as for `privatize`, and so are errors and warnings.
     """
     with shown_in(PYTHON), visible(progress):
         checked = checked_texts(texts)

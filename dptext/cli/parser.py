@@ -480,7 +480,7 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
     """Return a parameter that Typer takes, with the marks of the option."""
     kind, marks = _split(parameter.annotation)
     default = parameter.default
-    name = option.spelled or parameter.name.rstrip("_").replace("_", "-")
+    name = option.name(parameter.name.rstrip("_"))
     flag = f"--{name}"
     if bool in (parts := _parts(kind)) and (default is True or type(None) in parts):
         flag += f"/--no-{name}"
