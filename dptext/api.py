@@ -29,7 +29,7 @@ from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
-from dptext.run.choices import Choices
+from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.interface import shown_in
 from dptext.run.python import (
     CHOICES,
@@ -43,7 +43,6 @@ from dptext.run.python import (
     takes,
 )
 from dptext.run.selection import Selection
-from dptext.run.vectors import Noise, Pooling
 from dptext.run.work import Keys
 from dptext.sanitizer import SanitizedFiles as SanitizedFiles
 from dptext.sanitizer import Sanitizer as Sanitizer

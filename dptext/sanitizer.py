@@ -69,9 +69,9 @@ class SanitizedFiles:
             raise UsageError("report: all outputs were finished before this call")
         return self._report
 
-    def _repr_html_(self) -> str:
+    def _repr_html_(self) -> str | None:
         """Return the short answer of the report as a part of a page."""
-        return self.report._repr_html_()
+        return None if self._report is None else self._report._repr_html_()
 
 
 class Sanitizer:
@@ -83,12 +83,12 @@ class Sanitizer:
     >>> str(sanitizer.report.guarantee.bound.notion)
     'LDP'
 
-    Words are prepared once, for all calls. The key of an object is fresh if none is
-    given, and stays: an equal text at an equal place of a call gets equal words, in
-    every call, and reports state it as a key that is given. So make a new object, or
-    give all texts to one call, where equal texts must not be linked. A Sanitizer with a
-    fresh key cannot be pickled or copied. Calls of several threads need one object
-    each.
+    Words are prepared once, for all texts and tables. The key of an object is fresh if
+    none is given, and stays: an equal text at an equal place of a call gets equal
+    words, in every call, and reports state it as a key that is given. So make a new
+    object, or give all texts to one call, where equal texts must not be linked. A
+    Sanitizer with a fresh key cannot be pickled or copied. Calls of several threads
+    need one object each.
 
     - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
     - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.

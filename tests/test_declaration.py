@@ -11,10 +11,9 @@ import pytest
 import dptext
 from dptext import spark
 from dptext.run import groups
-from dptext.run.choices import Choices
+from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.marks import FILE, PYTHON, TABLE, ByFile, ByVariable, NotIn, find_mark
 from dptext.run.selection import Selection
-from dptext.run.vectors import Noise, Pooling
 from dptext.run.work import Keys
 
 pytestmark = pytest.mark.quick

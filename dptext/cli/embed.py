@@ -9,12 +9,11 @@ import typer
 
 from dptext.cli import options, outputs, parser, screen, stopping
 from dptext.cli.parser import Take
-from dptext.run.choices import Choices
+from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.files import Outputs, Reports
 from dptext.run.interface import refuse_both
 from dptext.run.marks import OUTPUT, Option, Writes
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.vectors import Noise, Pooling
 from dptext.run.work import Keys, LedgerUse, Work
 
 EXAMPLES = (

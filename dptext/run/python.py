@@ -15,13 +15,12 @@ from typing import Any, TypeVar
 
 from dptext.errors import UsageError
 from dptext.run import groups, marks
-from dptext.run.choices import Choices
+from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.files import Outputs, Reports
 from dptext.run.interface import Interface, noun
 from dptext.run.marks import Option
 from dptext.run.selection import Selection
 from dptext.run.values import BadValue, Number
-from dptext.run.vectors import Noise, Pooling
 from dptext.run.work import Keys, LedgerUse, Work
 
 Group = TypeVar("Group")
