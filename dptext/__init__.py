@@ -17,6 +17,7 @@ TYPE_CHECKING: bool = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from dptext.api import Sanitizer as Sanitizer
     from dptext.api import embed as embed
     from dptext.api import load_profile as load_profile
     from dptext.api import open_pipeline as open_pipeline
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _API = (
     "Pipeline",
+    "Sanitizer",
     "embed",
     "load_profile",
     "open_pipeline",

@@ -1,159 +1,57 @@
-"""One call from a Python program: its settings and key, its work, its report.
-
-Errors and warnings of a call name parameters, where those of commands name options.
-"""
+"""One call from a Python program: its texts, counts and warnings."""
 
 from __future__ import annotations
 
+import functools
 import inspect
-import os
 import re
 import time
 import warnings
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Literal, TypedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
+from contextlib import contextmanager
 
-from dptext import calibration, lexicons, pipeline
-from dptext import profile as profiles
+import numpy as np
+
 from dptext.engine import documents
-from dptext.engine.language import Language, is_asked_for
+from dptext.engine.identifying import warning
+from dptext.engine.job import Progress
+from dptext.engine.language import Language
 from dptext.engine.tally import Tally
-from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
-from dptext.lexicons.topics import PREFIX
 from dptext.measures.public import PublicMeasures
-from dptext.overrides import make_overrides
-from dptext.pipeline import Pipeline
-from dptext.profile import Profile
+from dptext.pipeline import Pipeline, batches
 from dptext.progress import share
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report
-from dptext.run.interface import PYTHON, shown_in
 from dptext.run.selection import Selection
-from dptext.types import JsonObject, Record
-
-StrPath = str | os.PathLike[str]
+from dptext.types import Record
 
 _OURS = re.compile(r"dptext(\.|$)")
 
 
-class CallChoices(TypedDict, total=False):
-    """Choices on top of a profile, with the names of options of `dptext sanitize`."""
-
-    risk: str | float | None
-    epsilon: float | None
-    mechanism: str | None
-    lexicon: StrPath | None
-    topics: str | None
-    decode: str | None
-    key: bytes | StrPath | None
-
-
-class TableChoices(CallChoices, total=False):
-    """Choices of a call for a table, whose rows have other columns."""
-
-    id: str | None
-    missing: Literal["fail", "pass"]
-    drop: str | Sequence[str]
-    pseudonym: str | Sequence[str]
-
-
-def load_profile(
-    name: str | os.PathLike[str], overrides: Mapping[str, object] | None = None
-) -> Profile:
-    """Read a profile by name or path; overrides are laid over its keys.
-
-    Raises UsageError for an unknown name, key or value.
-    """
-    if not isinstance(name, str | os.PathLike):
-        raise TypeError(
-            "profile: give a name or the path of a .yaml file, not "
-            f"{type(name).__name__}"
-        )
-    with shown_in(PYTHON):
-        return profiles.load(os.fspath(name), overrides)
-
-
-def open_pipeline(
-    profile: str | os.PathLike[str] = profiles.DEFAULT,
-    overrides: Mapping[str, object] | None = None,
-) -> Pipeline:
-    """Prepare a profile with its lexicon: the public work, done once.
-
-    Raises UsageError and LexiconError.
-    """
-    recipe = load_profile(profile, overrides)
-    with shown_in(PYTHON):
-        return calibration.build(recipe, lexicons.find(recipe.lexicon))
-
-
-def open_key(key: object) -> RunKey:
-    """Return the key of a run, fresh for None. Raises TypeError and UsageError."""
-    if key is None:
-        return RunKey.fresh()
-    if isinstance(key, bytes | bytearray):
-        return RunKey.from_bytes(bytes(key))
-    if isinstance(key, str | os.PathLike):
-        return RunKey.from_file(os.fspath(key))
-    raise TypeError(f"key: give bytes or the path of a file, not {type(key).__name__}")
-
-
-def warn(line: str) -> None:
-    """Warn the program, at its line; the warning holds nothing of a text."""
-    modules = []
-    frame = inspect.currentframe()
-    while frame is not None:
-        modules.append(str(frame.f_globals.get("__name__")))
-        frame = frame.f_back
-    # Generators of dptext are run by frames of other modules.
-    ours = [level for level, name in enumerate(modules, 1) if _OURS.match(name)]
-    warnings.warn(line, stacklevel=ours[-1] + 1)
-
-
-def listed(names: str | Sequence[str], parameter: str) -> list[str]:
-    """Return names as a list; one may stand alone. Raises TypeError for others."""
-    is_one = isinstance(names, str) or not isinstance(names, Iterable)
-    several: list[object] = [names] if is_one else list(names)
-    checked = [name for name in several if isinstance(name, str)]
-    if len(checked) < len(several):
-        wrong = next(name for name in several if not isinstance(name, str))
-        kind = type(wrong).__name__
-        raise TypeError(f"{parameter}: give a name or a list of names, not {kind}")
-    return checked
-
-
-def to_path(path: object, parameter: str) -> str:
-    """Return a path as text. Raises TypeError for anything else."""
-    if not isinstance(path, str | os.PathLike):
-        raise TypeError(f"{parameter}: give a path, not {type(path).__name__}")
-    return os.fspath(path)
-
-
 class Call:
-    """Prepared settings and a key; with counts there can be a report.
+    """The texts or rows of one call, with their counts and warnings.
 
-    Raises TypeError, UsageError and LexiconError for invalid arguments.
+    any_language: whether not to warn of words in other languages; counts: whether there
+    will be a report.
     """
 
     def __init__(
         self,
-        profile: StrPath = profiles.DEFAULT,
-        overrides: Mapping[str, object] | None = None,
-        chosen: CallChoices | None = None,
+        pipeline: Pipeline,
+        key: RunKey,
         *,
+        any_language: bool,
         counts: bool = True,
     ) -> None:
-        self.key = open_key((chosen or {}).get("key"))
-        profile, over = combine(profile, overrides, chosen or {})
-        self.pipeline = open_pipeline(profile, over)
-        tokenizer = None if is_asked_for(over) else self.pipeline.tokenizer
-        lexicon = self.pipeline.lexicon
-        self.language = Language(
-            tokenizer, lexicon.name, self.warn, PublicRows(lexicon)
-        )
+        self.pipeline, self.key, self.counts = pipeline, key, counts
+        lexicon = pipeline.lexicon
+        tokenizer = None if any_language else pipeline.tokenizer
+        public = PublicRows(lexicon)
+        self.language = Language(tokenizer, lexicon.name, self.warn, public)
         # Warnings so far.
         self.warnings: list[str] = []
-        self.tally = Tally.begin(self.pipeline.lexicon) if counts else None
+        self.tally = Tally.begin(lexicon)
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
@@ -169,65 +67,145 @@ class Call:
         done = 0
         randomness = self.pipeline.randomness(self.key)
         records = (Record(number, (text,), None) for number, text in enumerate(texts))
-        for batch in pipeline.batches(records):
+        for batch in batches(records):
             self.language.look(batch)
             private = self.pipeline.privatize(batch, randomness)
-            if self.tally is not None:
+            if self.counts:
                 self.tally.count(private)
             done += len(batch)
             share("texts", done / total if total else 0.0)
             yield from (text for (text,) in private.texts)
         self.language.close()
 
-    def report(
+    def end(
         self,
         selection: Selection | None = None,
         *,
         unchanged: Sequence[str] = (),
         finder: str = "",
-    ) -> Report:
-        """Return the internal report of the work so far, without files.
+    ) -> Callable[[], Report]:
+        """End the work so far, and return its internal report when it is called.
 
         selection: the private columns of a table, None for texts without one;
         unchanged: all others, empty if they are not known; finder: name of the
         component that chose the private parts of texts, "" without one.
         """
-        assert self.tally is not None
         self.tally.copied.update(dict.fromkeys(unchanged))
         self.tally.seconds = time.monotonic() - self._began
-        document = documents.called(
-            pipeline=self.pipeline,
-            key=self.key,
-            tally=self.tally,
-            measures=PublicMeasures.measure(self.pipeline),
-            selection=selection,
-            finder=finder,
+
+        @functools.cache
+        def report() -> Report:
+            document = documents.called(
+                pipeline=self.pipeline,
+                key=self.key,
+                tally=self.tally,
+                measures=PublicMeasures.measure(self.pipeline),
+                selection=selection,
+                finder=finder,
+            )
+            return documents.with_warnings(document, self.warnings)
+
+        return report
+
+
+class Warnings:
+    """Passes the warnings of a run to the program, and notes them for the report."""
+
+    def __init__(self) -> None:
+        self._noted: dict[str, None] = {}
+
+    def warn(self, line: str) -> None:
+        """Warn the program once."""
+        if line not in self._noted:
+            self._noted[line] = None
+            warn(line)
+
+    announce = warn
+
+    @contextmanager
+    def bar(self) -> Iterator[Progress]:
+        """Show how many records and words are done."""
+        yield lambda records, words: share(
+            f"{records:,} records, {words:,} words replaced", 0.0
         )
-        return documents.with_warnings(document, self.warnings)
+
+    def with_warnings(
+        self, document: Report, identifying: Mapping[str, str], advice: str = ""
+    ) -> Report:
+        """Return a report with all warnings, and with one of identifying fields."""
+        if identifying:
+            self.warn(warning(identifying, advice))
+        return documents.with_warnings(document, [*self._noted])
 
 
-def combine(
-    profile: StrPath, overrides: Mapping[str, object] | None, chosen: CallChoices
-) -> tuple[StrPath, JsonObject]:
-    """Return the profile of a call and the keys laid over it, without those of a run.
+def warn(line: str) -> None:
+    """Warn the program, at its line; the warning holds nothing of a text."""
+    modules = []
+    frame = inspect.currentframe()
+    while frame is not None:
+        modules.append(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    # Generators of dptext are run by frames of other modules.
+    ours = [level for level, name in enumerate(modules, 1) if _OURS.match(name)]
+    warnings.warn(line, stacklevel=ours[-1] + 1)
 
-    Topics are a lexicon, and without another profile that of topics. Raises UsageError,
-    and TypeError for names that are no text.
+
+def checked_texts(texts: object) -> Iterator[str]:
+    """Return an iterator of texts. Raises TypeError for anything else.
+
+    A table or a dict would give the names of its columns or its keys.
     """
-    lexicon, topics = chosen.get("lexicon"), chosen.get("topics")
-    for name, value in (("lexicon", lexicon), ("topics", topics)):
-        if not isinstance(value, str | os.PathLike | None):
-            raise TypeError(f"{name}: give a name, not {type(value).__name__}")
-    if topics is not None:
-        if lexicon is not None:
-            raise UsageError("give only one of topics, lexicon")
-        lexicon = f"{PREFIX}{topics}"
-        profile = "topics" if profile == profiles.DEFAULT else profile
-    return profile, make_overrides(
-        overrides,
-        lexicon=lexicon,
-        risk=chosen.get("risk"),
-        epsilon=chosen.get("epsilon"),
-        mechanism=chosen.get("mechanism"),
-        decode=chosen.get("decode"),
-    )
+    kind = type(texts).__name__
+    if isinstance(texts, Mapping):
+        raise TypeError(
+            f"a {kind} is not a list of texts: give a list of its values, or make a "
+            "table of it, such as pandas.DataFrame, and name its columns"
+        )
+    if hasattr(type(texts), "columns"):
+        raise TypeError(
+            f"a {kind} is not a list of texts: give one of its columns, "
+            "or name its columns, as in columns='text'"
+        )
+    if isinstance(texts, set | frozenset):
+        raise TypeError(f"a {kind} has no order to return texts in: give a list")
+    if isinstance(texts, bytes | bytearray | memoryview):
+        raise TypeError(f"a text is a str, not {kind}: decode it")
+    if isinstance(texts, str):
+        return iter((texts,))
+    if hasattr(texts, "to_pylist"):  # of pyarrow
+        texts = texts.to_pylist()
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        raise TypeError(f"give a text or an iterable of texts, not {_described(texts)}")
+    return _each(texts)
+
+
+def _each(texts: Iterable[object]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            problem = f"is of type {_described(text)}, not str"
+            if isinstance(text, bytes):
+                problem += ": decode it"
+            elif _is_missing(text):
+                problem = (
+                    f"is missing ({text}): leave it out, or give ''; in columns of a "
+                    "table missing='pass' keeps it"
+                )
+            raise TypeError(f"the text at index {number} {problem}")
+        yield text
+
+
+def _described(value: object) -> str:
+    """Name the type of a value, and the dimensions of an array."""
+    kind = type(value).__name__
+    return f"{kind} of {value.ndim} axes" if isinstance(value, np.ndarray) else kind
+
+
+def _is_missing(value: object) -> bool:
+    """Tell whether a value stands for a missing one: None, NaN, NA of pandas."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def length(texts: object) -> int:
+    """Return the number of texts, 0 where it is unknown."""
+    return len(texts) if isinstance(texts, Sized) else 0

@@ -20,8 +20,7 @@ import numpy as np
 import pytest
 
 import dptext
-from dptext import api, progress
-from dptext.calls import Call, CallChoices, TableChoices
+from dptext import api, progress, sanitizer
 from dptext.errors import UsageError
 from dptext.lexicons import topics
 from dptext.overrides import make_overrides
@@ -29,6 +28,7 @@ from dptext.report import document
 from dptext.run.choices import Choices, read_keys
 from tests import made_topics
 from tests.cli.running import lexicon
+from tools import keywords
 
 TEXT = "the film was good and the story old"
 KEY = bytes(range(7, 7 + 64))
@@ -110,7 +110,7 @@ def test_files_are_named_by_paths(tmp_path: Path) -> None:
             TypeError, match=r"is no path: .*privatize\(table, columns="
         ):
             dptext.sanitize_files(given, output, fields="text")
-    with pytest.raises(UsageError, match="give output or out_dir, not both"):
+    with pytest.raises(UsageError, match="give out_dir or output, not both"):
         dptext.sanitize_files("a.jsonl", output, out_dir=tmp_path)
     with pytest.raises(UsageError, match="name files, and either output or out_dir"):
         dptext.sanitize_files("a.jsonl")
@@ -272,32 +272,47 @@ def test_types_are_those_of_the_calls(tmp_path: Path) -> None:
 
 def test_settings_are_named_in_help_and_completion() -> None:
     """Every public function has its parameters by name, with a type and no others."""
-    functions: list[Any] = [dptext.privatize, dptext.embed, dptext.sanitize_files]
+    functions: list[Any] = [
+        dptext.privatize,
+        dptext.embed,
+        dptext.sanitize_files,
+        dptext.Sanitizer,
+        dptext.Sanitizer.table,
+        dptext.Sanitizer.files,
+        dptext.Sanitizer.plan,
+    ]
     for function in (*functions, dptext.load_profile, dptext.open_pipeline):
         signature = inspect.signature(function)
         for each in signature.parameters.values():
             assert each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL)
             # Types in full: no names that only this package knows.
-            assert each.annotation not in (each.empty, "object", "Path", "StrPath")
+            assert each.name == "self" or each.annotation not in (
+                each.empty,
+                "object",
+                "Path",
+                "StrPath",
+            )
         assert signature.return_annotation != "object"
     for function in functions:
         # Help lists the parameters, or refers to those of privatize.
-        told = f"{function.__doc__}, {dptext.privatize.__doc__}"
-        assert all(name in told for name in inspect.signature(function).parameters)
-    options = {**CallChoices.__annotations__, **TableChoices.__annotations__}
-    named = inspect.signature(dptext.privatize).parameters
-    assert options.keys() < named.keys()
-    for name, annotation in options.items():
-        declared = named[name].annotation.replace("os.", "").removesuffix(" | None")
-        assert declared in str(annotation).replace("StrPath", "str | PathLike[str]")
+        told = f"{function.__doc__}, {dptext.privatize.__doc__}, self, "
+        assert [
+            name for name in inspect.signature(function).parameters if name not in told
+        ] == []
+
+
+def test_types_of_keywords_are_those_of_the_options() -> None:
+    """The classes for type checkers are written from the declaration."""
+    assert keywords.FILE.read_text("utf-8") == keywords.text()
 
 
 def test_examples_of_docstrings_run() -> None:
     """They give what they show."""
     pytest.importorskip("pandas")
-    done = doctest.testmod(api, extraglobs={"dptext": dptext})
-    assert done.attempted >= 8
-    assert not done.failed
+    for module, examples in ((api, 8), (sanitizer, 3)):
+        done = doctest.testmod(module, extraglobs={"dptext": dptext})
+        assert done.attempted >= examples
+        assert not done.failed
 
 
 def test_progress_is_shown_for_a_call_that_asks(
@@ -341,7 +356,7 @@ def test_topics_take_the_place_of_texts(run_folders: Path) -> None:
     assert set(texts) <= set(topics.open_lexicon("python", 8).words)
     strong = dptext.privatize(["rain"], "topics-strong", topics="python", key=KEY)
     assert len(strong) == 1
-    with pytest.raises(UsageError, match="give only one of topics, lexicon"):
+    with pytest.raises(UsageError, match="give topics or lexicon, not both"):
         dptext.privatize("rain", topics="python", lexicon="builtin")
 
 
@@ -373,7 +388,7 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
 
     def recipe(overrides: dict[str, Any], **chosen: Any) -> Any:
         given: Any = {"lexicon": file, "epsilon": 3.0, **chosen}
-        return Call("balanced", overrides, given).pipeline.profile
+        return dptext.Sanitizer("balanced", overrides, **given).profile
 
     off = recipe({"decoder": {"name": "none"}}, mechanism="rank")
     assert off.decoder.name == "none"
@@ -383,7 +398,8 @@ def test_choices_set_nothing_aside_that_overrides_say(tmp_path: Path) -> None:
     laplace = {"mapping": {"name": "two-nearest"}}
     changed = recipe(laplace, mechanism="laplace")
     assert changed.mapping.name == "two-nearest"
-    assert recipe({"budget": {"epsilon": 4.0}}).budget.params.epsilon == 4.0
+    with pytest.raises(UsageError, match="epsilon: overrides has another budget"):
+        recipe({"budget": {"epsilon": 4.0}})
     vectors = dptext.embed([TEXT], given, mechanism="mahalanobis", lexicon=file)
     params: Any = vectors.release.settings.recipe.mechanism.params
     assert params.lam == 0.3

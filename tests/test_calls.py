@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from pathlib import Path
 from typing import Any
@@ -10,18 +9,9 @@ from typing import Any
 import pytest
 
 import dptext
-from dptext import calls
 from dptext.errors import UsageError
-from dptext.run.interface import (
-    ARGUMENTS,
-    COMMAND_LINE,
-    PYTHON,
-    TABLE,
-    noun,
-    option,
-    shown_in,
-    unit,
-)
+from dptext.run.interface import COMMAND_LINE, noun, option, shown_in, unit
+from dptext.run.python import PYTHON, TABLE
 from tests.cli.running import lexicon
 
 pytestmark = pytest.mark.quick
@@ -33,8 +23,12 @@ KEY = bytes(range(40))
     [
         ("field", "NAME", ("--field NAME", "fields=", "columns=")),
         ("key-file", "FILE", ("--key-file FILE", "key=", "key=")),
-        ("mu", "", ("--mu", "mu=", "mu=")),
-        ("format", "csv", ("--format csv", "format='csv'", "format='csv'")),
+        ("mu", "", ("--mu", "mu=", "`dptext sanitize --mu`")),
+        (
+            "format",
+            "csv",
+            ("--format csv", "format='csv'", "`dptext sanitize --format csv`"),
+        ),
         (
             "set",
             "tokens.unknown=mask",
@@ -49,8 +43,17 @@ KEY = bytes(range(40))
             "FILE",
             (
                 "--quarantine FILE",
+                "quarantine=",
                 "`dptext sanitize --quarantine FILE`",
-                "`dptext sanitize --quarantine FILE`",
+            ),
+        ),
+        (
+            "no-header",
+            "",
+            (
+                "--no-header",
+                "header=False",
+                "`dptext sanitize --no-header`",
             ),
         ),
     ],
@@ -80,14 +83,6 @@ def test_several_values_of_an_option() -> None:
     assert PYTHON.repeated("field", ["a", "b"]) == (
         "a list names several: fields=['a', 'b']"
     )
-
-
-def test_parameters_are_those_of_functions() -> None:
-    """No message names a parameter that no function has."""
-    functions = (dptext.privatize, dptext.sanitize_files, dptext.embed)
-    known = {name for each in functions for name in inspect.signature(each).parameters}
-    assert {*ARGUMENTS.values()} <= known
-    assert calls.TableChoices.__annotations__.keys() <= known
 
 
 @pytest.mark.parametrize(

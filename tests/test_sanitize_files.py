@@ -131,7 +131,7 @@ def test_columns_of_people_are_warned_of(
     ("given", "reason"),
     [
         ({}, "output or out_dir"),
-        ({"output": "o.csv", "out_dir": "o"}, "output or out_dir"),
+        ({"output": "o.csv", "out_dir": "o"}, "out_dir or output, not both"),
         ({"output": "-"}, "not standard input or output"),
         ({"output": "in.csv"}, "in.csv"),
         ({"output": "o.csv", "drop": "body"}, "both a private text and left out"),
@@ -141,13 +141,16 @@ def test_columns_of_people_are_warned_of(
         ({"output": "o.csv", "encoding": "none"}, "none"),
         ({"output": "o.csv", "fields": "bdy"}, "did you mean 'body'"),
         ({"output": "o.csv", "fields": "body,id"}, r"fields=\['body', 'id'\]"),
-        ({"output": "o.csv", "format": "cvs"}, "format: no format named 'cvs'"),
-        ({"output": "o.csv", "jobs": 0}, "jobs 0: give a whole number"),
+        ({"output": "o.csv", "format": "cvs"}, "format cvs: choose csv, json,"),
+        (
+            {"output": "o.csv", "jobs": 0},
+            "jobs 0: give an integer from 1 to 256",
+        ),
         (
             {"output": "o.csv", "on_error": "ignore"},
-            "on_error 'ignore': give 'fail' or",
+            "on_error ignore: choose fail, skip or",
         ),
-        ({"output": "o.csv", "missing": "skip"}, "missing 'skip': give 'fail' or"),
+        ({"output": "o.csv", "missing": "skip"}, "missing skip: choose fail or pass"),
         ({"output": "o.csv", "missing": "pass"}, "missing: the input is csv"),
     ],
 )
@@ -208,7 +211,7 @@ def test_arguments_of_other_kinds_are_refused(
             "in.csv",
             "a report\n\na,b\n1,x\n",
             {"fields": "b"},
-            "`dptext sanitize --skip-lines 2`",
+            "skip_lines=2",
         ),
         ("in.jsonl", '{"b": 1}\n', {"fields": "b", "jobs": 2}, "on_error='skip'"),
     ],

@@ -27,7 +27,7 @@ COMPONENTS = "dptext."
 # functions of characters, stand above the stages; stages (the fourth layer) do not
 # import each other, except as STAGES allows.
 LAYERS = (
-    "types errors _version _built",
+    "types errors _version _built keywords",
     "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms shared_draws signatures overrides run arrays",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
@@ -42,7 +42,7 @@ LAYERS = (
     "report measures.public measures.context_risk",
     "engine vectors.run",
     "checking",
-    "evaluation api calls frames integrations spark",
+    "evaluation api sanitizer calls frames integrations spark",
     "cli __main__",
 )
 STAGES = {
@@ -86,6 +86,8 @@ LAZY = {
     ("__main__", "cli.app"),
     # Threads and processes, only where more than one is asked for.
     ("engine.reading", "engine.pool"),
+    # Policies, only for runs that stop at columns.
+    ("sanitizer", "checking.contents"),
     # SQLite, only for runs with a ledger.
     ("engine.request", "engine.charging"),
     # Folders that a plain run does not load: see UNUSED.

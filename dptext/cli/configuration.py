@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dptext import registry, settings, streams
 from dptext.errors import UsageError
 from dptext.run import groups
+from dptext.run.choices import DECIDED
 from dptext.run.marks import ByFile, ByVariable, find_mark
 
 if TYPE_CHECKING:
@@ -33,12 +34,11 @@ NAMES = (NAME, "pyproject.toml")
 SECTIONS = ("sanitize", "check")
 _KIND = "configuration"
 
-_CHANGES = frozenset({"epsilon", "risk", "mechanism", "decode", "lexicon", "set"})
 _VOCABULARY = frozenset({"lexicon", "topics"})
 _SPENT = frozenset({"epsilon", "risk"})
 # Options that an option overrides in the layers below.
 OVERRIDDEN = {
-    "profile": _CHANGES | _VOCABULARY,
+    "profile": frozenset({*DECIDED, "set"}),
     **{name: _SPENT for name in _SPENT},
     **{name: _VOCABULARY for name in _VOCABULARY},
     "seed": frozenset({"key_file"}),
@@ -47,12 +47,8 @@ OVERRIDDEN = {
 _AMOUNTS = ("budget.epsilon", "budget.risk", "budget.attacker_risk")
 # Keys of a profile that an option decides, where `set` of the layers below has them.
 _DECIDED = {
-    "epsilon": _AMOUNTS,
-    "risk": _AMOUNTS,
-    "mechanism": ("mechanism",),
-    "decode": ("decoder",),
-    "lexicon": ("lexicon",),
-    "topics": ("lexicon",),
+    name: _AMOUNTS if part == "budget" else (part,)
+    for name, (part, _) in DECIDED.items()
 }
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 Parsed = Any  # The parser has no public types.

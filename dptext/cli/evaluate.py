@@ -76,7 +76,7 @@ def command(
     """
     import msgspec
 
-    from dptext import calls, lexicons
+    from dptext import api, lexicons
     from dptext.evaluation import identity_views, rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText
@@ -106,7 +106,7 @@ def command(
         writer = (
             _pipeline_from_report(profile, over)
             if is_report
-            else calls.open_pipeline(profile, over)
+            else api.open_pipeline(profile, over)
         )
     if writer is None or topics.topic_meta(writer.lexicon) is not None:
         # Texts are read by words, also where whole ones became topics.

@@ -25,6 +25,7 @@ from dptext import streams
 from dptext.cli import applying, configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
+from dptext.run.choices import DECIDED, Choices, read_keys
 from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
 from dptext.run.values import BadValue
 
@@ -132,6 +133,13 @@ class Command(_Plain, TyperCommand):
         rest = super().parse_args(ctx, args)
         settings = settings_of(ctx)
         typed = {each.name for each in self.params if is_typed(ctx, each.name)}
+        if "set" in typed:
+            chosen = {
+                name: ctx.params[name]
+                for name in typed.intersection(DECIDED)
+                if not isinstance(ctx.params[name], list | tuple)  # of a policy
+            }
+            Choices(overrides=read_keys(ctx.params["set"]), **chosen).check()
         overridden = configuration.overridden(typed)
         ctx.meta[_REPLACED] = {
             name: each for name, each in settings.items() if name in typed
@@ -385,25 +393,18 @@ def add(
     )(spread(command))
 
 
-@dataclasses.dataclass(frozen=True)
 class Take:
-    """Marks a group of which a command takes some options, by their fields."""
+    """Marks a group of which a command takes some options, by their fields.
 
-    names: tuple[str, ...]
-    #: Whether no file and no variable sets them for this command.
-    is_typed: bool
-    #: Help that differs for this command.
-    helps: dict[str, str]
+    is_typed: whether no file and no variable sets them for this command; helps: help
+    that differs for this command.
+    """
 
     def __init__(
         self, names: str = "", *, is_typed: bool = False, **helps: str
     ) -> None:
-        for name, value in (
-            ("names", (*names.split(), *helps)),
-            ("is_typed", is_typed),
-            ("helps", helps),
-        ):
-            object.__setattr__(self, name, value)
+        self.names, self.helps = (*names.split(), *helps), helps
+        self.is_typed = is_typed
 
     def option(self, name: str, option: Option) -> Option:
         """Return the option of a field, with the help of this command."""
@@ -479,7 +480,7 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
     """Return a parameter that Typer takes, with the marks of the option."""
     kind, marks = _split(parameter.annotation)
     default = parameter.default
-    name = option.spelled or parameter.name.rstrip("_").replace("_", "-")
+    name = option.name(parameter.name.rstrip("_"))
     flag = f"--{name}"
     if bool in (parts := _parts(kind)) and (default is True or type(None) in parts):
         flag += f"/--no-{name}"

@@ -158,11 +158,14 @@ class SignedReports(Reports):
     signer: Key | None = None
 
     @classmethod
-    def begin(cls, reports: Reports, key_file: Path | None = None) -> SignedReports:
+    def begin(
+        cls, reports: Reports, key_file: bytes | str | os.PathLike[str] | None = None
+    ) -> SignedReports:
         """Read the signing key of reports. Raises UsageError for one of other use."""
         path, key = reports.sign_key, None
         if path is not None:
-            if key_file is not None and os.path.samefile(path, key_file):
+            named = None if isinstance(key_file, bytes) else key_file
+            if named is not None and os.path.samefile(path, named):
                 raise UsageError(
                     f"{noun('sign-key')}: give a file other than {noun('key-file')}, "
                     "which must stay secret"

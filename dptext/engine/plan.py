@@ -5,10 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
-from dptext import progress
+from dptext import progress, streams
 from dptext.engine import documents
+from dptext.engine.files import find_files
+from dptext.engine.request import Request, subject_limit
 from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
@@ -35,6 +38,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.language_models import NOT_MEASURED
 from dptext.report.whole_texts import TopicFigures
+from dptext.run.files import Outputs
 from dptext.run.interface import option
 from dptext.types import Record
 
@@ -144,6 +148,52 @@ class ThirdPartyCost:
     tokens_sent: int
     #: At most.
     tokens_received: int
+
+
+def planned(
+    request: Request, ready: Pipeline, key: str, **public: Sequence[InContext]
+) -> Plan:
+    """Plan a request with its pipeline; key: the origin of its key, as in a report.
+
+    public: figures of attackers and of written words on public texts, as for `plan`.
+    """
+    job, limits = request.job, subject_limit(request.ledger)
+    selection = job.selection
+    promise = documents.promised(
+        ready,
+        key,
+        identified=selection.id_field is not None,
+        fields=selection.fields or None,
+        subjects=limits,
+        dropped=selection.dropped,
+        pseudonyms=selection.pseudonyms,
+    )
+    result = plan(
+        ready,
+        _measure_size(job.inputs, job.format, job.outputs),
+        promise=promise,
+        limits=limits,
+        jobs=job.work.jobs,
+        bayes_risk=request.reports.bayes_risk,
+        **public,
+    )
+    return replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
+
+
+def _measure_size(
+    names: Sequence[str], format: str | None, chosen: Outputs
+) -> Size | None:
+    """Return the size of files and folders together; None with standard input."""
+    if any(map(streams.is_stream, names)):
+        return None
+    total = packed = 0
+    for name in find_files(names, format, chosen):
+        size = Path(name).stat().st_size
+        total += size
+        # Columns of Parquet are compressed in the file, whatever its name.
+        if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
+            packed += size
+    return Size(total, packed)
 
 
 def plan(

@@ -266,8 +266,11 @@ def subject_limit(use: LedgerUse) -> SubjectLimit | None:
 
 def open_key(keys: Keys) -> RunKey:
     """Return the key of a run. Raises UsageError."""
-    if keys.key_file is not None:
-        return RunKey.from_file(keys.key_file, trusted=keys.trust_key_file)
+    named = keys.key_file
+    if isinstance(named, bytes):
+        return RunKey.from_bytes(named)
+    if named is not None:
+        return RunKey.from_file(os.fspath(named), trusted=keys.trust_key_file)
     return RunKey.fresh() if keys.seed is None else RunKey.from_seed(keys.seed)
 
 

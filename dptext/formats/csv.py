@@ -435,7 +435,7 @@ class Format(formats.Format):
                     lines = line + number - source.line + 1
                     return (
                         f"; line {line + number + 1} has it: "
-                        f"{option('skip-lines', str(lines))}"
+                        f"{option('skip-lines', lines)}"
                     )
         return ""
 

@@ -226,38 +226,28 @@ class Frame(ABC):
         named = {_fields.joined(path): each for path, each in values.items()}
         return identifying(named, named)
 
-    def selected(
-        self,
-        paths: Sequence[str],
-        id: str | None,
-        missing: str,
-        drop: Sequence[str] = (),
-        pseudonym: Sequence[str] = (),
-    ) -> tuple[Selection, list[str]]:
+    def selected(self, chosen: Selection) -> tuple[Selection, list[str]]:
         """Return the selection of a row, and the columns to read, in their order.
 
         A path that equals the name of a column means that column. Raises
-        UnknownFieldError for a column that is missing, UsageError for one that occurs
-        twice, and TypeError for other objects.
+        UnknownFieldError for a column that is missing, and UsageError for one that
+        occurs twice.
         """
         every = [name for name in self.names if isinstance(name, str)]
-        if not isinstance(id, str | None):
-            raise TypeError(f"id: give the name of a column, not {type(id).__name__}")
-        if not paths:
+        if not chosen.fields:
             raise UsageError("columns: name at least one")
-        if missing not in ("fail", "pass"):
-            raise UsageError(f"missing {missing!r}: give 'fail' or 'pass'")
-        fields = tuple(_field(path, every, "columns") for path in paths)
-        id_field = None if id is None else _field(id, every, "id")
-        selection = Selection(
-            fields=fields,
-            id_field=id_field,
-            missing=missing,
+
+        def found(paths: Sequence[str], use: str) -> tuple[str, ...]:
+            return tuple(_field(path, every, use) for path in paths)
+
+        named = chosen.id_field
+        selection = replace(
+            chosen,
+            fields=found(chosen.fields, "columns"),
+            id_field=None if named is None else _field(named, every, "id"),
             max_record_bytes=sys.maxsize,
-            dropped=tuple(dict.fromkeys(_field(path, every, "drop") for path in drop)),
-            pseudonyms=tuple(
-                dict.fromkeys(_field(path, every, "pseudonym") for path in pseudonym)
-            ),
+            dropped=tuple(dict.fromkeys(found(chosen.dropped, "drop"))),
+            pseudonyms=tuple(dict.fromkeys(found(chosen.pseudonyms, "pseudonym"))),
         )
         # Refuses fields within each other.
         used = _fields.tree(selection).below

@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Unpack
 
-from dptext.calls import Call, CallChoices
 from dptext.errors import MissingExtra
+from dptext.keywords import ChoiceKeywords
 from dptext.profile import DEFAULT
-from dptext.run.interface import PYTHON, shown_in
+from dptext.run.python import CHOICES, takes
+from dptext.sanitizer import Sanitizer
 from dptext.types import Record
 
 if TYPE_CHECKING:
@@ -36,35 +37,20 @@ class Run:
     the same order get the same words.
     """
 
+    @takes(*(each for each in CHOICES if each.name != "topics"))
     def __init__(
         self,
         profile: str | os.PathLike[str] = DEFAULT,
         overrides: Mapping[str, object] | None = None,
-        *,
-        risk: str | float | None = None,
-        epsilon: float | None = None,
-        mechanism: str | None = None,
-        lexicon: str | os.PathLike[str] | None = None,
-        decode: str | None = None,
-        key: bytes | str | os.PathLike[str] | None = None,
+        **choices: Unpack[ChoiceKeywords],
     ) -> None:
-        chosen = CallChoices(
-            risk=risk,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            lexicon=lexicon,
-            decode=decode,
-            key=key,
-        )
-        with shown_in(PYTHON):
-            self._call = Call(profile, overrides, chosen)
-            self._randomness = self._call.pipeline.randomness(self._call.key)
+        self._call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
+        self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()
 
     def privatize(self, span: str) -> str:
         """Return a span with its words replaced."""
         call, tally = self._call, self._call.tally
-        assert tally is not None
         with self._lock:  # noise depends on the number of a span, which must be unique
             record = Record(tally.records, (span,), None)
             private = call.pipeline.privatize([record], self._randomness)
@@ -74,7 +60,7 @@ class Run:
     def report(self) -> Report:
         """Return the internal report of all spans so far, in which spans are texts."""
         with self._lock:
-            return self._call.report(finder="Presidio")
+            return self._call.end(finder="Presidio")()
 
 
 class DptextOperator(Operator):  # type: ignore[misc, unused-ignore]

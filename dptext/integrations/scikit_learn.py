@@ -9,15 +9,21 @@ as the path of its file, which stays a secret, rather than as bytes.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dptext import api, calls
+from dptext import api
+from dptext.engine.request import open_key
 from dptext.errors import MissingExtra
+from dptext.keywords import ChoiceKeywords
 from dptext.mechanisms import NoiseMechanism, gaussian
+from dptext.profile import DEFAULT
 from dptext.randomness import Randomness
+from dptext.run.python import CHOICES, fill, takes
+from dptext.run.work import Keys
+from dptext.sanitizer import Sanitizer
 from dptext.types import Record
 from dptext.vectors import release
 
@@ -45,28 +51,18 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     2
     """
 
+    @takes(*CHOICES)
     def __init__(
         self,
-        profile: str = "balanced",
+        profile: str = DEFAULT,
         *,
-        risk: str | float | None = None,
-        epsilon: float | None = None,
-        mechanism: str | None = None,
-        lexicon: str | None = None,
-        topics: str | None = None,
-        decode: str | None = None,
         overrides: Mapping[str, object] | None = None,
-        key: bytes | str | None = None,
+        **choices: Unpack[ChoiceKeywords],
     ) -> None:
-        self.profile = profile
-        self.risk = risk
-        self.epsilon = epsilon
-        self.mechanism = mechanism
-        self.lexicon = lexicon
-        self.topics = topics
-        self.decode = decode
-        self.overrides = overrides
-        self.key = key
+        self.profile, self.overrides = profile, overrides
+        # Scikit-learn reads each parameter back, also those that were not given.
+        for each in CHOICES:
+            setattr(self, each.name, choices.get(each.name, each.default))
 
     def fit(self, X: Iterable[str], y: object = None) -> PrivateText:
         """Look at nothing."""
@@ -75,18 +71,8 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: Iterable[str]) -> list[str]:
         """Replace the words of each text."""
         _check_several(X)
-        return api.privatize(
-            X,
-            self.profile,
-            self.overrides,
-            risk=self.risk,
-            epsilon=self.epsilon,
-            mechanism=self.mechanism,
-            lexicon=self.lexicon,
-            topics=self.topics,
-            decode=self.decode,
-            key=self.key,
-        )
+        once = Sanitizer.for_one_call(**self.get_params(), report=False)
+        return once.texts(X)
 
     def get_feature_names_out(
         self, input_features: Sequence[str] | None = None
@@ -202,7 +188,7 @@ class PrivateVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Release each row."""
         check_is_fitted(self)
         rows = validate_data(self, X, dtype=np.float64, reset=False)
-        key = calls.open_key(self.key)
+        key = open_key(fill(Keys, {"key": self.key}))
         mechanism: NoiseMechanism = self.mechanism_
         settings = f"{mechanism.identity!r} {float(self.epsilon)!r}"
         randomness = Randomness(key, settings)

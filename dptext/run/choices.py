@@ -1,4 +1,4 @@
-"""The choices of a run: a profile, and the keys laid over it."""
+"""The choices of a run: a profile and the keys laid over it; pools of vectors."""
 
 from __future__ import annotations
 
@@ -11,8 +11,16 @@ from typing import TYPE_CHECKING, Annotated
 from dptext.errors import UsageError
 from dptext.overrides import make_overrides
 from dptext.run.interface import noun, option, refuse_both
-from dptext.run.marks import GUARANTEE, ByFile, Option
-from dptext.run.values import Number
+from dptext.run.marks import (
+    GUARANTEE,
+    LEDGER,
+    MEASURES,
+    PYTHON,
+    ByFile,
+    NotIn,
+    Option,
+)
+from dptext.run.values import Number, one_of
 from dptext.settings import read_value
 
 if TYPE_CHECKING:
@@ -20,6 +28,15 @@ if TYPE_CHECKING:
 
 #: The profile of a run that names none.
 DEFAULT = "balanced"
+#: The parts of a profile, and their settings, that choices decide.
+DECIDED = {
+    "risk": ("budget", "risk"),
+    "epsilon": ("budget", "epsilon"),
+    "mechanism": ("mechanism", "name"),
+    "decode": ("decoder", "name"),
+    "lexicon": ("lexicon", "name"),
+    "topics": ("lexicon", "name"),
+}
 
 
 def read_keys(
@@ -62,7 +79,7 @@ class Choices:
     """A profile, and what is changed of it."""
 
     profile: Annotated[
-        str,
+        str | os.PathLike[str],
         Option(
             "Profile of `dptext list`, or a .yaml file.",
             GUARANTEE,
@@ -125,6 +142,7 @@ class Choices:
             collect=read_keys,
             metavar="KEY=VALUE",
             spelled="set",
+            python="overrides",
         ),
         ByFile(),
     ] = field(default_factory=dict)
@@ -144,16 +162,38 @@ class Choices:
 
     @property
     def name(self) -> str:
-        """Return the name of the profile; topics have another default."""
+        """Return the name of the profile; topics have another default.
+
+        Raises TypeError for anything else than a name or a path.
+        """
+        if not isinstance(self.profile, str | os.PathLike):
+            raise TypeError(
+                "profile: give a name or the path of a .yaml file, not "
+                f"{type(self.profile).__name__}"
+            )
         is_usual = self.topics is not None and self.profile == DEFAULT
         return "topics" if is_usual else os.fspath(self.profile)
 
     @property
     def keys(self) -> JsonObject:
         """Return the keys laid over the profile. Raises UsageError on conflicts."""
+        return self._laid(self.overrides)
+
+    def check(self) -> None:
+        """Raise UsageError for an override that replaces a choice of the same call."""
+        without, laid = self._laid({}), self.keys
+        for name, (part, key) in DECIDED.items():
+            value = _setting(without, part, key)
+            if getattr(self, name) is not None and _setting(laid, part, key) != value:
+                raise UsageError(
+                    f"{noun(name)}: {noun('set')} has another {part}; give only one of "
+                    "them"
+                )
+
+    def _laid(self, overrides: Mapping[str, object]) -> JsonObject:
         topics = self.topics
         return make_overrides(
-            self.overrides,
+            overrides,
             noun,
             risk=self.risk,
             epsilon=self.epsilon,
@@ -161,3 +201,77 @@ class Choices:
             decode=self.decode,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
+
+
+def _setting(keys: JsonObject, part: str, key: str) -> object:
+    """Return a setting of a part of a profile; a part alone is its name."""
+    value = keys.get(part)
+    if isinstance(value, dict):
+        return value.get(key)
+    return value if key == "name" else None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pooling:
+    """The unit that a vector stands for: a word, a text or texts of a person."""
+
+    pool: Annotated[
+        str,
+        Option(
+            "word: one vector per word. mean, sif (weighted by frequency) or "
+            "sentence (needs --model): one per text.",
+            GUARANTEE,
+            parse=one_of("word", "mean", "sif", "sentence"),
+            metavar="NAME",
+        ),
+    ] = "mean"
+    model: Annotated[
+        str | None,
+        Option("Sentence model, a folder or package.", GUARANTEE, metavar="NAME"),
+    ] = None
+    most: Annotated[
+        int,
+        Option(
+            "Most vectors of one subject, which share epsilon (or mu).",
+            LEDGER,
+            parse=Number(kind=int, low=1, high=1_000_000),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+        NotIn(PYTHON, "the texts of a call have no subjects"),
+    ] = 1
+    public: Annotated[
+        str | None,
+        Option(
+            "Public texts, one per line: the directions that privunit keeps, and "
+            "measures of sentence vectors. Default: frequent words.",
+            MEASURES,
+            metavar="FILE",
+            hidden=True,
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """The noise of vectors."""
+
+    mu: Annotated[
+        float | None,
+        Option(
+            "Instead of an epsilon: mu of Gaussian differential privacy.",
+            GUARANTEE,
+            parse=Number(kind=float, low=1e-6, high=1000),
+            metavar="NUMBER",
+            hidden=True,
+        ),
+    ] = None
+    clip: Annotated[
+        float | None,
+        Option(
+            "Shorten longer vectors to this length. Default: 1.",
+            GUARANTEE,
+            parse=Number(kind=float, low=1e-6, high=1e5),
+            metavar="NUMBER",
+        ),
+    ] = None

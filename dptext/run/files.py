@@ -10,13 +10,16 @@ from dptext import streams
 from dptext.errors import UsageError
 from dptext.run.interface import noun, refuse_both
 from dptext.run.marks import (
+    FILE,
     FOLDERS,
     MEASURES,
     OUTPUT,
+    PYTHON,
     ByFile,
     ByVariable,
     Names,
     Needs,
+    NotIn,
     Option,
     Writes,
 )
@@ -25,6 +28,8 @@ from dptext.run.values import one_of
 #: Ending of the public report of an output, after the name of the output.
 SIDECAR = ".dptext.json"
 STREAMED = Needs("IS_STREAMED", "the file can be read only when it is complete")
+NAMED = NotIn(FILE, "names the files of one run")
+RETURNED = NotIn(PYTHON, "the result has the internal report: report.to_json()")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,11 +46,13 @@ class Outputs:
             short="-o",
         ),
         Writes(),
+        NAMED,
     ] = None
     out_dir: Annotated[
         str | None,
         Option("Folder for the outputs of several files.", OUTPUT, metavar="FOLDER"),
         Names(),
+        NAMED,
     ] = None
     in_place: Annotated[
         bool,
@@ -55,6 +62,7 @@ class Outputs:
             FOLDERS,
             hidden=True,
         ),
+        NotIn(FILE, "replaces originals, which a command line should show"),
     ] = False
     resume: Annotated[
         bool,
@@ -64,11 +72,14 @@ class Outputs:
             FOLDERS,
             hidden=True,
         ),
+        NotIn(FILE, "continues one run"),
     ] = False
     line_buffered: Annotated[
         bool,
         Option("Write each record immediately.", OUTPUT, hidden=True),
         STREAMED,
+        NotIn(FILE, "concerns a pipe of one run"),
+        NotIn(PYTHON, "a call returns when all is written"),
     ] = False
     shuffle: Annotated[
         bool,
@@ -78,6 +89,7 @@ class Outputs:
             OUTPUT,
             hidden=True,
         ),
+        NotIn(FILE, "changes the order of one output"),
     ] = False
     include: Annotated[
         tuple[str, ...],
@@ -88,6 +100,7 @@ class Outputs:
             metavar="PATTERN",
             hidden=True,
         ),
+        NAMED,
     ] = ()
     exclude: Annotated[
         tuple[str, ...],
@@ -97,6 +110,7 @@ class Outputs:
             metavar="PATTERN",
             hidden=True,
         ),
+        NAMED,
     ] = ()
     fail_on: Annotated[
         str | None,
@@ -162,12 +176,16 @@ class Reports:
         Path | None,
         Option("Write the internal report (private!) as JSON.", OUTPUT, metavar="FILE"),
         Writes(),
+        NAMED,
+        RETURNED,
     ] = None
     #: The internal report as a page.
     html: Annotated[
         Path | None,
         Option("Write a web page; - is standard output.", OUTPUT, metavar="FILE"),
         Writes(),
+        NAMED,
+        RETURNED,
     ] = None
     public_report: Annotated[
         Path | None,
@@ -178,6 +196,7 @@ class Reports:
             hidden=True,
         ),
         Writes(),
+        NAMED,
     ] = None
     sidecar: Annotated[
         bool,

@@ -1,7 +1,8 @@
 """How messages name options: in the words of the interface that shows them.
 
 `option` and `noun` write for the interface of the block `shown_in`, by default the
-command line. A message is worded where it is made, so an error carries plain text.
+command line; those of Python are in dptext.run.python. A message is worded where it is
+made, so an error carries plain text.
 """
 
 from __future__ import annotations
@@ -9,57 +10,38 @@ from __future__ import annotations
 import contextlib
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
 from dptext.errors import UsageError
 
-#: Arguments of the functions of Python, by the option that does the same. Other options
-#: are those of `dptext sanitize` alone.
-ARGUMENTS = {
-    "field": "fields",
-    "id": "id",
-    "missing": "missing",
-    "drop": "drop",
-    "pseudonym": "pseudonym",
-    "format": "format",
-    "encoding": "encoding",
-    "on-error": "on_error",
-    "out-dir": "out_dir",
-    "jobs": "jobs",
-    "profile": "profile",
-    "risk": "risk",
-    "epsilon": "epsilon",
-    "mechanism": "mechanism",
-    "lexicon": "lexicon",
-    "topics": "topics",
-    "decode": "decode",
-    "key-file": "key",
-    "set": "overrides",
-    "pool": "pool",
-    "model": "model",
-    "mu": "mu",
-    "clip": "clip",
-}
-
 
 @dataclass(frozen=True, slots=True)
 class Interface:
-    """The command line, or functions of Python; of a table fields are columns."""
+    """The command line, or calls of Python that take some options as keywords.
 
-    is_python: bool = False
+    Python has the other options only in the command `dptext sanitize`.
+    """
+
+    #: Keywords by option; None on the command line.
+    keywords: Mapping[str, str] | None = None
     is_table: bool = False
+
+    @property
+    def is_python(self) -> bool:
+        """Tell whether calls of Python show the messages."""
+        return self.keywords is not None
 
     def noun(self, name: str) -> str:
         """Write an option as the subject of a sentence."""
-        if not self.is_python:
+        if self.keywords is None:
             return f"--{name}"
-        if name not in ARGUMENTS:
-            return f"`dptext sanitize --{name}`"
-        argument = ARGUMENTS[name]
-        return "columns" if self.is_table and argument == "fields" else argument
+        if self.is_table and name == "field":
+            return "columns"
+        keyword = self.keywords.get(name.removeprefix("no-"))  # of a flag
+        return keyword or f"`dptext sanitize --{name}`"
 
     def repeated(self, name: str, values: Sequence[str]) -> str:
         """Say how one option names several values."""
@@ -68,20 +50,23 @@ class Interface:
         each = " ".join(f"--{name} {value}" for value in values)
         return f"--{name} is repeated, once for each: {each}"
 
-    def option(self, name: str, value: str = "") -> str:
-        """Write an option with a value; one in capitals stands for any."""
-        typed = " ".join((f"--{name}", *([shlex.quote(value)] if value else ())))
-        if not self.is_python:
+    def option(self, name: str, value: object = "") -> str:
+        """Write an option with a value; a text in capitals stands for any."""
+        text = str(value)
+        typed = " ".join((f"--{name}", *([shlex.quote(text)] if text else ())))
+        if self.keywords is None:
             return typed
-        if name not in ARGUMENTS:
+        if name.startswith("no-"):
+            name, value, text = name.removeprefix("no-"), False, "False"
+        if name not in self.keywords:
             return f"`dptext sanitize {typed}`"
-        key, equals, setting = value.partition("=")
+        key, equals, setting = text.partition("=")
         if equals:  # of a profile
             shown = repr(_read(setting))
             for part in reversed(key.split(".")):
                 shown = f"{{{part!r}: {shown}}}"
         else:
-            shown = repr(value) if value and not value.isupper() else ""
+            shown = "" if not text or text.isupper() else repr(value)
         return f"{self.noun(name)}={shown}"
 
 
@@ -93,8 +78,6 @@ def _read(setting: str) -> object:
 
 
 COMMAND_LINE = Interface()
-PYTHON = Interface(is_python=True)
-TABLE = Interface(is_python=True, is_table=True)
 _shown: ContextVar[Interface] = ContextVar("interface", default=COMMAND_LINE)
 
 
@@ -103,7 +86,7 @@ def current() -> Interface:
     return _shown.get()
 
 
-def option(name: str, value: str = "") -> str:
+def option(name: str, value: object = "") -> str:
     """Write an option, with its value if there is one."""
     return _shown.get().option(name, value)
 

@@ -40,8 +40,14 @@ class Option:
     short: str = ""
     #: The option without dashes, where the field has another name.
     spelled: str = ""
+    #: The keyword of Python, where it is not the option with underscores.
+    python: str = ""
     #: Whether only --help-all shows it.
     hidden: bool = False
+
+    def name(self, field: str) -> str:
+        """Return the option of a field, without dashes before it."""
+        return self.spelled or field.replace("_", "-")
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +79,19 @@ class ByFile:
 
 class ByVariable:
     """Marks a secret that a variable may name, but no file that others share."""
+
+
+#: Interfaces beside the command line: configuration files, calls of Python, and calls
+#: for tables in memory.
+FILE, PYTHON, TABLE = "file", "python", "table"
+
+
+@dataclass(frozen=True, slots=True)
+class NotIn:
+    """Marks a setting that an interface does not have."""
+
+    interface: str
+    reason: str
 
 
 def find_mark(marks: Iterable[object], *kinds: type[Mark]) -> Mark | None:

@@ -20,6 +20,10 @@ def check(
     work: Work,
 ) -> None:
     """Refuse options that do not go together. Raises UsageError."""
+    needed = (ledger.ledger, ledger.subject, ledger.limit)
+    if None in needed and {*needed, ledger.limit_delta} != {None}:
+        first, second, third = map(noun, ("ledger", "subject", "limit"))
+        raise UsageError(f"{first}, {second} and {third} go together: give all")
     if outputs.line_buffered:
         _check_line_buffered(ledger, work)
     is_named = reports.public_report is not None

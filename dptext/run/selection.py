@@ -9,9 +9,11 @@ from dptext.run.marks import (
     INPUT,
     LAYOUT,
     RECORDS,
+    TABLE,
     ByFile,
     Names,
     Needs,
+    NotIn,
     Option,
 )
 from dptext.run.values import (
@@ -27,6 +29,7 @@ FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, "csv")
 CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, "csv")
 TABLES = Needs("IS_TABLE", "this option is for CSV and TSV", "csv")
 TEXTS = Needs("IS_TEXT", "this option is for text files")
+IN_FILES = NotIn(TABLE, "a table in memory has no layout")
 LACKING = Needs(
     "MAY_LACK", "every record has all fields; this option is for JSON and Parquet"
 )
@@ -49,6 +52,7 @@ class Selection:
             metavar="NAME",
             short="-f",
             spelled="field",
+            python="fields",
         ),
         FIELDS,
         ByFile(),
@@ -65,6 +69,7 @@ class Selection:
             metavar="NAME",
         ),
         ByFile(),
+        IN_FILES,
         Names(),
     ] = None
     delimiter: Annotated[
@@ -78,6 +83,7 @@ class Selection:
         ),
         TABLES,
         ByFile(),
+        IN_FILES,
         Names(),
     ] = None
     quoting: Annotated[
@@ -89,6 +95,7 @@ class Selection:
         ),
         TABLES,
         ByFile(),
+        IN_FILES,
     ] = True
     header: Annotated[
         bool,
@@ -100,6 +107,7 @@ class Selection:
         ),
         TABLES,
         ByFile(),
+        IN_FILES,
     ] = True
     #: Lines before a table, which no output has.
     skip_lines: Annotated[
@@ -113,6 +121,7 @@ class Selection:
         ),
         TABLES,
         ByFile(),
+        IN_FILES,
     ] = 0
     #: backslash | none: the meaning of a backslash in a table.
     escapes: Annotated[
@@ -127,6 +136,7 @@ class Selection:
         ),
         TABLES,
         ByFile(),
+        IN_FILES,
     ] = None
     #: One of dptext.streams.known_encoding; None: UTF-8.
     encoding: Annotated[
@@ -141,6 +151,7 @@ class Selection:
         ),
         TEXTS,
         ByFile(),
+        IN_FILES,
         Names(),
     ] = None
     id_field: Annotated[
@@ -183,6 +194,7 @@ class Selection:
             hidden=True,
         ),
         ByFile(),
+        IN_FILES,
     ] = 16 * 2**20
     #: Fields that the output leaves out.
     dropped: Annotated[

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from dptext import registry, streams
@@ -45,9 +44,11 @@ class Number:
         most = LARGEST if self.kind is int else sys.float_info.max
         low = -most if self.low is None else self.low
         high = most if self.high is None else self.high
-        with contextlib.suppress(ValueError):
+        with contextlib.suppress(ValueError, TypeError):
             number = self.kind(value)
-            if low <= number <= high and not (self.above and number == low):
+            is_whole = isinstance(value, str) or number == value
+            is_above = number > low if self.above else number >= low
+            if is_whole and is_above and number <= high:
                 return number
         shown = str(value)
         shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
@@ -67,16 +68,25 @@ class Number:
         return f"{range_}, or auto" if self.auto else range_
 
 
-def one_of(*values: str) -> Callable[[str], str]:
-    """Return the parser of an option that takes one of some values."""
+@dataclass(frozen=True)
+class OneOf:
+    """The parser of an option that takes one of some values."""
 
-    def choose(value: str) -> str:
-        if value not in values:
-            known = " or ".join(filter(None, (", ".join(values[:-1]), values[-1])))
+    values: tuple[str, ...]
+    __name__ = "NAME"
+
+    def __call__(self, value: str) -> str:
+        """Return one of the values. Raises BadValue."""
+        if value not in self.values:
+            *others, last = self.values
+            known = " or ".join(filter(None, (", ".join(others), last)))
             raise BadValue(f"{value}: choose {known}")
         return value
 
-    return choose
+
+def one_of(*values: str) -> OneOf:
+    """Return the parser of an option that takes one of some values."""
+    return OneOf(values)
 
 
 def parse_delimiter(value: str) -> str:

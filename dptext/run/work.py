@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -9,33 +10,40 @@ from typing import Annotated
 from dptext.errors import UsageError
 from dptext.run.interface import noun, option, refuse_both
 from dptext.run.marks import (
+    FILE,
     FOLDERS,
     GUARANTEE,
     KEYS,
     LEDGER,
     OUTPUT,
+    PYTHON,
     RECORDS,
     ByFile,
     ByVariable,
     Names,
+    NotIn,
     Option,
     Writes,
 )
 from dptext.run.selection import FIELDS
 from dptext.run.values import MOST_JOBS, Number, one_of
 
+CLUSTER = NotIn(PYTHON, "dptext.spark.privatize takes DataFrames")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
     """The source of randomness of a run."""
 
+    #: The file of a key, or the key.
     key_file: Annotated[
-        Path | None,
+        bytes | str | os.PathLike[str] | None,
         Option(
             "Secret key of at least 32 random bytes. With it, a second run repeats the "
             "draws.",
             GUARANTEE,
             metavar="FILE",
+            python="key",
         ),
         ByVariable(),
     ] = None
@@ -47,6 +55,7 @@ class Keys:
             KEYS,
             hidden=True,
         ),
+        NotIn(FILE, "a shared file must not weaken the check of a key"),
     ] = False
     seed: Annotated[
         int | None,
@@ -57,6 +66,8 @@ class Keys:
             metavar="NUMBER",
             hidden=True,
         ),
+        NotIn(FILE, "a run without privacy is asked for by name"),
+        NotIn(PYTHON, "tests give the same key= again"),
     ] = None
 
     def __post_init__(self) -> None:
@@ -123,14 +134,6 @@ class LedgerUse:
         ByFile(),
     ] = None
 
-    def __post_init__(self) -> None:
-        """Raise UsageError for a part of a ledger."""
-        needed = (self.ledger, self.subject, self.limit)
-        is_asked = {*needed, self.limit_delta} != {None}
-        if is_asked and None in needed:
-            first, second, third = map(noun, ("ledger", "subject", "limit"))
-            raise UsageError(f"{first}, {second} and {third} go together: give all")
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
@@ -179,6 +182,7 @@ class Work:
             hidden=True,
         ),
         Writes(),
+        NotIn(FILE, "names the files of one run"),
     ] = None
     engine: Annotated[
         str,
@@ -190,6 +194,8 @@ class Work:
             metavar="local|spark",
             hidden=True,
         ),
+        NotIn(FILE, "is chosen for one run"),
+        CLUSTER,
     ] = "local"
     master: Annotated[
         str | None,
@@ -200,6 +206,8 @@ class Work:
             metavar="URL",
             hidden=True,
         ),
+        NotIn(FILE, "is chosen for one run, or by spark-submit"),
+        CLUSTER,
     ] = None
 
     def __post_init__(self) -> None:

@@ -39,14 +39,8 @@ from typing import (
 
 from dptext import failures, lexicons, progress
 from dptext import profile as profiles
-from dptext.api import Overrides
-from dptext.calls import (
-    Call,
-    CallChoices,
-    StrPath,
-    TableChoices,
-    listed,
-)
+from dptext.api import Overrides, StrPath
+from dptext.calls import Call
 from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
@@ -61,12 +55,15 @@ from dptext.errors import (
     UsageError,
 )
 from dptext.frames import ArrowTable, PrivateColumns
+from dptext.keywords import TableCall
 from dptext.lexicons import store, topics
 from dptext.measures.public import PublicMeasures
 from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
-from dptext.run.interface import TABLE, noun, shown_in
+from dptext.run.interface import noun, shown_in
+from dptext.run.python import CHOICES, OF_TABLES, TABLE, fill, named, takes
 from dptext.run.selection import Selection
+from dptext.sanitizer import Sanitizer
 from dptext.types import Lexicon
 
 if TYPE_CHECKING:
@@ -465,7 +462,7 @@ class DataFrameCounts:
         for _, totals in sorted(self._totals.value.items()):
             tally.merge(totals)
         self._call.tally = tally
-        return self._call.report(self._selection)
+        return self._call.end(self._selection)()
 
 
 Counts = DataFrameCounts  # as programs know it
@@ -479,7 +476,7 @@ def privatize(
     overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
-    **options: Unpack[TableChoices],
+    **options: Unpack[TableCall],
 ) -> DataFrame: ...
 @overload
 def privatize(
@@ -489,26 +486,17 @@ def privatize(
     overrides: Overrides = ...,
     *,
     report: Literal[True],
-    **options: Unpack[TableChoices],
+    **options: Unpack[TableCall],
 ) -> tuple[DataFrame, DataFrameCounts]: ...
+@takes(*OF_TABLES, *CHOICES)
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
     profile: str | os.PathLike[str] = profiles.DEFAULT,
     overrides: Mapping[str, object] | None = None,
     *,
-    id: str | None = None,
-    missing: Literal["fail", "pass"] = "fail",
-    drop: str | Sequence[str] = (),
-    pseudonym: str | Sequence[str] = (),
     report: bool = False,
-    risk: str | float | None = None,
-    epsilon: float | None = None,
-    mechanism: str | None = None,
-    lexicon: str | os.PathLike[str] | None = None,
-    topics: str | None = None,
-    decode: str | None = None,
-    key: bytes | str | os.PathLike[str] | None = None,
+    **options: Unpack[TableCall],
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -536,23 +524,10 @@ def privatize(
     schema = to_arrow_schema(df.schema)
     with shown_in(TABLE):
         empty = ArrowTable(pa.Table.from_batches([], schema))
-        selection, names = empty.selected(
-            paths=listed(columns, "columns"),
-            id=id,
-            missing=missing,
-            drop=listed(drop, "drop"),
-            pseudonym=listed(pseudonym, "pseudonym"),
-        )
-        chosen = CallChoices(
-            risk=risk,
-            epsilon=epsilon,
-            mechanism=mechanism,
-            lexicon=lexicon,
-            topics=topics,
-            decode=decode,
-            key=key,
-        )
-        call = Call(profile, overrides, chosen)
+        chosen = fill(Selection, {"fields": columns, **options})
+        selection, names = empty.selected(chosen)
+        choices = named(CHOICES, options)
+        call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
         private_columns = PrivateColumns(call.pipeline, call.key, selection)
         private_columns.selected(schema)
     new_schema = df.schema
@@ -573,7 +548,7 @@ def privatize(
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())
     counts = None
-    if id is None:
+    if selection.id_field is None:
         grouped = df.groupBy(functions.spark_partition_id()).count().collect()
         counts = {int(part): int(count) for part, count in grouped}
     totals = context.accumulator({}, TallyParam())

@@ -540,3 +540,33 @@ def test_an_option_decides_over_keys_of_lower_layers(
     assert epsilon("--lexicon", lexicon_, "--epsilon", "5") == 5
     monkeypatch.setenv("DPTEXT_EPSILON", "3")
     assert epsilon("--lexicon", lexicon_) == 3
+
+
+@pytest.mark.parametrize(
+    "typed",
+    [
+        ("--epsilon", "5", "--set", "budget.epsilon=4"),
+        ("--risk", "10%", "--set", "budget.name=linguistic"),
+        ("--mechanism", "rank", "--set", "mechanism=santext"),
+        ("--decode", "none", "--set", "decoder.name=ngram"),
+        ("--lexicon", "builtin", "--set", "lexicon=english"),
+    ],
+)
+def test_a_typed_override_replaces_no_typed_choice(typed: tuple[str, ...]) -> None:
+    """Neither wins silently; parameters of a chosen part go with it."""
+    Path("in.jsonl").write_text(RECORD)
+    ran = here("sanitize", "in.jsonl", "-f", "body", "-o", "out.jsonl", *typed)
+    assert ran.code == 2
+    (line,) = ran.err.splitlines()
+    assert re.search(rf"{typed[0]}: --set has another \w+; give only one", line)
+    assert not Path("out.jsonl").exists()
+
+
+def test_an_override_fits_the_choice_beside_it(tmp_path: Path) -> None:
+    """The same value again, and parameters of the mechanism that is chosen."""
+    Path("in.jsonl").write_text(RECORD)
+    base = ("sanitize", "in.jsonl", "-f", "body", "-q", "--lexicon", lexicon(tmp_path))
+    same = ("--epsilon", "5", "--set", "budget.epsilon=5")
+    part = ("--mechanism", "rank", "--epsilon", "5", "--set", "mechanism.k=3")
+    for each in (same, part):
+        assert here(*base, *each).code == 0

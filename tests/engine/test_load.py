@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from dptext import calls, formats, pipeline
+from dptext import api, formats, pipeline
 from dptext.engine.tally import Meters
 from dptext.formats import Input
 from dptext.randomness import RandomBits, RunKey
@@ -154,7 +154,7 @@ def test_one_long_text_is_decoded_and_measured_in_bounded_memory() -> None:
     All of them take 600 bytes a word and more. The words alone, for which random bits
     are drawn and which are joined, take about 200.
     """
-    prepared = calls.open_pipeline("balanced")
+    prepared = api.open_pipeline("balanced")
     randomness, meters = (
         prepared.randomness(RunKey.from_seed(1)),
         Meters(prepared.lexicon),

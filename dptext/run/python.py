@@ -1,0 +1,241 @@
+"""Options as keywords of Python: their names, types and values, by the declaration."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import re
+import textwrap
+import typing
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from dptext.errors import UsageError
+from dptext.run import groups, marks
+from dptext.run.choices import Choices, Noise, Pooling
+from dptext.run.files import Outputs, Reports
+from dptext.run.interface import Interface, noun
+from dptext.run.marks import Option
+from dptext.run.selection import Selection
+from dptext.run.values import BadValue, Number
+from dptext.run.work import Keys, LedgerUse, Work
+
+Group = TypeVar("Group")
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+_NAMES = {str: "a text", bool: "True or False", int: "a number", float: "a number"}
+_WIDTH = 80  # of lines of help
+_SPELLED = {Path: "str | os.PathLike[str]", type(None): "None"}
+
+
+@dataclass(frozen=True, slots=True)
+class Keyword:
+    """An option as a keyword of Python."""
+
+    name: str
+    #: Its field in the group.
+    field: str
+    option: Option
+    #: Type of the field.
+    kind: Any
+    default: object
+
+    @property
+    def kinds(self) -> tuple[Any, ...]:
+        """Return the types of its values."""
+        return typing.get_args(self.kind) or (self.kind,)
+
+    @property
+    def is_list(self) -> bool:
+        """Tell whether its value is a list of names, or one name."""
+        return typing.get_origin(self.kind) is tuple
+
+    @property
+    def is_path(self) -> bool:
+        """Tell whether its value is a path."""
+        return self.option.metavar in ("FILE", "FOLDER")
+
+    @property
+    def annotation(self) -> str:
+        """Return the type of its values as code."""
+        if self.is_list:
+            return "str | Sequence[str]"
+        names = [_SPELLED.get(each) or _spelled(each) for each in self.kinds]
+        spelled = " | ".join(names)
+        if self.is_path and "PathLike" not in spelled:
+            return spelled.replace("str", _SPELLED[Path])
+        if (values := getattr(self.option.parse, "values", None)) is not None:
+            known = ", ".join(f'"{value}"' for value in values)
+            return spelled.replace("str", f"Literal[{known}]")
+        is_auto = getattr(self.option.parse, "auto", False)
+        return f'{spelled} | Literal["auto"]' if is_auto else spelled
+
+    def read(self, value: Any) -> Any:
+        """Return the value of its field. Raises TypeError and UsageError."""
+        shown = noun(self.option.name(self.field))
+        if value is None and self.default is None:
+            return None
+        if self.is_list:
+            return tuple(listed(value, shown))
+        if self.is_path:
+            if bytes not in self.kinds:
+                path = to_path(value, shown)
+                return Path(path) if Path in self.kinds else path
+            if isinstance(value, bytes | bytearray):
+                return bytes(value)
+            return to_path(value, shown, "bytes or the path of a file")
+        parse = self.option.parse
+        # Numbers are parsed, also from text; for Python a bool is an int.
+        is_flag = isinstance(value, bool) and bool not in self.kinds
+        is_known = isinstance(parse, Number) or isinstance(value, self.kinds)
+        if is_flag or not is_known:
+            known = " or ".join(filter(None, map(_NAMES.get, self.kinds)))
+            raise TypeError(f"{shown}: give {known}, not {type(value).__name__}")
+        try:
+            return value if parse is None else parse(value)
+        except BadValue as error:
+            raise UsageError(f"{shown} {error}") from None
+
+
+def _spelled(kind: Any) -> str:
+    """Return the name of a type; that of a generic type has its arguments."""
+    return kind.__name__ if isinstance(kind, type) else str(kind)
+
+
+@functools.cache
+def keywords(group: Any, interface: str = marks.PYTHON) -> tuple[Keyword, ...]:
+    """Return the options of a group that calls of Python, or for tables, take."""
+    hints, declared = typing.get_type_hints(group), {f.name: f for f in fields(group)}
+    taken = []
+    for name, option, each in groups.options(group):
+        out = {mark.interface for mark in each if isinstance(mark, marks.NotIn)}
+        if out & {interface, marks.PYTHON}:
+            continue
+        default: object = declared[name].default
+        if default is MISSING or isinstance(default, tuple):
+            default = option.usual
+        keyword = Keyword(
+            name=option.python or option.name(name).replace("-", "_"),
+            field=name,
+            option=option,
+            kind=hints[name],
+            default=default,
+        )
+        taken.append(keyword)
+    return tuple(taken)
+
+
+def fill(group: Callable[..., Group], values: Mapping[str, object]) -> Group:
+    """Return the options of a group by keywords, which may be more than these.
+
+    Raises TypeError and UsageError.
+    """
+    return group(
+        **{
+            each.field: each.read(values[each.name])
+            if each.name in values
+            else each.default
+            for each in keywords(group)
+        }
+    )
+
+
+def named(several: Iterable[Keyword], values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of some keywords, so far as they are given."""
+    return {each.name: values[each.name] for each in several if each.name in values}
+
+
+_CHOICES, _OF_TABLES = keywords(Choices), keywords(Selection, marks.TABLE)
+#: The keywords of calls, beside profile, overrides, columns.
+OF_PROFILES = tuple(
+    each for each in _CHOICES if each.name not in ("profile", "overrides")
+)
+CHOICES = (*OF_PROFILES, *keywords(Keys))
+OF_TABLES = tuple(each for each in _OF_TABLES if each.name != "fields")
+OF_FILES = tuple(
+    each
+    for group in (Selection, Outputs, LedgerUse, Reports, Work)
+    for each in keywords(group)
+)
+OF_VECTORS = (
+    *keywords(Pooling),
+    *keywords(Noise),
+    *(each for each in CHOICES if each.name not in ("topics", "decode")),
+)
+
+
+def _names(*several: Keyword) -> dict[str, str]:
+    """Return the names of keywords by option."""
+    return {each.option.name(each.field): each.name for each in several}
+
+
+PYTHON = Interface(_names(*_CHOICES, *CHOICES, *OF_FILES, *OF_VECTORS))
+TABLE = Interface(_names(*_CHOICES, *CHOICES, *_OF_TABLES), is_table=True)
+
+
+def takes(*several: Keyword) -> Callable[[Function], Function]:
+    """Give a function these keywords in place of its `**options`, with their help."""
+
+    def give(function: Function) -> Function:
+        signature = inspect.signature(function)
+        own = [
+            each
+            for each in signature.parameters.values()
+            if each.kind is not each.VAR_KEYWORD
+        ]
+        taken = {each.name for each in own}
+        more = [each for each in several if each.name not in taken]
+        parameters = own + [
+            inspect.Parameter(
+                each.name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=each.default,
+                annotation=each.annotation,
+            )
+            for each in more
+        ]
+        signature = signature.replace(parameters=parameters)
+
+        @functools.wraps(function)
+        def call(*args: Any, **named: Any) -> Any:
+            bound = signature.bind(*args, **named)
+            return function(*bound.args, **bound.kwargs)
+
+        call.__signature__ = signature  # type: ignore[attr-defined]
+        call.__doc__ = _with_help(inspect.getdoc(function) or "", more)
+        return typing.cast(Function, call)
+
+    return give
+
+
+def _with_help(text: str, several: Iterable[Keyword]) -> str:
+    """Return a docstring with lines on the keywords that have none in it."""
+    described = " ".join(re.findall(r"^- ([\w, ]+):", text, re.MULTILINE))
+    lines = [text, ""]
+    for each in several:
+        if each.name not in re.findall(r"\w+", described):
+            line = f"- {each.name}: {each.option.help}"
+            line = re.sub("--([a-z-]+)", lambda option: PYTHON.noun(option[1]), line)
+            lines += textwrap.wrap(line, _WIDTH, subsequent_indent="  ")
+    return "\n".join(lines).rstrip()
+
+
+def listed(names: object, shown: str) -> list[str]:
+    """Return names as a list; one may stand alone. Raises TypeError for others."""
+    is_one = isinstance(names, str) or not isinstance(names, Iterable)
+    several: list[object] = [names] if is_one else list(typing.cast(Any, names))
+    for name in several:
+        if not isinstance(name, str):
+            kind = type(name).__name__
+            raise TypeError(f"{shown}: give a name or a list of names, not {kind}")
+    return typing.cast("list[str]", several)
+
+
+def to_path(path: object, shown: str, known: str = "a path") -> str:
+    """Return a path as text. Raises TypeError for anything else."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"{shown}: give {known}, not {type(path).__name__}")
+    return os.fspath(path)

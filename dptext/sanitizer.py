@@ -1,0 +1,368 @@
+"""A Sanitizer makes texts, tables and files private from a Python program.
+
+Errors and warnings name keywords, where those of commands name options.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import pathlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Self, TypeVar, Unpack
+
+from dptext import calibration, formats, frames, lexicons, pseudonyms
+from dptext import profile as profiles
+from dptext.calls import Call, Warnings, checked_texts, length
+from dptext.engine import plan
+from dptext.engine.files import SignedReports
+from dptext.engine.identifying import warning
+from dptext.engine.language import is_asked_for
+from dptext.engine.plan import Plan
+from dptext.engine.request import Request, open_key
+from dptext.errors import UsageError
+from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
+from dptext.pipeline import Pipeline
+from dptext.progress import visible
+from dptext.report.notebook import Report
+from dptext.run import rules
+from dptext.run.choices import Choices
+from dptext.run.files import Outputs, Reports
+from dptext.run.groups import given_needs
+from dptext.run.interface import Interface, shown_in
+from dptext.run.python import (
+    CHOICES,
+    OF_FILES,
+    OF_PROFILES,
+    OF_TABLES,
+    PYTHON,
+    TABLE,
+    fill,
+    named,
+    takes,
+    to_path,
+)
+from dptext.run.selection import Selection
+from dptext.run.work import Keys, LedgerUse, Work
+
+Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
+
+
+@dataclass(frozen=True)
+class SanitizedFiles:
+    """Files that were made private."""
+
+    #: The outputs, each with its public report beside it.
+    paths: tuple[pathlib.Path, ...]
+    #: None if all outputs were finished before.
+    _report: Report | None = field(repr=False)
+
+    @property
+    def report(self) -> Report:
+        """Return the internal report of all of them, for the owner of the texts.
+
+        Raises UsageError if nothing was left to do.
+        """
+        if self._report is None:
+            raise UsageError("report: all outputs were finished before this call")
+        return self._report
+
+    def _repr_html_(self) -> str | None:
+        """Return the short answer of the report as a part of a page."""
+        return None if self._report is None else self._report._repr_html_()
+
+
+class Sanitizer:
+    """Makes texts, tables and files private with one profile and one key.
+
+    >>> sanitizer = dptext.Sanitizer("balanced", risk="10%")
+    >>> len(sanitizer.texts(["Call me at noon.", "The room was clean."]))
+    2
+    >>> str(sanitizer.report.guarantee.bound.notion)
+    'LDP'
+
+    Words are prepared once, for all texts and tables. The key of an object is fresh if
+    none is given, and stays: an equal text at an equal place of a call gets equal
+    words, in every call, and reports state it as a key that is given. So make a new
+    object, or give all texts to one call, where equal texts must not be linked. A
+    Sanitizer with a fresh key cannot be pickled or copied. Calls of several threads
+    need one object each.
+
+    - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
+    - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
+    - risk: how often the best guess of a word may be right, "20%" or 0.2.
+    - epsilon: nats per word, instead of a risk.
+    - mechanism, decode: names, as `dptext list mechanisms` and the docs have them.
+    - lexicon: a name or a file of words with vectors.
+    - topics: a name of `dptext topics build`; each text becomes a topic.
+    - key: at least 32 secret random bytes, or a file that holds them. Equal texts at
+      equal places of a call with the same settings give the same texts then, in
+      other programs, too.
+    - progress: whether to show a bar, in a notebook as well.
+    - report: whether to count words for `report`; texts and tables are faster without.
+
+    Raises TypeError and UsageError for settings; the first call opens the lexicon, and
+    raises LexiconError.
+    """
+
+    @takes(*CHOICES)
+    def __init__(
+        self,
+        profile: str | os.PathLike[str] = profiles.DEFAULT,
+        overrides: Mapping[str, object] | None = None,
+        *,
+        progress: bool = False,
+        report: bool = True,
+        **choices: Unpack[ChoiceKeywords],
+    ) -> None:
+        self._settings: dict[str, Any] = {
+            "profile": profile,
+            "overrides": overrides,
+            "progress": progress,
+            "report": report,
+            **choices,
+        }
+        self._progress, self._counts = progress, report
+        self._reported: Callable[[], Report] | None = None
+        with shown_in(PYTHON):
+            self._keys = fill(Keys, choices)
+            self._opened = open_key(self._keys)
+            # Later calls use a fresh key again, as one that is given.
+            self.key = replace(self._opened, origin="key-file")
+            self.choices = Choices(
+                profile=profile,
+                overrides={} if overrides is None else overrides,
+                **named(OF_PROFILES, choices),
+            )
+            self.choices.check()
+            self.profile = profiles.chosen(self.choices)
+
+    @classmethod
+    def for_one_call(cls, *settings: Any, **named: Any) -> Self:
+        """Return an object for one call, after which nobody keeps a fresh key."""
+        sanitizer = cls(*settings, **named)
+        sanitizer.key = sanitizer._opened
+        return sanitizer
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Return the settings. Raises TypeError for a key that is in memory alone."""
+        if self._opened.origin == "system":
+            raise TypeError(
+                "a Sanitizer with a fresh key cannot be pickled or copied: give it a "
+                "key, as in key='run.key'"
+            )
+        return functools.partial(type(self), **self._settings), ()
+
+    @functools.cached_property
+    def pipeline(self) -> Pipeline:
+        """Return the profile with its lexicon: the public work, done once."""
+        with shown_in(PYTHON):
+            lexicon = lexicons.find(self.profile.lexicon)
+            return calibration.build(self.profile, lexicon)
+
+    @property
+    def report(self) -> Report:
+        """Return the internal report of the last call that has ended.
+
+        str(report) and a notebook show its short answer, report.to_json() is all of it;
+        `dptext.report.document.public` makes it public. Raises UsageError if there is
+        none.
+        """
+        if self._reported is None:
+            raise UsageError("report: no call has ended yet that counted its words")
+        return self._reported()
+
+    def text(self, text: str) -> str:
+        """Replace the words of one text."""
+        (private,) = self.texts((text,))
+        return private
+
+    def texts(self, texts: Iterable[str]) -> list[str]:
+        """Replace the words of each text, in order.
+
+        texts: an iterable, a column or an array of texts. Warns where many words are
+        unknown to the lexicon. Raises TypeError for anything else.
+        """
+        with self._shown(PYTHON):
+            if isinstance(texts, str):
+                raise TypeError("texts: give a list of texts, or one text to text()")
+            checked = checked_texts(texts)
+            call = self.begin()
+            private = list(call.texts(checked, length(texts)))
+            self._reported = call.end() if call.counts else None
+            return private
+
+    @takes(*OF_TABLES)
+    def table(
+        self,
+        table: Table,
+        columns: str | Sequence[str],
+        **options: Unpack[TableKeywords],
+    ) -> Table:
+        """Replace the words of columns of a table; a table of the same kind comes back.
+
+        - table: of pandas, Polars, pyarrow or Hugging Face datasets. The result shares
+          all other columns with it.
+        - columns: one or several that hold texts, lists of texts, or structs in which a
+          dotted path leads to them.
+        - id: a column that decides the random bits of a row instead of its number.
+        - missing: "pass" leaves nulls, which are an InputError otherwise.
+        - drop: columns that the result lacks.
+        - pseudonym: columns with values that become tokens, by the key. Equal values
+          stay equal, so that frequencies and links remain, and anybody with the key can
+          test guesses.
+
+        Warns of other columns that look identifying. Raises TypeError for other objects
+        than tables, InputError for columns without texts.
+        """
+        with self._shown(TABLE):
+            frame = frames.wrap(table)
+            chosen = fill(Selection, {"fields": columns, **options})
+            selection, names = frame.selected(chosen)
+            self._check_pseudonyms(selection)
+            call = self.begin()
+            replaced = frames.PrivateColumns(
+                pipeline=call.pipeline,
+                key=self.key,
+                selection=selection,
+                tally=call.tally if call.counts else None,
+                language=call.language,
+                total=frame.rows,
+            )
+            private: Table = frame.privatized(names, replaced, 0)
+            if kinds := frame.identifying(selection):
+                call.warn(warning(kinds))
+            unchanged = frame.unchanged(selection)
+            report = call.end(selection, unchanged=unchanged)
+            self._reported = report if call.counts else None
+            return private
+
+    @takes(*OF_FILES)
+    def files(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+        output: str | os.PathLike[str] | None = None,
+        *,
+        fields: str | Sequence[str] = (),
+        **options: Unpack[FileKeywords],
+    ) -> SanitizedFiles:
+        """Make files private, as `dptext sanitize` does: the same bytes under a key.
+
+        A public report appears beside each output; existing outputs are replaced.
+
+        - paths: files to read, or folders of them.
+        - output: one file for all; or out_dir: a folder, in which each file keeps its
+          name.
+        - fields: the private texts of a record; lines of plain text have no fields.
+        - format, encoding: of the files, where names and content do not tell them.
+        - id, missing, drop, pseudonym: as for columns of a table.
+        - on_error: "skip" leaves out records that cannot be read, and of several files
+          those that cannot be read, each with a warning; otherwise an InputError.
+        - jobs: the number of processes, or "auto".
+
+        Warns of columns that look identifying. Raises UsageError and LexiconError for
+        arguments, InputError for files that cannot be read, OutputError where an output
+        cannot be written. A single output then does not exist; of several, those exist
+        that were complete.
+        """
+        with self._shown(PYTHON):
+            values = {"output": output, "fields": fields, **options}
+            request, notices = self._request(paths, values), Warnings()
+            chosen, files = request.job.selection, request.job.outputs
+            if not paths or not (files.output or files.is_several):
+                raise UsageError("files: name files, and either output or out_dir")
+            planned = request.jobs(notices.warn)
+            formats.check_needs(
+                given_needs(chosen, Selection(fields=())),
+                [formats.find(None, each.format) for each in planned],
+            )
+            finished = request.carry_out(planned, notices)
+            if finished is None:
+                return SanitizedFiles((), None)
+            written = filter(None, finished.outputs.outputs)
+            self._reported = lambda: finished.report
+            return SanitizedFiles(tuple(map(pathlib.Path, written)), finished.report)
+
+    @takes(*OF_FILES)
+    def plan(
+        self,
+        paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]] = (),
+        *,
+        fields: str | Sequence[str] = (),
+        **options: Unpack[FileKeywords],
+    ) -> Plan:
+        """Return guarantee, risk and cost before any text is read.
+
+        Arguments are those of `files`; the sizes of paths give the time.
+        """
+        with self._shown(PYTHON):
+            request = self._request(paths, {"fields": fields, **options})
+            return plan.planned(request, self.pipeline, self.key.origin)
+
+    def _request(self, paths: object, values: Mapping[str, object]) -> Request:
+        """Return the request of a call for files. Raises TypeError and UsageError."""
+        files = _input_files(paths)
+        selection, outputs = fill(Selection, values), fill(Outputs, values)
+        self._check_pseudonyms(selection)
+        ledger, reports = fill(LedgerUse, values), fill(Reports, values)
+        work = fill(Work, values)
+        if "-" in (*files, outputs.output):
+            raise UsageError("files: name files, not standard input or output")
+        folder = next(filter(os.path.isdir, files), None)
+        if outputs.output is not None and folder is not None:
+            raise UsageError(f"{folder} is a folder: give out_dir= instead of output")
+        rules.check(
+            files,
+            keys=self._keys,
+            ledger=ledger,
+            outputs=outputs,
+            reports=reports,
+            work=work,
+        )
+        inspect = None
+        if outputs.fail_on is not None:
+            from dptext.checking.contents import StopAtIdentifying
+
+            inspect = StopAtIdentifying(subject=ledger.subject)
+        return Request.begin(
+            files,
+            selection,
+            self.choices,
+            outputs=outputs,
+            ledger=ledger,
+            work=work,
+            needs={},
+            key=self.key,
+            reports=SignedReports.begin(reports, self._keys.key_file),
+            inspect=inspect,
+        )
+
+    def _check_pseudonyms(self, selection: Selection) -> None:
+        """Raise UsageError for pseudonyms by a key that ends with this object."""
+        if selection.pseudonyms:
+            pseudonyms.check(self._opened)
+
+    def begin(self) -> Call:
+        """Begin a call with the key of this object."""
+        is_any = is_asked_for(self.choices.keys)
+        return Call(self.pipeline, self.key, any_language=is_any, counts=self._counts)
+
+    @contextmanager
+    def _shown(self, interface: Interface) -> Iterator[None]:
+        """Word messages of a block for an interface, with a bar if it is wanted."""
+        with shown_in(interface), visible(self._progress):
+            yield
+
+
+def _input_files(paths: Any) -> tuple[str, ...]:
+    """Return the files that a call names. Raises TypeError."""
+    if isinstance(paths, Mapping) or hasattr(type(paths), "columns"):
+        raise TypeError(
+            f"paths: a {type(paths).__name__} is no path: give a table to "
+            "dptext.privatize(table, columns=...)"
+        )
+    is_one = isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable)
+    names: list[Any] = [paths] if is_one else list(paths)
+    return tuple(to_path(name, "paths") for name in names)
