@@ -77,7 +77,7 @@ def command(
     import msgspec
 
     from dptext import calls, lexicons
-    from dptext.evaluation import identity_views, rows, views
+    from dptext.evaluation import rows, views
     from dptext.evaluation import run as evaluation
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.identities import IdentityFile, IdentityMeter
@@ -138,7 +138,7 @@ def command(
         )
     if result.public_text is not None and result.public_text.repeated:
         faults.print_line(views.repeated_share(result.public_text))
-    for line in identity_views.identity_records(meter) if meter else ():
+    for line in views.identity_records(meter) if meter else ():
         faults.print_line(line)
     data = {
         "report": "dptext-evaluation",

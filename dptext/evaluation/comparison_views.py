@@ -17,7 +17,7 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.views import ENDPOINT, attackers_note
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND
-from dptext.report import figures, svg
+from dptext.report import figures, html
 from dptext.report.blocks import (
     Axis,
     Block,
@@ -31,6 +31,7 @@ from dptext.report.blocks import (
     Point,
     Section,
     Table,
+    at,
     paragraphs,
 )
 from dptext.report.figures import accuracy, count, share, short
@@ -147,6 +148,14 @@ _CSV = (
     Figure("kernel", "kernel"),
     Figure("reason", "reason"),
 )
+# Of pairs: the values of a row, and a reading of it.
+_READINGS = (
+    Column("mechanism", path="0.name"),
+    Column("level", path="0.level"),
+    Column("attacker", path="1.attacker"),
+    Column("success", share, full=1.0, path="1.success"),
+    Column("knowledge and cost", path="1.assumes"),
+)
 # Those of a table for a paper, with their heads there; others in the CSV.
 _LATEX = {
     "epsilon": r"$\varepsilon$",
@@ -176,7 +185,7 @@ _LATEX_WRITTEN = str.maketrans(
 def flat(row: CellRow) -> dict[str, Any]:
     """Return a value for each column of the CSV, and figures for the page alone."""
     nested = msgspec.to_builtins(row)
-    values = {each.name: _at(nested, each.path) for each in _CSV}
+    values = {each.name: at(nested, each.path) for each in _CSV}
     values["name"] = row.mechanism
     if row.lexicon not in ("builtin", "english"):
         values["name"] += f" ({Path(row.lexicon).name})"
@@ -189,19 +198,6 @@ def _shown(figure: Figure, values: dict[str, Any]) -> Any:
     value = values[figure.name]
     sd = f"{figure.name}_sd"
     return value if value is None or sd not in values else accuracy(value, values[sd])
-
-
-def _at(value: Any, path: str) -> Any:
-    """Return the value at a path, in a list by number or name; None if absent."""
-    for step in path.split("."):
-        if isinstance(value, list | tuple):
-            value = {str(n): item for n, item in enumerate(value)} | {
-                item.get("name", item.get("attacker")): item for item in value
-            }
-        if value is None:
-            return None
-        value = value.get(step)
-    return value
 
 
 def as_csv(rows: Iterable[CellRow]) -> str:
@@ -259,7 +255,7 @@ def as_svg(rows: Sequence[CellRow]) -> str:
     """
     values = [flat(row) for row in rows if not row.reason]
     chart = next(_charts(values), None)
-    return "" if chart is None else svg.picture(chart)
+    return "" if chart is None else html.picture(chart)
 
 
 def line(row: CellRow) -> str:
@@ -355,15 +351,13 @@ def _whole_text_attackers(
 ) -> Iterator[Section]:
     """Yield the success of attackers of whole texts by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
-    names = ("mechanism", "level", "attacker")
     readings = [
-        (value["name"], value["level"], each.attacker, each.success, each.assumes)
+        (value, reading)
         for result, value in zip(results, values, strict=True)
-        for each in result.in_context
+        for reading in result.in_context
     ]
     if readings:
-        columns = [*map(Column, names), Column("success", share, full=1.0)]
-        table = Table([*columns, Column("knowledge and cost")], readings)
+        table = Table.from_items(_READINGS, readings)
         note = attackers_note(next((r.public_text for r in results), None))
         note += (
             " A mechanism without an output distribution gives them nothing to read."

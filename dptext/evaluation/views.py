@@ -1,15 +1,16 @@
-"""An evaluation, and an adapted lexicon, as pages of blocks."""
+"""An evaluation, values found in private texts, and an adapted lexicon, as blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from dptext.attackers.endpoint import EndpointAttacker
 from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
-from dptext.evaluation.identity_views import identities_section
+from dptext.evaluation.identities import COMMON, IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import LinkageFigures
-from dptext.evaluation.run import PublicTextUse, Result
+from dptext.evaluation.run import Attack, PublicTextUse, Result
 from dptext.measures.context_risk import (
     AS_WRITTEN,
     AT_LEAST,
@@ -18,6 +19,7 @@ from dptext.measures.context_risk import (
 )
 from dptext.report import figures
 from dptext.report.blocks import (
+    Block,
     Cell,
     Code,
     Column,
@@ -33,11 +35,78 @@ from dptext.report.views import deniability, metrics
 from dptext.run.interface import noun
 
 ENDPOINT = EndpointAttacker.name
-_ATTACKS = {
+_LINKAGE_ATTACKS = {
     "layout": "layout alone",
     "law": "law of the draws",
     "cosine": "TF-IDF, private file",
 }
+NOT_AGAIN = (
+    "Do not run again until none is found: no value would then ever come out as "
+    "itself, so a name in the output would rule itself out for certain, an infinite "
+    "loss. "
+    "Leave the field or the record out, or choose other settings for the whole file."
+)
+
+
+def _limits(row: Any) -> str:
+    return between(row.low, row.high)
+
+
+def _knowledge(attack: Attack) -> str:
+    if attack.predicted is None:
+        return attack.assumes
+    return f"{attack.assumes}; the Bayes risk's figure is {share(attack.predicted)}"
+
+
+def _by_chance(row: Any) -> str:
+    """Write the share of values in private texts of other records."""
+    standing = row[1]
+    if standing.by_chance is None:
+        return "not known"
+    limits = between(standing.by_chance_low, standing.by_chance_high)
+    return f"{share(standing.by_chance)} ({limits})"
+
+
+_TASKS = (
+    Column("field"),
+    Column("chance", share),
+    *(Column(name, str) for name in ("original", "private", "static")),
+    Column("macro-F1 before", score, path="original.macro_f1"),
+    Column("after", score, path="private.macro_f1"),
+)
+_ATTACKS = (
+    Column("attack", path="name"),
+    Column("success", share, full=1.0),
+    Column("words", count),
+    Column("the attacker's knowledge", path=_knowledge),
+)
+_LINKAGE = (
+    Column("somebody who has", path="knows"),
+    Column("and goes by", path=lambda row: _LINKAGE_ATTACKS[row.attack]),
+    Column("right at first", share, path="first"),
+    Column("95% limits", path=_limits),
+    Column("median place", short, path="median_rank"),
+    Column("right of two", share, path="of_two"),
+)
+_SUCCESSES = (
+    Column("success", share, full=1.0),
+    Column("95% interval", str, path=_limits),
+    Column("words", count),
+)
+# Of pairs: how values stand in texts, and their figures.
+_STANDINGS = (
+    Column("in private text", path="0"),
+    Column("how many", count, path="1.count"),
+    Column("share", share, full=1.0, path="1.share"),
+    Column("95% interval", str, path=lambda row: _limits(row[1])),
+    Column("by chance", str, path=_by_chance),
+)
+# Of pairs: how words are written, and their distortion.
+_DECODED = (
+    Column("words", path="0"),
+    Column("PP", share, path="1.changed"),
+    Column("CS", share, full=1.0, path="1.meaning"),
+)
 
 
 def evaluation(result: Result) -> Page:
@@ -57,31 +126,23 @@ def evaluation(result: Result) -> Page:
         sections.append(Section("About these accuracies", (meanings,)))
     if result.identities is not None:
         sections.insert(0, identities_section(result.identities))
-    attacks = [
-        (
-            each.name,
-            each.success,
-            each.words,
-            each.assumes
-            if each.predicted is None
-            else f"{each.assumes}; the Bayes risk's figure is {share(each.predicted)}",
-        )
-        for each in result.word_attacks
-    ]
+    attacks = [*result.word_attacks]
     if (guessed := result.masked_word) is not None:
-        name, known = f"masked word, {guessed.model}", guessed.assumes
         attacks += [
-            (f"{name}, first guess", guessed.first, guessed.words, known),
-            (f"{name}, first five", guessed.first_five, guessed.words, known),
+            Attack(
+                name=f"masked word, {guessed.model}, {which}",
+                success=success,
+                words=guessed.words,
+                assumes=guessed.assumes,
+            )
+            for which, success in (
+                ("first guess", guessed.first),
+                ("first five", guessed.first_five),
+            )
         ]
     if attacks:
-        columns = [
-            Column("attack"),
-            Column("success", share, full=1.0),
-            Column("words", count),
-            Column("the attacker's knowledge"),
-        ]
-        sections.append(Section("Attacks on words", (Table(columns, attacks),)))
+        table = Table.from_items(_ATTACKS, attacks)
+        sections.append(Section("Attacks on words", (table,)))
     if result.in_context:
         sections.append(_attackers(result.in_context, result.public_text))
     if result.linkage:
@@ -114,32 +175,13 @@ def _together(result: Result) -> Section:
 
 def _linkage(linked: Sequence[LinkageFigures]) -> Section:
     """Show the success of linkage attacks."""
-    rows = [
-        (
-            each.knows,
-            _ATTACKS[each.attack],
-            each.first,
-            between(each.low, each.high),
-            each.median_rank,
-            each.of_two,
-        )
-        for each in linked
-    ]
-    columns = [
-        Column("somebody who has"),
-        Column("and goes by"),
-        Column("right at first", share),
-        Column("95% limits"),
-        Column("median place", short),
-        Column("right of two", share),
-    ]
     about = (
         f"Among {count(linked[0].records)} records; chance is "
         f"{share(1.0 / linked[0].records)}. Layout and law are of new draws before "
         "decoding, by somebody who knows all settings; order and unchanged fields are "
         "not used."
     )
-    blocks = (Table(columns, rows), Paragraph(about, "note"))
+    blocks = (Table.from_items(_LINKAGE, linked), Paragraph(about, "note"))
     return Section("Who recognises the row of a text", blocks)
 
 
@@ -162,33 +204,12 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
 def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
     if not tasks:
         return
-    table = Table(
-        [
-            Column("field"),
-            Column("chance", share),
-            *(Column(name, str) for name in ("original", "private", "static")),
-            Column("macro-F1 before", score),
-            Column("after", score),
-        ],
-        [
-            (
-                task.field,
-                task.chance,
-                str(task.original),
-                str(task.private),
-                str(task.static),
-                task.original.macro_f1,
-                task.private.macro_f1,
-            )
-            for task in tasks
-        ],
-    )
     task = tasks[0]
     splits = "One split"
     if task.splits > 1:
         splits = f"Mean ± standard deviation over {task.splits} splits"
     note = Paragraph(f"{splits}; classifier {task.classifier}.", "note")
-    yield Section(title, (table, note))
+    yield Section(title, (Table.from_items(_TASKS, tasks), note))
 
 
 def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
@@ -229,18 +250,8 @@ def attackers_table(reading: Reading) -> Table:
     named = f"words guessed by {reading.attacker}"
     if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
-    return Table(
-        [
-            Column(named),
-            Column("success", share, full=1.0),
-            Column("95% interval", str),
-            Column("words", count),
-        ],
-        [
-            (each.name, each.success, between(each.low, each.high), each.words)
-            for each in reading.classes
-        ],
-    )
+    columns = (Column(named, path="name"), *_SUCCESSES)
+    return Table.from_items(columns, reading.classes)
 
 
 def adapted(result: AdaptationFigures) -> Page:
@@ -258,10 +269,8 @@ def adapted(result: AdaptationFigures) -> Page:
         "decoded by the pairs that ship": result.shipped,
         "decoded by pairs of this text": result.adapted,
     }
-    table = Table(
-        [Column("words"), Column("PP", share), Column("CS", share, full=1.0)],
-        [(name, r.changed, r.meaning) for name, r in written.items() if r],
-    )
+    known = ((name, each) for name, each in written.items() if each)
+    table = Table.from_items(_DECODED, known)
     notes = paragraphs(*figures.legend("PP", "CS"), kind="note")
     risk = f"a risk of {share(result.risk)}"
     return Page(
@@ -276,3 +285,47 @@ def adapted(result: AdaptationFigures) -> Page:
         lead=(*lead, "Measured on one half of the text, with the other half."),
         footer=f"use it: {noun('lexicon')} {result.name}",
     )
+
+
+def identities_section(found: IdentitiesFound) -> Section:
+    """Return how many values of a file stand in the private texts."""
+    standings = ("whole", found.whole), ("in part", found.in_part)
+    table = Table.from_items(_STANDINGS, standings)
+    note = (
+        f"Different values in {found.file}: {count(found.values)}. Originals that "
+        f"hold any: {count(found.records)}; values in them, each counted once in a "
+        "record: "
+        f"{count(found.occurrences)}. Whole: all words of a value side by side, "
+        "whatever the capitals, marks and spaces. In part: whole, or at least one of "
+        "its words "
+        f"that is not among the {count(COMMON)} most frequent. {found.method} Values "
+        f"whole in private texts whose originals do not hold them: "
+        f"{count(found.elsewhere)}."
+    )
+    if found.not_in_originals:
+        note += (
+            " Spans that the originals of their records do not hold: "
+            f"{count(found.not_in_originals)}."
+        )
+    if found.unsearchable:
+        note += (
+            " Values without letters and digits, which were not looked for: "
+            f"{count(found.unsearchable)}."
+        )
+    blocks: list[Block] = [table, Paragraph(note, "note")]
+    if found.in_part.count:
+        blocks.append(Paragraph(NOT_AGAIN, "note"))
+    return Section("Values that must not appear", blocks)
+
+
+def identity_records(meter: IdentityMeter) -> Iterator[str]:
+    """Say in which records values stand: for the screen of the owner only."""
+    lists = meter.whole_records, meter.part_records
+    for how, numbers, more in zip(
+        ("whole", "only in part"), lists, meter.unlisted, strict=True
+    ):
+        if numbers:
+            shown = ", ".join(map(count, numbers))
+            rest = f" and {count(more)} more" if more else ""
+            noun = "record" if len(numbers) + more == 1 else "records"
+            yield f"values of {meter.name} stand {how} in {noun} {shown}{rest}"
