@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -18,13 +18,60 @@ from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.selection import Selection
 
 if TYPE_CHECKING:
+    from dptext.evaluation.attackers import PublicText
+    from dptext.profile import Profile
     from dptext.report.blocks import Block
-    from dptext.types import JsonObject
+    from dptext.types import JsonObject, Lexicon
 
 EXAMPLES = (
     "dptext calibrate --risk 20% --mechanism all",
     "dptext calibrate --risk 25% --public-text old-tickets.jsonl",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reader:
+    """An attacker of whole texts, and the texts that it reads."""
+
+    attacker: Annotated[
+        str | None,
+        Option(
+            "With --public-text: the risk is how often this attacker of whole "
+            "texts finds a word, such as ngram. Default: same-kind, which counts one "
+            "half of the public texts and reads the other half.",
+            MEASURES,
+            metavar="NAME",
+        ),
+    ] = None
+    public_text: options.PublicText = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for an attacker without texts."""
+        if self.attacker is not None and self.public_text is None:
+            raise UsageError("--attacker needs --public-text, the text that it reads")
+
+    def calibrate(
+        self, recipe: Profile, lexicon: Lexicon, target: float, public: PublicText
+    ) -> tuple[JsonObject, list[Block]]:
+        """Return the epsilon at which the attacker reaches the risk."""
+        from dptext.evaluation import views
+        from dptext.evaluation.attackers import calibrate_by_attacker
+        from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+
+        name = self.attacker or SAME_KIND
+        with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
+            epsilon, reading = calibrate_by_attacker(
+                recipe=recipe,
+                lexicon=lexicon,
+                target=target,
+                attacker=name,
+                public=public,
+            )
+        data: JsonObject = {"text": public.name, "text_sha256": public.digest}
+        data |= {"epsilon": epsilon, "reading": reading}
+        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
+        table = views.attackers_table(reading)
+        return data, [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
 
 
 def command(
@@ -53,17 +100,7 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("lexicon overrides")],
-    attacker: Annotated[
-        str | None,
-        Option(
-            "With --public-text: the risk is how often this attacker of whole "
-            "texts finds a word, such as ngram. Default: same-kind, which counts one "
-            "half of the public texts and reads the other half.",
-            MEASURES,
-            metavar="NAME",
-        ),
-    ] = None,
-    public_text: options.PublicText = None,
+    reader: Reader,
     selection: Annotated[Selection, Take("fields")],
     as_json: options.AsJson = False,
 ) -> None:
@@ -75,17 +112,13 @@ def command(
     context, by the upper limit of a 95% interval. A better attacker finds more.
     """
     from dptext import lexicons
-    from dptext.evaluation import views
-    from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
-    from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+    from dptext.evaluation.attackers import PublicText
     from dptext.profile import load
     from dptext.report import calibration
 
     every = mechanism == "all"
-    if attacker is not None and public_text is None:
-        raise UsageError("--attacker needs --public-text, the text that it reads")
-    options.check_public_text(public_text, selection.fields)
-    if every and public_text is not None:
+    options.check_public_text(reader.public_text, selection.fields)
+    if every and reader.public_text is not None:
         raise UsageError(
             "--mechanism all: --public-text is read for one mechanism; name it"
         )
@@ -99,32 +132,19 @@ def command(
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
     }
-    public = PublicText.named(public_text, selection.fields)
+    public = PublicText.named(reader.public_text, selection.fields)
     if public is not None:
-        name = attacker or SAME_KIND
-        with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrate_by_attacker(
-                recipe=recipe,
-                lexicon=opened,
-                target=target,
-                attacker=name,
-                public=public,
-            )
-        data |= {"text": public.name, "text_sha256": public.digest}
-        data |= {"epsilon": epsilon, "reading": reading}
-        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
-        table = views.attackers_table(reading)
-        blocks: list[Block] = [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
-    else:
-        calibrations: Iterable[calibration.Calibration] = (
-            calibration.every_mechanism(profile, over, opened)
-            if every
-            else [calibration.calibrated(recipe, opened)]
-        )
-        rows = []
-        for row in calibrations:
-            progress.say(calibration.line(row))
-            rows.append(row)
-        data["rows"] = rows
-        blocks = [*calibration.view(recipe, target, rows)]
-    screen.deliver(data, as_json, *blocks)
+        found, blocks = reader.calibrate(recipe, opened, target, public)
+        screen.deliver(data | found, as_json, *blocks)
+        return
+    calibrations: Iterable[calibration.Calibration] = (
+        calibration.every_mechanism(profile, over, opened)
+        if every
+        else [calibration.calibrated(recipe, opened)]
+    )
+    rows = []
+    for row in calibrations:
+        progress.say(calibration.line(row))
+        rows.append(row)
+    view = calibration.view(recipe, target, rows)
+    screen.deliver({**data, "rows": rows}, as_json, *view)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -44,6 +44,68 @@ EXAMPLES = (
 )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Means:
+    """Lexicons and keys to check with."""
+
+    lexicon: Annotated[
+        list[str] | None,
+        Option(
+            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "besides the installed ones; repeatable.",
+            GUARANTEE,
+            metavar="NAME",
+        ),
+    ] = None
+    verify_key: Annotated[
+        list[Path] | None,
+        Option(
+            "Accept only reports signed with this key (see sanitize --sign-key); "
+            "if repeated, with one of the keys.",
+            metavar="FILE",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """How findings are shown."""
+
+    format: Annotated[
+        str,
+        Option(
+            "Format of the findings: text, json or sarif.",
+            parse=one_of("text", "json", "sarif"),
+            metavar="text|json|sarif",
+        ),
+    ] = "text"
+    quiet: Annotated[
+        bool,
+        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
+    ] = False
+
+    def note(self, line: str) -> None:
+        """Print a line for people."""
+        if not self.quiet:
+            typer.echo(screen.one_line(line), err=True)
+
+    def show(self, verdict: Verdict) -> None:
+        """Print notes, and findings where they are asked for as text."""
+        for line in verdict.notes:
+            self.note(f"{verdict.name}: {line}")
+        is_shown = self.format == "text" and not self.quiet
+        for _, message in verdict.findings if is_shown else ():
+            typer.echo(screen.one_line(f"{verdict.name}: {message}"))
+
+    def write(self, results: Sequence[Verdict], trust: str) -> None:
+        """Print all verdicts for machines, where that is asked for."""
+        from dptext.checking import verify
+
+        write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(self.format)
+        if write is not None and not self.quiet:
+            screen.deliver(write(results, trust), as_json=True)
+
+
 def command(
     context: typer.Context,
     files: Annotated[
@@ -71,35 +133,8 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("overrides", is_typed=True)],
-    lexicon: Annotated[
-        list[str] | None,
-        Option(
-            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
-            "besides the installed ones; repeatable.",
-            GUARANTEE,
-            metavar="NAME",
-        ),
-    ] = None,
-    verify_key: Annotated[
-        list[Path] | None,
-        Option(
-            "Accept only reports signed with this key (see sanitize --sign-key); "
-            "if repeated, with one of the keys.",
-            metavar="FILE",
-        ),
-    ] = None,
-    format: Annotated[
-        str,
-        Option(
-            "Format of the findings: text, json or sarif.",
-            parse=one_of("text", "json", "sarif"),
-            metavar="text|json|sarif",
-        ),
-    ] = "text",
-    quiet: Annotated[
-        bool,
-        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
-    ] = False,
+    means: Means,
+    findings: Findings,
 ) -> None:
     """Check that exports have valid reports that meet the policy.
 
@@ -116,38 +151,30 @@ def command(
 
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
-    text = format == "text" and not quiet
-
-    def note(line: str) -> None:
-        if not quiet:
-            typer.echo(screen.one_line(line), err=True)
-
-    progress.enable(not quiet)
-    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
+    progress.enable(not findings.quiet)
+    recomputer = Recomputer([lexicons.find(name) for name in means.lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = choices.overrides
     terms = parse(asked, "--set")
     accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
-    keys = verifying_keys(verify_key, accepted, configured, index)
+    keys = verifying_keys(means.verify_key, accepted, configured, index)
     results: list[Verdict] = []
-    for named in _exports(files or (), accepted, index, note):
+    for named in _exports(files or (), accepted, index, findings.note):
         if not isinstance(named, verify.Verdict):
             name, read = named
             named = judged(read, accepted, keys, recomputer)._replace(name=name)
         results.append(named)
-        _show(named, text, note)
+        findings.show(named)
     for line in _unchecked(results):
-        note(line)
+        findings.note(line)
     # Without keys, a file beside another is trusted, and so is its author.
     looked = any(not each.unchecked for each in results)
     trust = TRUST if looked and not keys else ""
     if trust:
-        note(f"dptext: {trust}")
-    write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(format)
-    if write is not None and not quiet:
-        screen.deliver(write(results, trust), as_json=True)
+        findings.note(f"dptext: {trust}")
+    findings.write(results, trust)
     if any(each.findings for each in results):
         raise typer.Exit(1)
 
@@ -207,14 +234,6 @@ def _entry(entry: Entry) -> Named:
     if entry.unchecked:
         return verify.unchecked(name, entry.unchecked, fails=entry.fails)
     return name, partial(exports.on_disk, entry.path)
-
-
-def _show(verdict: Verdict, text: bool, note: Callable[[str], None]) -> None:
-    """Print notes, and findings where they are asked for as text."""
-    for line in verdict.notes:
-        note(f"{verdict.name}: {line}")
-    for _, message in verdict.findings if text else ():
-        typer.echo(screen.one_line(f"{verdict.name}: {message}"))
 
 
 def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:

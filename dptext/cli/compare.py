@@ -44,8 +44,17 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The cells to compute: mechanisms, then levels, then lexicons."""
+    """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
 
+    sample: Annotated[
+        int,
+        Option(
+            "Number of texts to sample.",
+            INPUT,
+            parse=Number(kind=int, low=1),
+            metavar="NUMBER",
+        ),
+    ] = 2000
     profile: Annotated[
         str,
         Option(
@@ -205,30 +214,10 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
     return f"{name}:{settings}" if settings else name
 
 
-def command(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
-    ],
-    *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
-    sample: Annotated[
-        int,
-        Option(
-            "Number of texts to sample.",
-            INPUT,
-            parse=Number(kind=int, low=1),
-            metavar="NUMBER",
-        ),
-    ] = 2000,
-    grid: Grid,
-    measured: Annotated[
-        Measures,
-        Take(
-            "labels attributes classifier splits alphas encoder masked_model attacker"
-        ),
-    ],
-    public_text: options.PublicText = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """How the table is computed, and the files that it is written to."""
+
     jobs: Annotated[
         int | None,
         Option(
@@ -240,7 +229,7 @@ def command(
             short="-j",
             hidden=True,
         ),
-    ] = None,
+    ] = None
     resume: Annotated[
         Path | None,
         Option(
@@ -250,17 +239,17 @@ def command(
             hidden=True,
         ),
         Writes(),
-    ] = None,
+    ] = None
     csv: Annotated[
         Path | None,
         Option("Write the table as CSV.", OUTPUT, metavar="FILE"),
         Writes(),
-    ] = None,
+    ] = None
     latex: Annotated[
         Path | None,
         Option("Write the table for LaTeX (booktabs).", OUTPUT, metavar="FILE"),
         Writes(),
-    ] = None,
+    ] = None
     figure: Annotated[
         Path | None,
         Option(
@@ -270,7 +259,76 @@ def command(
             hidden=True,
         ),
         Writes(),
-    ] = None,
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for a picture of another kind."""
+        if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
+            raise UsageError(
+                f"--figure {self.figure}: pictures are SVG; name a file that ends in "
+                ".svg (Inkscape or rsvg-convert make PDF or PNG from it)"
+            )
+
+    def compute(
+        self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
+    ) -> list[CellRow]:
+        """Compute all cells, and print each; return rows in the order of the cells."""
+        from dptext.evaluation import comparison, comparison_views
+
+        progress.say(
+            f"comparing cells, each a mechanism at a level: {len(cells)}; "
+            f"texts: {len(sample.texts):,}"
+        )
+        jobs = self.jobs or min(4, os.cpu_count() or 1)
+        if settings.attacker is not None:
+            # One process bounds the requests under way.
+            jobs = 1
+            faults.print_line(
+                f"--attacker {settings.attacker} sends new draws of "
+                f"{len(sample.texts):,} texts to a server, for up to {len(cells)} "
+                "cells: each cell is one more release to it, and losses add up"
+            )
+        began = time.monotonic()
+        rows: dict[int, CellRow] = {}
+        for cell, row in comparison.run(
+            cells, sample, settings, jobs=jobs, resume=self.resume
+        ):
+            rows[id(cell)] = row
+            count = f"{len(rows)} of {len(cells)}"
+            outcome = row.reason or comparison_views.line(row)
+            if left := len(cells) - len(rows):
+                pace = (time.monotonic() - began) / len(rows)
+                count += f", about {progress.duration(pace * left)} left"
+            progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
+        return [rows[id(cell)] for cell in cells]
+
+    def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
+        """Return the text of each file; None is a file that was not asked for."""
+        from dptext.evaluation import comparison_views
+
+        return {
+            self.csv: comparison_views.as_csv(rows),
+            self.latex: comparison_views.as_latex(rows),
+            self.figure: comparison_views.as_svg(rows),
+        }
+
+
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
+    ],
+    *,
+    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
+    grid: Grid,
+    measured: Annotated[
+        Measures,
+        Take(
+            "labels attributes classifier splits alphas encoder masked_model attacker"
+        ),
+    ],
+    public_text: options.PublicText = None,
+    table: ResultTable,
     as_json: options.AsJson = False,
     pages: Annotated[Reports, Take("html")],
     quiet: options.Quiet = False,
@@ -280,17 +338,13 @@ def command(
     Draws are compared: no decoder writes other words. All figures are computed from
     the private text: keep them to yourself.
     """
+    from dptext.engine import folders
     from dptext.evaluation import OWNER, comparison_views, views
     from dptext.evaluation.attackers import PublicText
     from dptext.evaluation.comparison import check, read_sample
     from dptext.evaluation.settings import EvaluationSettings
 
     progress.enable(not quiet)
-    if figure is not None and figure.suffix.lower() not in ("", ".svg"):
-        raise UsageError(
-            f"--figure {figure}: pictures are SVG; name a file that ends in .svg "
-            "(Inkscape or rsvg-convert make PDF or PNG from it)"
-        )
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
@@ -301,74 +355,32 @@ def command(
         public_text=PublicText.named(public_text, selection.fields),
     )
     settings.check()
-    fields = selection.fields or ("text",)
-    selection = replace(selection, fields=fields, missing="pass")
     cells = grid.cells(settings.attacker)
-    from dptext.engine import folders
-
     check(cells)
-    files = folders.find_files([file], selection.format)
     texts = read_sample(
-        paths=files,
-        selection=selection,
+        paths=folders.find_files([file], selection.format),
+        selection=replace(
+            selection, fields=selection.fields or ("text",), missing="pass"
+        ),
         settings=settings,
-        size=sample,
+        size=grid.sample,
         format=selection.format,
     )
-    at_once = jobs or min(4, os.cpu_count() or 1)
-    if settings.attacker is not None:
-        # One process bounds the requests under way.
-        at_once = 1
-        faults.print_line(
-            f"--attacker {settings.attacker} sends new draws of {len(texts.texts):,} "
-            f"texts to a server, for up to {len(cells)} cells: each cell is one more "
-            "release to it, and losses add up"
-        )
-    table = _computed(
-        cells=cells, sample=texts, settings=settings, jobs=at_once, resume=resume
-    )
-    results = [row.result for row in table if row.result is not None]
+    rows = table.compute(cells, texts, settings)
+    results = [row.result for row in rows if row.result is not None]
     if not results:
-        row = table[0]
         raise ComponentError(
-            f"nothing could be compared; {row.mechanism}, {row.level}: {row.reason}"
+            f"nothing could be compared; {rows[0].mechanism}, {rows[0].level}: "
+            f"{rows[0].reason}"
         )
-    known = results[0].public_text
-    if known is not None and known.repeated:
-        faults.print_line(views.repeated_share(known))
-    page = comparison_views.comparison(table, texts.texts)
-    tables = {csv: comparison_views.as_csv(table)}
-    tables |= {
-        latex: comparison_views.as_latex(table),
-        figure: comparison_views.as_svg(table),
-    }
-    data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
-    # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=pages.html, extra_files=tables, width=110)
-
-
-def _computed(
-    cells: Sequence[Cell],
-    sample: Sample,
-    settings: EvaluationSettings,
-    jobs: int,
-    resume: Path | None,
-) -> list[CellRow]:
-    """Compute all cells, and print each; return rows in the order of the cells."""
-    from dptext.evaluation import comparison, comparison_views
-
-    progress.say(
-        f"comparing cells, each a mechanism at a level: {len(cells)}; "
-        f"texts: {len(sample.texts):,}"
+    for line in views.warnings(results[0]):
+        faults.print_line(line)
+    screen.deliver(
+        {"audience": OWNER, "texts": len(texts.texts), "rows": rows},
+        as_json,
+        comparison_views.comparison(rows, texts.texts),
+        html=pages.html,
+        extra_files=table.files(rows),
+        # A table is no use with its columns cut: lines are as long as they need be.
+        width=110,
     )
-    began = time.monotonic()
-    rows: dict[int, CellRow] = {}
-    for cell, row in comparison.run(cells, sample, settings, jobs=jobs, resume=resume):
-        rows[id(cell)] = row
-        count = f"{len(rows)} of {len(cells)}"
-        outcome = row.reason or comparison_views.line(row)
-        if left := len(cells) - len(rows):
-            pace = (time.monotonic() - began) / len(rows)
-            count += f", about {progress.duration(pace * left)} left"
-        progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
-    return [rows[id(cell)] for cell in cells]

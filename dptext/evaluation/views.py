@@ -318,12 +318,20 @@ def identities_section(found: IdentitiesFound) -> Section:
     return Section("Values that must not appear", blocks)
 
 
-def identity_records(meter: IdentityMeter) -> Iterator[str]:
-    """Say in which records values stand: for the screen of the owner only."""
-    lists = meter.whole_records, meter.part_records
-    for how, numbers, more in zip(
-        ("whole", "only in part"), lists, meter.unlisted, strict=True
-    ):
+def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str]:
+    """Yield lines for the screen of the owner only: on a public text, on found values.
+
+    meter: of the values that were looked for.
+    """
+    if result.public_text is not None and result.public_text.repeated:
+        yield repeated_share(result.public_text)
+    if meter is None:
+        return
+    found = (
+        ("whole", meter.whole_records, meter.unlisted[0]),
+        ("only in part", meter.part_records, meter.unlisted[1]),
+    )
+    for how, numbers, more in found:
         if numbers:
             shown = ", ".join(map(count, numbers))
             rest = f" and {count(more)} more" if more else ""
