@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from dptext import progress, registry
+from dptext import calibration, lexicons, progress, registry
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
+from dptext.engine import audit as audits
+from dptext.engine import release_audit
 from dptext.errors import UsageError
+from dptext.guarantees import audit
+from dptext.profile import DEFAULT, Profile, load, shipped
 from dptext.run.choices import Choices
 from dptext.run.marks import Option
 from dptext.run.values import Number
-
-if TYPE_CHECKING:
-    from dptext.profile import Profile
 
 EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
@@ -84,13 +86,6 @@ def command(
     Takes 20 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
     exit code 1 if the claim, the program or the release is refuted.
     """
-    import msgspec
-
-    from dptext import calibration, lexicons
-    from dptext.engine import audit as audits
-    from dptext.engine import release_audit
-    from dptext.guarantees import audit
-
     recipe = _recipe(name, choices)
     began = time.monotonic()
     progress.enable(not quiet, "audit: ")
@@ -127,8 +122,6 @@ def command(
 
 def _recipe(name: str, choices: Choices) -> Profile:
     """Return the settings of a profile or mechanism. Raises UsageError."""
-    from dptext.profile import DEFAULT, load, shipped
-
     profiles, mechanisms = shipped(), registry.names("mechanisms")
     if name in profiles or name.endswith((".yaml", ".yml")):
         return load(name, choices.keys)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dptext import progress
+from dptext import lexicons, progress
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.report.blocks import Paragraph
+from dptext.evaluation import views
+from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
+from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+from dptext.profile import Profile, load
+from dptext.report import calibration
+from dptext.report.blocks import Block, Paragraph
 from dptext.run.choices import Choices
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.selection import Selection
-
-if TYPE_CHECKING:
-    from dptext.evaluation.attackers import PublicText
-    from dptext.profile import Profile
-    from dptext.report.blocks import Block
-    from dptext.types import JsonObject, Lexicon
+from dptext.types import JsonObject, Lexicon
 
 EXAMPLES = (
     "dptext calibrate --risk 20% --mechanism all",
@@ -54,10 +54,6 @@ class Reader:
         self, recipe: Profile, lexicon: Lexicon, target: float, public: PublicText
     ) -> tuple[JsonObject, list[Block]]:
         """Return the epsilon at which the attacker reaches the risk."""
-        from dptext.evaluation import views
-        from dptext.evaluation.attackers import calibrate_by_attacker
-        from dptext.measures.context_risk import AT_LEAST, SAME_KIND
-
         name = self.attacker or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
             epsilon, reading = calibrate_by_attacker(
@@ -111,11 +107,6 @@ def command(
     --public-text: then the risk is how often an attacker of these texts finds a word in
     context, by the upper limit of a 95% interval. A better attacker finds more.
     """
-    from dptext import lexicons
-    from dptext.evaluation.attackers import PublicText
-    from dptext.profile import load
-    from dptext.report import calibration
-
     every = mechanism == "all"
     options.check_public_text(reader.public_text, selection.fields)
     if every and reader.public_text is not None:
@@ -134,8 +125,8 @@ def command(
     }
     public = PublicText.named(reader.public_text, selection.fields)
     if public is not None:
-        found, blocks = reader.calibrate(recipe, opened, target, public)
-        screen.deliver(data | found, as_json, *blocks)
+        reached, blocks = reader.calibrate(recipe, opened, target, public)
+        screen.deliver(data | reached, as_json, *blocks)
         return
     calibrations: Iterable[calibration.Calibration] = (
         calibration.every_mechanism(profile, over, opened)

@@ -11,22 +11,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext import progress
+from dptext import lexicons, progress, signatures, streams
+from dptext.checking import exports, verify
+from dptext.checking.exports import Entry, Export, GitIndex
+from dptext.checking.policy import ExportPolicy, from_section, parse
+from dptext.checking.recompute import Recomputer
+from dptext.checking.verify import Rule, Verdict
 from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.parser import Take
+from dptext.engine.manifest import is_manifest
 from dptext.errors import UsageError
+from dptext.report.layout import sidecar_path
 from dptext.run.choices import Choices
+from dptext.run.files import SIDECAR
 from dptext.run.marks import GUARANTEE, OUTPUT, Option
 from dptext.run.values import one_of
+from dptext.signatures import Key
 
 if TYPE_CHECKING:
-    from dptext.checking.exports import Entry, Export, GitIndex
-    from dptext.checking.policy import ExportPolicy
-    from dptext.checking.recompute import Recomputer
-    from dptext.checking.verify import Verdict
-    from dptext.signatures import Key
-
     # An export by name with the function that reads it, or a verdict on another file.
     Named = tuple[str, Callable[[], Export]] | Verdict
 
@@ -99,8 +102,6 @@ class Findings:
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
         """Print all verdicts for machines, where that is asked for."""
-        from dptext.checking import verify
-
         write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(self.format)
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)
@@ -143,12 +144,6 @@ def command(
     key, only a signature tells. Prints one line per finding, without any content, and
     ends with exit code 1 if there is any. --set overrides a key of the policy.
     """
-    from dptext import lexicons
-    from dptext.checking import verify
-    from dptext.checking.exports import GitIndex
-    from dptext.checking.policy import from_section, parse
-    from dptext.checking.recompute import Recomputer
-
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
     progress.enable(not findings.quiet)
@@ -186,9 +181,6 @@ def _exports(
     note: Callable[[str], None],
 ) -> Iterator[Named]:
     """Yield the exports that are staged, or among files; a named file is one."""
-    from dptext.checking import exports, verify
-    from dptext.run.files import SIDECAR
-
     if index is not None:
         names = index.exports(list(files), accepted)
         yield from ((name, partial(index.export, name)) for name in names)
@@ -211,10 +203,6 @@ def _exports(
 
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
     """Return a file that was named: an export to read, or the verdict on another."""
-    from dptext.checking import exports, verify
-    from dptext.engine.manifest import is_manifest
-    from dptext.report.layout import sidecar_path
-
     reported = sidecar_path(path).exists()
     wanted = exports.is_export(path, accepted, reported, bytes)
     if is_manifest(path):
@@ -228,8 +216,6 @@ def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
 
 def _entry(entry: Entry) -> Named:
     """Return an entry of a folder to read, or the verdict on another file."""
-    from dptext.checking import exports, verify
-
     name = str(entry.path)
     if entry.unchecked:
         return verify.unchecked(name, entry.unchecked, fails=entry.fails)
@@ -293,10 +279,6 @@ def judged(
     recomputer: Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
-    from dptext import signatures, streams
-    from dptext.checking import verify
-    from dptext.checking.verify import Rule
-
     try:
         export = read()
     except OSError as error:
@@ -320,8 +302,6 @@ def verifying_keys(
     index: GitIndex | None,
 ) -> tuple[Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
-    from dptext import signatures
-
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent

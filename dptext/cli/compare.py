@@ -8,14 +8,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from dptext import progress, registry
+from dptext import mechanisms, profile, progress, registry
+from dptext.attackers.endpoint import EndpointAttacker
 from dptext.cli import faults, options, screen
 from dptext.cli.parser import Take
+from dptext.decoders import endpoint
+from dptext.engine import folders
 from dptext.errors import ComponentError, UsageError
+from dptext.evaluation import OWNER, comparison, comparison_views, views
+from dptext.evaluation.attackers import PublicText
+from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
+from dptext.evaluation.settings import EvaluationSettings
+from dptext.profile import Part
 from dptext.run.choices import is_yaml, read_keys
 from dptext.run.files import Reports
 from dptext.run.interface import refuse_both
@@ -24,13 +33,7 @@ from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
 from dptext.run.values import MOST_JOBS, Number
 from dptext.settings import share
-
-if TYPE_CHECKING:
-    from dptext import mechanisms
-    from dptext.evaluation.comparison import Cell, CellRow, Sample
-    from dptext.evaluation.settings import EvaluationSettings
-    from dptext.profile import Part
-    from dptext.types import JsonObject
+from dptext.types import JsonObject
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
@@ -132,9 +135,6 @@ class Grid:
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
         """Return the cells; attacker: the server that attacks. Raises UsageError."""
-        from dptext import profile
-        from dptext.evaluation.comparison import Cell
-
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
         levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
@@ -163,12 +163,6 @@ class Grid:
 
     def _decoder(self, attacker: str | None) -> JsonObject:
         """Return the settings of the decoder: those of the attacker's server."""
-        import msgspec
-
-        from dptext import profile
-        from dptext.attackers.endpoint import EndpointAttacker
-        from dptext.decoders import endpoint
-
         keys = read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
@@ -198,8 +192,6 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
 
     A mechanism of the same name takes them from the profile: as custext:k=50.
     """
-    import msgspec
-
     chosen = _mechanism(text)
     if chosen["name"] != base.name:
         return text
@@ -273,8 +265,6 @@ class ResultTable:
         self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
     ) -> list[CellRow]:
         """Compute all cells, and print each; return rows in the order of the cells."""
-        from dptext.evaluation import comparison, comparison_views
-
         progress.say(
             f"comparing cells, each a mechanism at a level: {len(cells)}; "
             f"texts: {len(sample.texts):,}"
@@ -304,8 +294,6 @@ class ResultTable:
 
     def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
         """Return the text of each file; None is a file that was not asked for."""
-        from dptext.evaluation import comparison_views
-
         return {
             self.csv: comparison_views.as_csv(rows),
             self.latex: comparison_views.as_latex(rows),
@@ -338,12 +326,6 @@ def command(
     Draws are compared: no decoder writes other words. All figures are computed from
     the private text: keep them to yourself.
     """
-    from dptext.engine import folders
-    from dptext.evaluation import OWNER, comparison_views, views
-    from dptext.evaluation.attackers import PublicText
-    from dptext.evaluation.comparison import check, read_sample
-    from dptext.evaluation.settings import EvaluationSettings
-
     progress.enable(not quiet)
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.

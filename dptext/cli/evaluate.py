@@ -5,26 +5,31 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from dptext import progress
+from dptext import calls, lexicons, pipeline, profile, progress
 from dptext._version import __version__
 from dptext.cli import faults, options, screen
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.evaluation import rows, views
+from dptext.evaluation import run as evaluation
+from dptext.evaluation.attackers import PublicText
+from dptext.evaluation.identities import IdentityFile, IdentityMeter
+from dptext.evaluation.settings import EvaluationSettings
+from dptext.lexicons import topics
+from dptext.pipeline import Pipeline
+from dptext.report import document
 from dptext.run.choices import Choices
 from dptext.run.files import SIDECAR, Reports
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
-
-if TYPE_CHECKING:
-    from dptext.evaluation.identities import IdentityMeter
-    from dptext.pipeline import Pipeline
-    from dptext.types import Lexicon
-
+from dptext.streams import read_small
+from dptext.types import Lexicon
 
 EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",)
 
@@ -67,8 +72,6 @@ class Values:
 
     def meter(self, words: Lexicon) -> IdentityMeter | None:
         """Return the meter that looks for the values, if there are any."""
-        from dptext.evaluation.identities import IdentityFile, IdentityMeter
-
         if self.identities is None:
             return None
         file = IdentityFile(self.identities, self.identities_field)
@@ -101,13 +104,6 @@ def command(
     All figures are computed from the private text: keep them to yourself. Texts are
     held in memory with --label, --attribute, --id and --masked-model.
     """
-    import msgspec
-
-    from dptext.evaluation import rows, views
-    from dptext.evaluation import run as evaluation
-    from dptext.evaluation.attackers import PublicText
-    from dptext.evaluation.settings import EvaluationSettings
-
     over = choices.keys
     public = PublicText.named(public_text, selection.fields)
     settings = EvaluationSettings.begin(measured, public_text=public)
@@ -156,8 +152,6 @@ def command(
 
 def _writer(profile: str, over: Mapping[str, object], attacker: str | None) -> Pipeline:
     """Make the settings of a profile or report ready, and warn of sent draws."""
-    from dptext import calls
-
     if profile.endswith(SIDECAR):
         writer = _pipeline_from_report(profile, over)
     else:
@@ -173,9 +167,6 @@ def _writer(profile: str, over: Mapping[str, object], attacker: str | None) -> P
 
 def _lexicon_of_words(writer: Pipeline | None, over: Mapping[str, object]) -> Lexicon:
     """Return the lexicon that reads texts, also where whole ones became topics."""
-    from dptext import lexicons
-    from dptext.lexicons import topics
-
     if writer is not None and topics.topic_meta(writer.lexicon) is None:
         return writer.lexicon
     return lexicons.find("builtin" if writer else str(over.get("lexicon", "builtin")))
@@ -187,10 +178,6 @@ def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     Raises OSError, and UsageError for a report of vectors, for changes of it, or a
     lexicon that is not here.
     """
-    from dptext import lexicons, pipeline, profile
-    from dptext.report import document
-    from dptext.streams import read_small
-
     if over:
         raise UsageError("--profile is a report: leave out settings, it has them all")
     run = document.decode(read_small(path, "report"), path).run

@@ -12,7 +12,15 @@ import typer
 from dptext import streams
 from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
+from dptext.formats._fields import normalize
+from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
+from dptext.ledger import open_ledger, totals
+from dptext.ledger.amounts import format_loss
+from dptext.report import document
 from dptext.report.blocks import Column, Paragraph, Table
+from dptext.report.figures import bound, count
+from dptext.report.layout import sidecar_path
+from dptext.run.files import SIDECAR
 from dptext.run.marks import Option
 
 app = typer.Typer(
@@ -43,9 +51,6 @@ def show(
     Subjects appear as keyed hashes, never by name. An edited ledger is shown with a
     warning.
     """
-    from dptext.formats._fields import normalize
-    from dptext.ledger import open_ledger, totals
-
     with open_ledger(ledger) as opened:
         problem = opened.problem()
         entries = totals.entries(opened)
@@ -84,8 +89,6 @@ def export(ledger: LedgerFile) -> None:
 
     Subjects appear as keyed hashes, never by name.
     """
-    from dptext.ledger import open_ledger, totals
-
     with open_ledger(ledger) as opened:
         for charge in totals.charges(opened):
             typer.echo(json.dumps(charge))
@@ -106,8 +109,6 @@ def verify(
     of the ledger is found with its key; if the key is an older copy, too, name the last
     released files to find it.
     """
-    from dptext.ledger import open_ledger, totals
-
     with open_ledger(ledger) as opened:
         tokens = _recorded_tokens(files or (), opened.id)
         findings = list(totals.findings(opened, tokens))
@@ -154,8 +155,6 @@ def _describe_all(
     value: str, subjects: Sequence[Mapping[str, Any]], leaving: int
 ) -> str:
     """Describe how many subjects are still protected as persons."""
-    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
-
     beyond = sum(not _is_protected(subject) for subject in subjects)
     most = max(subjects, key=lambda subject: float(subject["nats"]))
     values = value.replace("value", "values", 1)
@@ -180,13 +179,10 @@ def _unreplaced(leaving: int) -> str:
 
 def _is_protected(subject: Mapping[str, Any]) -> bool:
     """Tell whether the loss still protects all records of a subject together."""
-    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
-
     return bool(subject["nats"] <= MAX_MEANINGFUL_TEXT_LOSS)
 
 
 def _rounded_loss(subject: Mapping[str, Any]) -> str:
-    from dptext.report.figures import bound
 
     shown = f"{bound(subject['nats'])} nats"
     return f"{shown} (delta {subject['delta']:.2g})" if subject["delta"] else shown
@@ -197,7 +193,6 @@ def _numbered(count: int, noun: str) -> str:
 
 
 def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.report.figures import count
 
     columns = [
         Column("began"),
@@ -222,8 +217,6 @@ def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
 
 
 def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.ledger.amounts import format_loss
-    from dptext.report.figures import count
 
     columns = [
         Column("subject"),
@@ -245,10 +238,6 @@ def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
 
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
-    from dptext.report import document
-    from dptext.report.layout import sidecar_path
-    from dptext.run.files import SIDECAR
-
     tokens = []
     for path in files:
         report = sidecar_path(path)

@@ -10,18 +10,16 @@ import re
 import typing
 from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args
+from typing import Annotated, Any, Literal, Union, get_args
 
 import typer
 
-from dptext import registry
+from dptext import profile, registry
 from dptext.cli import options, screen
 from dptext.errors import UsageError
+from dptext.profile import Profile
 from dptext.report import blocks
-
-if TYPE_CHECKING:
-    from dptext.profile import Profile
-    from dptext.types import JsonObject
+from dptext.types import JsonObject
 
 _KINDS = ("profiles", "mechanisms")
 
@@ -61,8 +59,6 @@ def command(
         described = description(name)
         screen.deliver(described, as_json, *view(described))
     else:
-        from dptext import profile
-
         recipe = profile.load(name)
         if as_json:
             screen.deliver(_plain(recipe), as_json)
@@ -72,8 +68,6 @@ def command(
 
 def _find_kind(name: str) -> str:
     """Return the kind of a name. Raises UsageError if no kind or both have it."""
-    from dptext import profile
-
     profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
     if name in profiles and name in mechanisms:
         ways = " or ".join(f"dptext list {kind} {name}" for kind in _KINDS)
@@ -88,8 +82,6 @@ def _find_kind(name: str) -> str:
 
 def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
-    from dptext import profile
-
     # Profiles only if they are asked for: a profile cannot be loaded if its mechanism
     # has the name of one of another package; the list of mechanisms has the reason.
     shipped = profile.shipped() if "profiles" in kinds else ()

@@ -6,26 +6,36 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import PublicFiles
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.report.blocks import Column, Page, Paragraph, Section, Table
+from dptext.evaluation import shares, topics
+from dptext.evaluation.rows import one_text, records
+from dptext.evaluation.shares import Estimate, differences
+from dptext.lexicons import store
+from dptext.lexicons.topics import (
+    EPSILON_OF_NOTE,
+    PublicSource,
+    TopicFile,
+    encode,
+    read,
+    size_for,
+    topic_path,
+)
+from dptext.report.blocks import Block, Column, Page, Paragraph, Section, Table
+from dptext.report.figures import count, whole
 from dptext.run.files import Reports
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.selection import Selection
 from dptext.run.values import Number, one_of
 from dptext.settings import digest_of_path
-
-if TYPE_CHECKING:
-    from dptext.evaluation.shares import Estimate
-    from dptext.lexicons.topics import TopicFile
-    from dptext.report.blocks import Block
-    from dptext.types import JsonObject
+from dptext.types import JsonObject
 
 _SIZES = "4,16,64,256"
 # Epsilons at which the labels that are kept are shown.
@@ -109,11 +119,6 @@ def build(
     Never use private texts, nor texts that will be made private: the words of topics
     show parts of them.
     """
-    from dptext.evaluation import topics
-    from dptext.evaluation.rows import one_text, records
-    from dptext.lexicons import store
-    from dptext.lexicons.topics import PublicSource, encode, topic_path
-
     if not store.is_name(name):
         raise UsageError(f"--name {name}: use letters, digits, - and _")
     numbers = made.numbers
@@ -132,10 +137,9 @@ def build(
         labels += [value for row in rows for value in row.values]
         base_name = file.replace("\\", "/").rpartition("/")[2]
         sources.append(PublicSource(base_name, digest_of_path(file), len(rows)))
-    read = topics.PublicTexts(
-        texts, [*map(str, labels)] if named else None, tuple(sources)
-    )
-    document = topics.build(name, read, numbers, made.view)
+    public_labels = [*map(str, labels)] if named else None
+    public_texts = topics.PublicTexts(texts, public_labels, tuple(sources))
+    document = topics.build(name, public_texts, numbers, made.view)
     path = topic_path(name)
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -152,16 +156,12 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show topics: their words, how common they are, the labels kept by epsilon."""
-    from dptext.lexicons.topics import read
-
     document = read(name)
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
 def _plain(document: TopicFile) -> JsonObject:
     """Return a file of topics for machines, without vectors and digests of rows."""
-    import msgspec
-
     plain: JsonObject = msgspec.to_builtins(document)
     sizes: dict[str, JsonObject] = msgspec.to_builtins(document.sizes)
     for size in sizes.values():
@@ -172,29 +172,23 @@ def _plain(document: TopicFile) -> JsonObject:
 
 def _blocks(document: TopicFile) -> list[Block]:
     """Return a table of the sizes, and one of the topics of each size."""
-    from dptext.lexicons.topics import EPSILON_OF_NOTE, size_for
-    from dptext.report.figures import count, whole
-
     sizes = {number: document.sizes[str(number)] for number in document.numbers}
     rows = []
-    for number, topics in sizes.items():
-        kept = {each.epsilon: each.private for each in topics.kept}
-        fitting = (
-            e for e in EPSILON_OF_NOTE if size_for(document.numbers, e) == number
-        )
-        shares = [kept.get(epsilon) for epsilon in _SHOWN]
-        rows.append((number, next(fitting, None), topics.halves, *shares))
+    for number, made in sizes.items():
+        kept = {each.epsilon: each.private for each in made.kept}
+        used = (e for e in EPSILON_OF_NOTE if size_for(document.numbers, e) == number)
+        rows.append((number, next(used, None), made.halves, *map(kept.get, _SHOWN)))
     heads = [Column("topics", count), Column("used from epsilon")]
     heads += [Column("halves agree", whole)]
-    if any(topics.kept for topics in sizes.values()):
+    if any(made.kept for made in sizes.values()):
         heads += [Column(f"labels kept at {e:g}", whole) for e in _SHOWN]
     shown = [row[: len(heads)] for row in rows]
     blocks: list[Block] = [Table(heads, shown), Paragraph(_OF_SIZES, "note")]
     columns = [Column("topic", count), Column("words"), Column("share", whole)]
-    for number, topics in sizes.items():
-        total = sum(topics.counts)
+    for number, made in sizes.items():
+        total = sum(made.counts)
         ranked = sorted(
-            zip(topics.counts, topics.phrases, strict=True), key=lambda each: -each[0]
+            zip(made.counts, made.phrases, strict=True), key=lambda each: -each[0]
         )
         listed = [(n, words, each / total) for n, (each, words) in enumerate(ranked, 1)]
         blocks.append(Table(columns, listed, title=f"{number} topics"))
@@ -258,8 +252,6 @@ def estimate(
     Estimates are unbiased and may be negative. Of two outputs, topics that grew come
     first. Each interval holds by itself: of twenty, one is wrong on average.
     """
-    from dptext.evaluation import shares
-
     fields = [name for name in (wanted.by, wanted.subject) if name is not None]
     released = [shares.read(path, fields) for path in (output, other) if path]
     if len({each.digest for each in released}) > 1:
@@ -269,7 +261,7 @@ def estimate(
         values = {value for each in released for value in each.values[0]}
     tables: list[dict[str, Any]] = []
     for value in sorted(values, key=lambda value: (value is None, value or "")):
-        found = [
+        estimates = [
             each.estimates(
                 shares.Target(wanted.target),
                 wanted.confidence,
@@ -280,7 +272,7 @@ def estimate(
             for each in released
         ]
         name = f"{wanted.by}: {'none' if value is None else value}"
-        rows = list(_estimated(released[0].phrases, *found))
+        rows = list(_estimated(released[0].phrases, *estimates))
         tables.append({"group": "" if wanted.by is None else name, "topics": rows})
     blocks: list[Block] = [_shares_table(**each) for each in tables]
     every = [row["share"] for each in tables for row in each["topics"]]
@@ -296,8 +288,6 @@ def _estimated(
     after: Sequence[Estimate] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the estimates of each topic."""
-    from dptext.evaluation.shares import differences
-
     grown = [] if after is None else differences(before, after)
     for row, (phrase, each) in enumerate(zip(phrases, before, strict=True)):
         one: dict[str, Any] = {"topic": row + 1, "words": phrase, **asdict(each)}

@@ -41,7 +41,7 @@ _LINKAGE_ATTACKS = {
     "cosine": "TF-IDF, private file",
 }
 NOT_AGAIN = (
-    "Do not run again until none is found: no value would then ever come out as "
+    "Do not run again until none is identities: no value would then ever come out as "
     "itself, so a name in the output would rule itself out for certain, an infinite "
     "loss. "
     "Leave the field or the record out, or choose other settings for the whole file."
@@ -287,33 +287,33 @@ def adapted(result: AdaptationFigures) -> Page:
     )
 
 
-def identities_section(found: IdentitiesFound) -> Section:
+def identities_section(result: IdentitiesFound) -> Section:
     """Return how many values of a file stand in the private texts."""
-    standings = ("whole", found.whole), ("in part", found.in_part)
+    standings = ("whole", result.whole), ("in part", result.in_part)
     table = Table.from_items(_STANDINGS, standings)
     note = (
-        f"Different values in {found.file}: {count(found.values)}. Originals that "
-        f"hold any: {count(found.records)}; values in them, each counted once in a "
+        f"Different values in {result.file}: {count(result.values)}. Originals that "
+        f"hold any: {count(result.records)}; values in them, each counted once in a "
         "record: "
-        f"{count(found.occurrences)}. Whole: all words of a value side by side, "
+        f"{count(result.occurrences)}. Whole: all words of a value side by side, "
         "whatever the capitals, marks and spaces. In part: whole, or at least one of "
         "its words "
-        f"that is not among the {count(COMMON)} most frequent. {found.method} Values "
+        f"that is not among the {count(COMMON)} most frequent. {result.method} Values "
         f"whole in private texts whose originals do not hold them: "
-        f"{count(found.elsewhere)}."
+        f"{count(result.elsewhere)}."
     )
-    if found.not_in_originals:
+    if result.not_in_originals:
         note += (
             " Spans that the originals of their records do not hold: "
-            f"{count(found.not_in_originals)}."
+            f"{count(result.not_in_originals)}."
         )
-    if found.unsearchable:
+    if result.unsearchable:
         note += (
             " Values without letters and digits, which were not looked for: "
-            f"{count(found.unsearchable)}."
+            f"{count(result.unsearchable)}."
         )
     blocks: list[Block] = [table, Paragraph(note, "note")]
-    if found.in_part.count:
+    if result.in_part.count:
         blocks.append(Paragraph(NOT_AGAIN, "note"))
     return Section("Values that must not appear", blocks)
 
@@ -327,11 +327,11 @@ def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str
         yield repeated_share(result.public_text)
     if meter is None:
         return
-    found = (
+    records = (
         ("whole", meter.whole_records, meter.unlisted[0]),
         ("only in part", meter.part_records, meter.unlisted[1]),
     )
-    for how, numbers, more in found:
+    for how, numbers, more in records:
         if numbers:
             shown = ", ".join(map(count, numbers))
             rest = f" and {count(more)} more" if more else ""
