@@ -23,7 +23,7 @@ from dptext.errors import ComponentError, UsageError
 from dptext.evaluation import OWNER, comparison, comparison_views, views
 from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings
 from dptext.profile import Part
 from dptext.run.choices import is_yaml, read_keys
 from dptext.run.files import Reports

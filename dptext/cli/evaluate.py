@@ -19,7 +19,7 @@ from dptext.evaluation import rows, views
 from dptext.evaluation import run as evaluation
 from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.identities import IdentityFile, IdentityMeter
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings
 from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.report import document

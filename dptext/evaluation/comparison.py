@@ -38,8 +38,7 @@ from dptext.errors import (
 )
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import Result, evaluate
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings, Result, evaluate
 from dptext.failures import describe_failure
 from dptext.measures import bayes_risk, public
 from dptext.profile import Part
