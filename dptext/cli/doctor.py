@@ -230,39 +230,52 @@ def _folder() -> Inspection:
     return Inspection("cache", _OK, str(folder))
 
 
+_KEPT = (
+    Column("kept", path="kind"),
+    Column("files", count),
+    Column("MB", "{:.1f}".format, path=lambda row: row["bytes"] / 1e6),
+)
+
+
 def _show_cache(as_json: bool, *, clear: bool) -> None:
     """Show the content of the cache and its size, by kind; then delete it if asked."""
-    folder, kept = str(cache.folder()), cache.sizes()
+    folder, sizes = str(cache.folder()), cache.sizes()
+    kept = [
+        {"kind": kind, "files": files, "bytes": size}
+        for kind, (files, size) in sizes.items()
+    ]
     if clear:
         cache.clear()
-    rows = [(kind, files, size / 1e6) for kind, (files, size) in kept.items()]
-    total = sum(size for *_, size in rows)
+    total = sum(size for _, size in sizes.values()) / 1e6
     done = "deleted" if clear else "delete them: dptext doctor --cache --clear"
-    columns = [Column("kept"), Column("files", count), Column("MB", "{:.1f}".format)]
     about = f"{total:.1f} MB of public results, which are computed anew when needed"
-    data = {
-        "folder": folder,
-        "cleared": clear,
-        "kept": [
-            {"kind": kind, "files": n, "bytes": size}
-            for kind, (n, size) in kept.items()
-        ],
-    }
-    note = Paragraph(f"{about}; {done}")
-    screen.deliver(data, as_json, Section(folder, [Table(columns, rows), note]))
+    data = {"folder": folder, "cleared": clear, "kept": kept}
+    table, note = Table.from_items(_KEPT, kept), Paragraph(f"{about}; {done}")
+    screen.deliver(data, as_json, Section(folder, [table, note]))
+
+
+_SETTINGS = (
+    Column("setting"),
+    Column(
+        "value",
+        path=lambda row: row["value"] and json.dumps(row["value"], ensure_ascii=False),
+    ),
+    Column("from"),
+)
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
     file = parser.find_configuration(context)
-    values, chosen = parser.default_values("sanitize", context)
     rows = []
 
     def add(name: str, value: object, source: str | None) -> None:
         # An option that may be repeated and is not given is empty.
         plain = json.dumps(None if value in ([], ()) else value, default=str)
-        rows.append((name, json.loads(plain), source or "default"))
+        value = json.loads(plain)
+        rows.append({"setting": name, "value": value, "from": source or "default"})
 
+    values, chosen = parser.default_values("sanitize", context)
     for name in sorted({*groups.named(ByFile), *chosen}):
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name}", values[name], source)
@@ -272,12 +285,7 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         if name in chosen:
             value, source = values[name], chosen[name].source
         add(f"check.{name}", value, source)
-    shown = [
-        (name, value and json.dumps(value, ensure_ascii=False), source)
-        for name, value, source in rows
-    ]
     path = None if file.path is None else str(file.path)
-    plain = [dict(zip(("setting", "value", "from"), row, strict=True)) for row in rows]
     title = Paragraph(f"configuration: {path or 'no file'}", "code")
-    table = Table([Column("setting"), Column("value"), Column("from")], shown)
-    screen.deliver({"file": path, "settings": plain}, as_json, title, table)
+    table = Table.from_items(_SETTINGS, rows)
+    screen.deliver({"file": path, "settings": rows}, as_json, title, table)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen, stopping
+from dptext.cli import options, outputs, parser, screen
 from dptext.cli.parser import Take
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs, Reports
@@ -166,7 +166,7 @@ def command(
         any_language=is_asked_for(over),
         needs=context.meta[parser.NEEDS],
     )
-    inspect = stopping.inspection(outs.fail_on, context)
+    inspect = options.inspection(outs.fail_on, context)
     request = VectorRequest(
         job=task,
         settings=settings,

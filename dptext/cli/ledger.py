@@ -31,6 +31,20 @@ app = typer.Typer(
 )
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
+_ENTRIES = (
+    Column("began", path=lambda entry: str(entry["began"])[:16].replace("T", " ")),
+    Column("state"),
+    Column("subjects", count),
+    Column("records", count),
+    Column("limit", "{:g}".format, path="limit.nats"),
+    Column("nats", str),
+)
+_SUBJECTS = (
+    Column("subject"),
+    Column("charged", path=lambda each: format_loss(each["nats"], each["delta"])),
+    Column("records", count),
+    Column("releases", count, path="entries"),
+)
 _AGAIN = " A record that is drawn anew in another release counts again."
 
 
@@ -78,8 +92,9 @@ def show(
         "entries": entries,
         "subjects": subjects,
     }
-    tables = [_entry_table(entries[-_ROWS_SHOWN:])] if entries else []
-    tables.append(_subject_table(subjects))
+    tables = [Table.from_items(_SUBJECTS, subjects)]
+    if entries:
+        tables.insert(0, Table.from_items(_ENTRIES, entries[-_ROWS_SHOWN:]))
     words = [Paragraph(sentence) for sentence in sentences]
     screen.deliver(data, as_json, Paragraph(f"ledger {name}"), *tables, *words)
 
@@ -190,50 +205,6 @@ def _rounded_loss(subject: Mapping[str, Any]) -> str:
 
 def _numbered(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
-
-    columns = [
-        Column("began"),
-        Column("state"),
-        Column("subjects", count),
-        Column("records", count),
-        Column("limit", "{:g}".format),
-        Column("nats", str),
-    ]
-    rows = [
-        [
-            str(entry["began"])[:16].replace("T", " "),
-            entry["state"],
-            entry["subjects"],
-            entry["records"],
-            entry["limit"]["nats"],
-            entry["nats"],
-        ]
-        for entry in entries
-    ]
-    return Table(columns, rows)
-
-
-def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
-
-    columns = [
-        Column("subject"),
-        Column("charged"),
-        Column("records", count),
-        Column("releases", count),
-    ]
-    rows = [
-        [
-            subject["subject"],
-            format_loss(subject["nats"], subject["delta"]),
-            subject["records"],
-            subject["entries"],
-        ]
-        for subject in subjects
-    ]
-    return Table(columns, rows)
 
 
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:

@@ -90,9 +90,7 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     lists = {"profiles": profiles, "mechanisms": list(map(row, names))}
     shown: list[blocks.Block] = []
     if profiles:
-        heads = map(blocks.Column, ("profile", "mechanism", "about"))
-        rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
-        shown.append(blocks.Table([*heads], rows))
+        shown.append(blocks.Table.from_items(_PROFILES, profiles))
     shown += listed(lists["mechanisms"]) if names else ()
     screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *shown)
 
@@ -114,6 +112,17 @@ SECTIONS = {
 _TITLED = re.compile(rf"^({'|'.join(SECTIONS.values())}):", re.MULTILINE)
 _TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+_PROFILES = (
+    blocks.Column("profile", path="name"),
+    blocks.Column("mechanism", path="mechanism.name"),
+    blocks.Column("about"),
+)
+_MECHANISMS = (
+    blocks.Column("mechanism"),
+    blocks.Column("known as", path="known_as"),
+    blocks.Column("guarantee"),
+    blocks.Column("source", path=lambda row: phrase(row["source"])),
+)
 _COLUMNS = ("mechanism", "known_as", "family", "guarantee", "parameters", "source")
 
 
@@ -188,14 +197,9 @@ def phrase(text: str) -> str:
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     """Return mechanisms as a table, and those that are broken."""
-    shown = ("mechanism", "known as", "guarantee", "source")
-    cells = [
-        [row["mechanism"], row["known_as"], row["guarantee"], phrase(row["source"])]
-        for row in rows
-        if "broken" not in row
-    ]
+    intact = (row for row in rows if "broken" not in row)
     broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
-    table = blocks.Table([*map(blocks.Column, shown)], cells)
+    table = blocks.Table.from_items(_MECHANISMS, intact)
     more = "Parameters, gaps and an example: dptext list mechanisms NAME"
     return [table, *blocks.paragraphs(*broken, more)]
 

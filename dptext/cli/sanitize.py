@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen, stopping
+from dptext.cli import options, outputs, parser, screen
 from dptext.errors import UsageError
 from dptext.run import rules
 from dptext.run.choices import Choices
@@ -113,7 +113,7 @@ def command(
         key=RunKey.fresh() if trial.plan else open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
-        inspect=stopping.inspection(outs.fail_on, context, ledger.subject),
+        inspect=options.inspection(outs.fail_on, context, ledger.subject),
         release_all=release_all,
     )
     if trial.plan:
