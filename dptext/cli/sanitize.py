@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from dptext import progress
 from dptext.cli import options, outputs, parser, screen
 from dptext.errors import UsageError
 from dptext.run import rules
@@ -117,9 +118,7 @@ def command(
         release_all=release_all,
     )
     if trial.plan:
-        from dptext.cli import plan
-
-        plan.show(request, keys, trial.public_text, shown=shown, warn=answer.warn)
+        _plan(request, keys, trial.public_text, shown=shown, warn=answer.warn)
         return
     jobs = request.jobs(answer.warn)
     if trial.preview is not None:
@@ -132,6 +131,48 @@ def command(
             raise typer.Exit(finished.left_out.exit_code)
         if finished.left_out is not None:
             raise finished.left_out
+
+
+def _plan(
+    request: Request,
+    keys: Keys,
+    public_text: str | None,
+    shown: options.Shown,
+    warn: Callable[[str], None],
+) -> None:
+    """Print a plan, with the statement of its run, before any text is read.
+
+    With a public text, an attacker counts one half of it and reads the other half.
+    """
+    from dptext.engine import documents, plan
+    from dptext.engine.request import subject_limit
+    from dptext.evaluation.attackers import PublicText, read_by_halves
+
+    ready, job = request.pipeline(warn), request.job
+    selection, limits = job.selection, subject_limit(request.ledger)
+    promise = documents.promised(
+        ready,
+        "system" if keys.key_file is None else "key-file",
+        identified=selection.id_field is not None,
+        fields=selection.fields or None,
+        subjects=limits,
+        dropped=selection.dropped,
+        pseudonyms=selection.pseudonyms,
+    )
+    public = PublicText.named(public_text, selection.fields)
+    with progress.step("planning"):
+        reading = ((), ()) if public is None else read_by_halves(ready, public)
+        result = plan.plan(
+            ready,
+            plan.Size.from_job(job),
+            promise=promise,
+            limits=limits,
+            jobs=job.work.jobs,
+            bayes_risk=request.reports.bayes_risk,
+            public_text=reading,
+        )
+    result = replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
+    screen.deliver(result, shown.json, plan.view(result), html=request.reports.html)
 
 
 def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:

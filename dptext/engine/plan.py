@@ -6,9 +6,11 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
-from dptext import progress
-from dptext.engine import documents
+from dptext import progress, streams
+from dptext.engine import documents, folders
+from dptext.engine.job import Job
 from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
@@ -49,6 +51,10 @@ SENTENCES = (
 # Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
+_EXAMPLES = (
+    Column("as it is", path="before"),
+    Column("as it may become", path="after"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,20 @@ class Size:
 
     bytes: int
     packed: int = 0
+
+    @classmethod
+    def from_job(cls, job: Job) -> Size | None:
+        """Return the size of files and folders together; None with standard input."""
+        if any(map(streams.is_stream, job.inputs)):
+            return None
+        total = packed = 0
+        for name in folders.find_files(job.inputs, job.format, job.outputs):
+            size = Path(name).stat().st_size
+            total += size
+            # Columns of Parquet are compressed in the file, whatever its name.
+            if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
+                packed += size
+        return cls(total, packed)
 
     @property
     def text(self) -> int:
@@ -154,13 +174,12 @@ def plan(
     limits: SubjectLimit | None = None,
     jobs: int = 1,
     bayes_risk: bool | None = None,
-    read: Sequence[InContext] = (),
-    written: Sequence[InContext] = (),
+    public_text: tuple[Sequence[InContext], Sequence[InContext]] = ((), ()),
 ) -> Plan:
     """Plan a run; size is that of the input, promise its statement.
 
-    limits: those of a ledger, None without one. read, written: figures of attackers
-    and of written words, measured on public texts of the user.
+    limits: those of a ledger, None without one. public_text: figures of attackers and
+    of written words, measured on public texts of the user.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
@@ -188,8 +207,8 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=(*read, *measures.in_context),
-        written=(*written, *measures.written),
+        in_context=(*public_text[0], *measures.in_context),
+        written=(*public_text[1], *measures.written),
         attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
         copied=public.measure_common_share(pipeline),
@@ -278,10 +297,6 @@ def view(result: Plan) -> Page:
             else answer.topic_lines(result.topics, seeded=False)
         ),
     ]
-    examples = Table(
-        [Column("as it is"), Column("as it may become")],
-        [(each.before, each.after) for each in result.examples],
-    )
     measured: list[Block] = [
         *views.attackers(known),
         Paragraph(result.risk_note, "note"),
@@ -294,7 +309,10 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section("Public sentences before and after one draw", (examples,)),
+            Section(
+                "Public sentences before and after one draw",
+                (Table.from_items(_EXAMPLES, result.examples),),
+            ),
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
