@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -144,34 +144,18 @@ def _plan(
 
     With a public text, an attacker counts one half of it and reads the other half.
     """
-    from dptext.engine import documents, plan
-    from dptext.engine.request import subject_limit
+    from dptext.engine import plan
     from dptext.evaluation.attackers import PublicText, read_by_halves
 
-    ready, job = request.pipeline(warn), request.job
-    selection, limits = job.selection, subject_limit(request.ledger)
-    promise = documents.promised(
-        ready,
-        "system" if keys.key_file is None else "key-file",
-        identified=selection.id_field is not None,
-        fields=selection.fields or None,
-        subjects=limits,
-        dropped=selection.dropped,
-        pseudonyms=selection.pseudonyms,
-    )
-    public = PublicText.named(public_text, selection.fields)
+    ready = request.pipeline(warn)
+    public = PublicText.named(public_text, request.job.selection.fields)
     with progress.step("planning"):
-        reading = ((), ()) if public is None else read_by_halves(ready, public)
-        result = plan.plan(
+        result = plan.planned(
+            request,
             ready,
-            plan.Size.from_job(job),
-            promise=promise,
-            limits=limits,
-            jobs=job.work.jobs,
-            bayes_risk=request.reports.bayes_risk,
-            public_text=reading,
+            "system" if keys.key_file is None else "key-file",
+            ((), ()) if public is None else read_by_halves(ready, public),
         )
-    result = replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
     screen.deliver(result, shown.json, plan.view(result), html=request.reports.html)
 
 

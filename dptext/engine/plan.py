@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dptext import progress, streams
 from dptext.engine import documents, folders
 from dptext.engine.job import Job
+from dptext.engine.request import Request, subject_limit
 from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
@@ -166,6 +167,40 @@ class ThirdPartyCost:
     tokens_received: int
 
 
+# Figures of attackers, and of written words, on public texts of the user.
+PublicFigures = tuple[Sequence[InContext], Sequence[InContext]]
+
+
+def planned(
+    request: Request,
+    ready: Pipeline,
+    key: str,
+    public_text: PublicFigures = ((), ()),
+) -> Plan:
+    """Plan a request with its pipeline; key: the origin of its key, as in a report."""
+    job, limits = request.job, subject_limit(request.ledger)
+    selection = job.selection
+    promise = documents.promised(
+        ready,
+        key,
+        identified=selection.id_field is not None,
+        fields=selection.fields or None,
+        subjects=limits,
+        dropped=selection.dropped,
+        pseudonyms=selection.pseudonyms,
+    )
+    result = plan(
+        ready,
+        Size.from_job(job),
+        promise=promise,
+        limits=limits,
+        jobs=job.work.jobs,
+        bayes_risk=request.reports.bayes_risk,
+        public_text=public_text,
+    )
+    return replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
+
+
 def plan(
     pipeline: Pipeline,
     size: Size | None = None,
@@ -174,12 +209,11 @@ def plan(
     limits: SubjectLimit | None = None,
     jobs: int = 1,
     bayes_risk: bool | None = None,
-    public_text: tuple[Sequence[InContext], Sequence[InContext]] = ((), ()),
+    public_text: PublicFigures = ((), ()),
 ) -> Plan:
     """Plan a run; size is that of the input, promise its statement.
 
-    limits: those of a ledger, None without one. public_text: figures of attackers and
-    of written words, measured on public texts of the user.
+    limits: those of a ledger, None without one.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
