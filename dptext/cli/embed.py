@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -166,7 +167,9 @@ def command(
         any_language=is_asked_for(over),
         needs=context.meta[parser.NEEDS],
     )
-    inspect = options.inspection(outs.fail_on, context)
+    inspect = options.inspection(
+        outs.fail_on, partial(parser.find_configuration, context)
+    )
     request = VectorRequest(
         job=task,
         settings=settings,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import parser
 from dptext.errors import UsageError
 from dptext.run.interface import noun, refuse_both
 from dptext.run.marks import MEASURES, OUTPUT, Option
 
 if TYPE_CHECKING:
     from dptext.checking.contents import StopAtIdentifying
+    from dptext.cli.configuration import Configuration
 
 Files = Annotated[
     list[str] | None,
@@ -69,17 +69,17 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
 
 
 def inspection(
-    fail_on: str | None, context: typer.Context, subject: str | None = None
+    fail_on: str | None, find: Callable[[], Configuration], subject: str | None = None
 ) -> StopAtIdentifying | None:
     """Return the inspection of outputs before they leave (--fail-on), if there is one.
 
-    It goes by the policy of the run; subject is the field that names people, if any.
+    find returns the configuration with the policy; subject: the field of people.
     """
     if fail_on is None:
         return None
     from dptext.checking import policy
     from dptext.checking.contents import StopAtIdentifying
 
-    configured = parser.find_configuration(context)
+    configured = find()
     accepted = policy.from_section(configured.policy, configured.label)
     return StopAtIdentifying(accepted.identifying, subject)

@@ -114,7 +114,9 @@ def command(
         key=RunKey.fresh() if trial.plan else open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
-        inspect=options.inspection(outs.fail_on, context, ledger.subject),
+        inspect=options.inspection(
+            outs.fail_on, partial(parser.find_configuration, context), ledger.subject
+        ),
         release_all=release_all,
     )
     if trial.plan:

@@ -141,7 +141,9 @@ def make(
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.compute_digest(pairs)}
     lexicon = replace(lexicon, meta=meta)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
-    measured = _Measured.measure(lexicon, corpus, first, read, general)
+    measured = _Measured.measure(
+        lexicon, corpus, other=first, read=read, general=general
+    )
     progress.share("what decoding gains", 0.0)
     before, after = _unknown(base, first, read, least)
     shown, decoded = measured.shown, partial(_measure_decoded, lexicon, measured.shown)
