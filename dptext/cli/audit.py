@@ -25,7 +25,7 @@ EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Size:
+class Sampling:
     """The words and draws of an audit."""
 
     inputs: Annotated[
@@ -67,7 +67,7 @@ def command(
     choices: Annotated[
         Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
     ],
-    size: Size,
+    size: Sampling,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:

@@ -30,7 +30,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reader:
+class ReadingAttacker:
     """An attacker of whole texts, and the texts that it reads."""
 
     attacker: Annotated[
@@ -96,7 +96,7 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("lexicon overrides")],
-    reader: Reader,
+    reader: ReadingAttacker,
     selection: Annotated[Selection, Take("fields")],
     as_json: options.AsJson = False,
 ) -> None:

@@ -48,7 +48,7 @@ EXAMPLES = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Means:
+class Verifiers:
     """Lexicons and keys to check with."""
 
     lexicon: Annotated[
@@ -134,7 +134,7 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("overrides", is_typed=True)],
-    means: Means,
+    means: Verifiers,
     findings: Findings,
 ) -> None:
     """Check that exports have valid reports that meet the policy.

@@ -77,7 +77,7 @@ def info(
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Source:
+class WordFile:
     """The words of a file to take, and the replacements to store."""
 
     format: Annotated[
@@ -133,7 +133,7 @@ def import_(
     ],
     *,
     name: SavedName,
-    source: Source,
+    source: WordFile,
     as_json: options.AsJson = False,
 ) -> None:
     """Import a file of word vectors as a lexicon.

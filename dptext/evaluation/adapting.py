@@ -141,7 +141,7 @@ def make(
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.compute_digest(pairs)}
     lexicon = replace(lexicon, meta=meta)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
-    measured = _Measured.measure(
+    measured = _Findings.measure(
         lexicon, corpus, other=first, read=read, general=general
     )
     progress.share("what decoding gains", 0.0)
@@ -170,7 +170,7 @@ def make(
 
 
 @dataclass(frozen=True, slots=True)
-class _Measured:
+class _Findings:
     """The findings of attackers at each risk."""
 
     pipelines: dict[float, Pipeline]
@@ -190,7 +190,7 @@ class _Measured:
         other: Texts,
         read: Sequence[tuple[str, ...]],
         general: Ngrams | None,
-    ) -> _Measured:
+    ) -> _Findings:
         """Let attackers with the pairs of the other texts attack records.
 
         corpus names the texts; general: pairs of words that ship.

@@ -93,7 +93,7 @@ _Judge = Callable[[Side, Side], tuple[_Better | None, str]]
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
+class Line:
     """A line of the answers on both exports, where neither is judged."""
 
     name: str
@@ -107,7 +107,7 @@ class Pair:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Aspect(Pair):
+class Aspect(Line):
     """A question, with the sentences of both exports and the one that protects more."""
 
     #: None where it cannot be said.
@@ -124,7 +124,7 @@ class Comparison:
     #: Settings that differ: name and both values, as people read them.
     settings: list[tuple[str, str, str]]
     #: Verdict and advice on each export.
-    answers: list[Pair]
+    answers: list[Line]
     #: Both are one file, byte by byte.
     is_one_file: bool = False
     aspects: list[Aspect] = field(default_factory=list)
@@ -201,7 +201,7 @@ def compare(first: Side, second: Side) -> Comparison:
             if a.get(name) != b.get(name)
         ],
         answers=[
-            Pair(name=title, a=first.sentence(name), b=second.sentence(name))
+            Line(name=title, a=first.sentence(name), b=second.sentence(name))
             for title, name in _ANSWERS.items()
         ],
         is_one_file=None not in outputs
