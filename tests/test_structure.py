@@ -76,11 +76,11 @@ ALLOWED = {
     ("measures.sampled_risk", "guarantees.binomial"),
 }
 
-# Commands that import the parts they run when they run them, so that one line is quick,
-# and what they share. Other commands, each loaded only to run it, import at the top.
+# Commands that import the parts they run when they run them, so that one line and help
+# are quick, and what they share. Others, each loaded only to run it, import at the top.
 BEGINNERS = (
-    "cli.app cli.applying cli.configuration cli.embed cli.init cli.options cli.parser "
-    "cli.sanitize cli.screen"
+    "cli.app cli.applying cli.configuration cli.embed cli.init cli.lexicon cli.options "
+    "cli.parser cli.sanitize cli.screen"
 ).split()
 # Modules of dptext that a function imports, each with its reason; all others stand at
 # the top.

@@ -4,30 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext import lexicons, progress
-from dptext.attackers import ngrams as models
-from dptext.attackers.training import PairCounts
+from dptext import progress
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import PublicFiles, SavedName
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.evaluation import adapting, views
-from dptext.evaluation.attackers import PublicText
-from dptext.evaluation.rows import read_texts
-from dptext.lexicons import find, installed, store
-from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
 from dptext.progress import shares
-from dptext.report import figures
 from dptext.report.blocks import Column, Figures, Table
-from dptext.report.figures import count
 from dptext.run.marks import GUARANTEE, Option
 from dptext.run.selection import Selection
 from dptext.run.values import Number, one_of
-from dptext.types import JsonObject, Lexicon
+
+if TYPE_CHECKING:
+    from dptext.types import JsonObject, Lexicon
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
@@ -46,6 +39,9 @@ BaseLexicon = Annotated[
 
 def list_(*, as_json: options.AsJson = False) -> None:
     """List the built-in lexicon and the imported ones."""
+    from dptext.lexicons import installed
+    from dptext.report.figures import count
+
     plain: list[JsonObject] = []
     for each in installed():
         state = {"problem": each.problem} if each.problem else {"digest": each.digest}
@@ -73,6 +69,8 @@ def info(
     as_json: options.AsJson = False,
 ) -> None:
     """Describe a lexicon: words, digest, licence, geometry."""
+    from dptext.lexicons import find
+
     _show(find(name, warn=faults.print_line), as_json)
 
 
@@ -141,6 +139,9 @@ def import_(
     GloVe text, word2vec text or binary, fastText .vec, .npz (words, vectors, counts),
     plain or gzip, zstd, zip. An existing lexicon of the same name is replaced.
     """
+    from dptext.lexicons import store
+    from dptext.lexicons.importing import AsBuiltIn, Settings, licences, make
+
     folder = store.lexicon_folder(name)
     settings = Settings(
         format=source.format,
@@ -181,6 +182,11 @@ def ngrams(
     It knows the words of the lexicon. Never count private texts, nor texts that will be
     made private: the pairs of words in the corpus show in decoded outputs.
     """
+    from dptext import lexicons
+    from dptext.attackers import ngrams as models
+    from dptext.attackers.training import PairCounts
+    from dptext.evaluation.rows import read_texts
+
     folder = models.model_folder(name)
     words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
@@ -250,6 +256,10 @@ def adapt(
     covers them. Leave out the private texts and near copies of them. The quality of the
     lexicon is measured on one half of the texts with the pairs of the other.
     """
+    from dptext import lexicons
+    from dptext.evaluation import adapting, views
+    from dptext.evaluation.attackers import PublicText
+
     base = None if learned.from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, public.fields, public.format) for file in files]
     with shares():
@@ -279,6 +289,8 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
 
 def _deliver(plain: JsonObject, as_json: bool) -> None:
     """Print plain data, for machines or by dotted names."""
+    from dptext.report import figures
+
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 
 
