@@ -222,18 +222,17 @@ def view(result: Explanation) -> Page:
     become += [token for token in result.tokens if token.any_of]
     table = Table.from_items(_TEXTS if result.of_topics else _TOKENS, become)
     promised, *_ = views.guarantee(result.guarantee, of_texts=result.of_topics)
-    parts: dict[str, list[Block]] = {
-        "What happens to each token": [Tokens(marks)] if marks else [],
-        "How epsilon is spread": _spread(result) if marks else [],
-        "What each word may become": [table] if become else [],
-    }
+    sections = [
+        Section("What happens to each token", [Tokens(marks)] if marks else ()),
+        Section("How epsilon is spread", _spread(result) if marks else ()),
+        Section("What each word may become", [table] if become else ()),
+    ]
     if result.of_topics:
-        parts = {"What the text may become": [table]}
-    parts["Notes"] = [Bullets(result.notes)] if result.notes else []
-    sections = [Section(title, blocks) for title, blocks in parts.items() if blocks]
+        sections = [Section("What the text may become", [table])]
+    notes = Section("Notes", [Bullets(result.notes)] if result.notes else ())
     return Page(
         f"How {result.profile} treats a text",
-        [*sections, promised],
+        [*sections, notes, promised],
         lead=(f"{result.audience}; this page shows the text",),
         footer=f"dptext explain, mechanism {result.mechanism}",
     )

@@ -276,7 +276,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         _table(_FIGURES, values, *_units(done), *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY, *_uncertainty(done)),
-        *_whole_text_attackers(done, values),
+        _whole_text_attackers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
         Section(
@@ -286,7 +286,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     ]
     return Page(
         "Mechanisms compared",
-        [section for section in sections if section.blocks],
+        sections,
         lead=(f"{OWNER}; a page ({option('html')}) shows texts", _DRAWS),
         footer="dptext compare",
     )
@@ -343,21 +343,19 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
 
 def _whole_text_attackers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
-) -> Iterator[Section]:
-    """Yield the success of attackers of whole texts by mechanism, if measured."""
+) -> Section:
+    """Return the success of attackers of whole texts by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
     readings = [
         (value, reading)
         for result, value in zip(results, values, strict=True)
         for reading in result.in_context
     ]
-    if readings:
-        table = Table.from_items(_READINGS, readings)
-        note = attackers_note(next((r.public_text for r in results), None))
-        note += (
-            " A mechanism without an output distribution gives them nothing to read."
-        )
-        yield Section("Attackers of whole texts", (table, Paragraph(note, "note")))
+    table = Table.from_items(_READINGS, readings)
+    note = attackers_note(next((each.public_text for each in results), None))
+    note += " A mechanism without an output distribution gives them nothing to read."
+    shown = (table, Paragraph(note, "note")) if readings else ()
+    return Section("Attackers of whole texts", shown)
 
 
 def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:

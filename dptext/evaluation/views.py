@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from dptext.attackers.endpoint import EndpointAttacker
@@ -116,45 +117,41 @@ def evaluation(result: Result) -> Page:
         "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
         f"{count(kept.compared)} of {count(kept.texts)}. {figures.CHANGED_BY_CHANCE}"
     )
-    sections = [
-        Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
-        *_tasks("Utility: accuracy of a classifier", result.utility),
-        *_tasks("Attacks on attributes: accuracy", result.attribute_attacks),
-    ]
-    if result.utility or result.attribute_attacks:
-        meanings = Figures(list(result.meanings.items()))
-        sections.append(Section("About these accuracies", (meanings,)))
-    if result.identities is not None:
-        sections.insert(0, identities_section(result.identities))
-    attacks = [*result.word_attacks]
-    if (guessed := result.masked_word) is not None:
-        attacks += [
-            Attack(
-                name=f"masked word, {guessed.model}, {which}",
-                success=success,
-                words=guessed.words,
-                assumes=guessed.assumes,
-            )
-            for which, success in (
-                ("first guess", guessed.first),
-                ("first five", guessed.first_five),
-            )
-        ]
-    if attacks:
-        table = Table.from_items(_ATTACKS, attacks)
-        sections.append(Section("Attacks on words", (table,)))
-    if result.in_context:
-        sections.append(_attackers(result.in_context, result.public_text))
-    if result.linkage:
-        sections.append(_linkage(result.linkage))
-    if result.composite or result.trade_off is not None:
-        sections.append(_together(result))
+    learned = result.utility or result.attribute_attacks
+    meanings = Figures(list(result.meanings.items()))
     return Page(
         "A private file compared with its original",
-        sections,
+        [
+            _identities(result.identities),
+            Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
+            _tasks("Utility: accuracy of a classifier", result.utility),
+            _tasks("Attacks on attributes: accuracy", result.attribute_attacks),
+            Section("About these accuracies", (meanings,) if learned else ()),
+            _word_attacks(result),
+            _attackers(result.in_context, result.public_text),
+            _linkage(result.linkage),
+            _together(result),
+        ],
         lead=(result.audience,),
         footer="dptext",
     )
+
+
+def _word_attacks(result: Result) -> Section:
+    """Show the success of attacks on single words."""
+    attacks = [*result.word_attacks]
+    if (guessed := result.masked_word) is not None:
+        name = f"masked word, {guessed.model}"
+        first = Attack(
+            name=f"{name}, first guess",
+            success=guessed.first,
+            words=guessed.words,
+            assumes=guessed.assumes,
+        )
+        five = replace(first, name=f"{name}, first five", success=guessed.first_five)
+        attacks += [first, five]
+    table = Table.from_items(_ATTACKS, attacks)
+    return Section("Attacks on words", (table,) if attacks else ())
 
 
 def _together(result: Result) -> Section:
@@ -170,18 +167,20 @@ def _together(result: Result) -> Section:
             "attack on the first attribute has lost."
         )
     blocks = Figures(weighed), Paragraph(" ".join(about), "note")
-    return Section("Utility and privacy together", blocks)
+    return Section("Utility and privacy together", blocks if weighed else ())
 
 
 def _linkage(linked: Sequence[LinkageFigures]) -> Section:
     """Show the success of linkage attacks."""
-    about = (
-        f"Among {count(linked[0].records)} records; chance is "
-        f"{share(1.0 / linked[0].records)}. Layout and law are of new draws before "
-        "decoding, by somebody who knows all settings; order and unchanged fields are "
-        "not used."
-    )
-    blocks = (Table.from_items(_LINKAGE, linked), Paragraph(about, "note"))
+    blocks: list[Block] = []
+    if linked:
+        records = linked[0].records
+        about = (
+            f"Among {count(records)} records; chance is {share(1.0 / records)}. Layout "
+            "and law are of new draws before decoding, by somebody who knows all "
+            "settings; order and unchanged fields are not used."
+        )
+        blocks = [Table.from_items(_LINKAGE, linked), Paragraph(about, "note")]
     return Section("Who recognises the row of a text", blocks)
 
 
@@ -201,15 +200,15 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
         yield from deniability(result.deniability)
 
 
-def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
-    if not tasks:
-        return
-    task = tasks[0]
-    splits = "One split"
-    if task.splits > 1:
-        splits = f"Mean ± standard deviation over {task.splits} splits"
-    note = Paragraph(f"{splits}; classifier {task.classifier}.", "note")
-    yield Section(title, (Table.from_items(_TASKS, tasks), note))
+def _tasks(title: str, tasks: Sequence[LabelTask]) -> Section:
+    blocks: list[Block] = []
+    for task in tasks[:1]:
+        splits = "One split"
+        if task.splits > 1:
+            splits = f"Mean ± standard deviation over {task.splits} splits"
+        note = f"{splits}; classifier {task.classifier}."
+        blocks = [Table.from_items(_TASKS, tasks), Paragraph(note, "note")]
+    return Section(title, blocks)
 
 
 def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
@@ -217,7 +216,7 @@ def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sect
     about = "; ".join(f"{each.attacker}: {each.assumes}" for each in readings)
     tables = (attackers_table(reading) for reading in readings)
     note = Paragraph(f"{attackers_note(known)} {about}.", "note")
-    return Section("What attackers find", (*tables, note))
+    return Section("What attackers find", (*tables, note) if readings else ())
 
 
 def attackers_note(known: PublicTextUse | None) -> str:
@@ -287,8 +286,11 @@ def adapted(result: AdaptationFigures) -> Page:
     )
 
 
-def identities_section(result: IdentitiesFound) -> Section:
+def _identities(result: IdentitiesFound | None) -> Section:
     """Return how many values of a file stand in the private texts."""
+    title = "Values that must not appear"
+    if result is None:
+        return Section(title, ())
     standings = ("whole", result.whole), ("in part", result.in_part)
     table = Table.from_items(_STANDINGS, standings)
     note = (
@@ -315,7 +317,7 @@ def identities_section(result: IdentitiesFound) -> Section:
     blocks: list[Block] = [table, Paragraph(note, "note")]
     if result.in_part.count:
         blocks.append(Paragraph(NOT_AGAIN, "note"))
-    return Section("Values that must not appear", blocks)
+    return Section(title, blocks)
 
 
 def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str]:

@@ -256,6 +256,7 @@ class Section:
 class Page:
     """Sections under a title; lead stands before them, footer at the end of a page.
 
+    Sections without blocks and badges are not shown, so that views need no conditions.
     first: blocks that stand before all sections; a page folds the sections then, and
     prints them all.
     """
@@ -265,6 +266,11 @@ class Page:
     lead: Sequence[str] = ()
     footer: str = ""
     first: Sequence[Block] = ()
+
+    @property
+    def shown(self) -> list[Section]:
+        """Return the sections that hold something."""
+        return [each for each in self.sections if each.blocks or each.badges]
 
 
 def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:
