@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
@@ -72,8 +72,7 @@ class EvaluationSettings(Measures):
     @classmethod
     def begin(cls, measures: Measures, **others: Any) -> EvaluationSettings:
         """Take the measures of a command."""
-        shown = {each.name: getattr(measures, each.name) for each in fields(measures)}
-        return cls(**(shown | others))
+        return cls(**(asdict(measures) | others))
 
     def check(self) -> None:
         """Raise UsageError for absent models, MissingExtra for absent packages."""
@@ -443,17 +442,9 @@ class _WordAttacks:
         attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
         if self._writer is not None:
             risk, _ = measure_risk(self._writer)
-            predicted = risk.success if risk else None
             right, assumes = self._right / words, UnigramAttacker.assumes
-            attacks.append(
-                Attack(
-                    name="Bayes",
-                    success=right,
-                    words=words,
-                    assumes=assumes,
-                    predicted=predicted,
-                )
-            )
+            attack = Attack("Bayes", right, words, assumes)
+            attacks.append(replace(attack, predicted=risk.success if risk else None))
         return tuple(attacks)
 
 
