@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,13 +33,9 @@ from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
-from dptext.types import Level, Notion, Strategy
+from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
-
 
 # The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
