@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -29,10 +29,8 @@ from dptext.run.marks import GUARANTEE, OUTPUT, Option
 from dptext.run.values import one_of
 from dptext.signatures import Key
 
-if TYPE_CHECKING:
-    # An export by name with the function that reads it, or a verdict on another file.
-    Named = tuple[str, Callable[[], Export]] | Verdict
-
+# An export by name with the function that reads it, or a verdict on another file.
+Named = tuple[str, Callable[[], Export]] | Verdict
 _SHOWN = 10  # names of a line
 _MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
 TRUST = (

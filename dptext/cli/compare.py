@@ -265,10 +265,6 @@ class ResultTable:
         self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
     ) -> list[CellRow]:
         """Compute all cells, and print each; return rows in the order of the cells."""
-        progress.say(
-            f"comparing cells, each a mechanism at a level: {len(cells)}; "
-            f"texts: {len(sample.texts):,}"
-        )
         jobs = self.jobs or min(4, os.cpu_count() or 1)
         if settings.attacker is not None:
             # One process bounds the requests under way.
@@ -278,6 +274,10 @@ class ResultTable:
                 f"{len(sample.texts):,} texts to a server, for up to {len(cells)} "
                 "cells: each cell is one more release to it, and losses add up"
             )
+        progress.say(
+            f"comparing cells, each a mechanism at a level: {len(cells)}; "
+            f"texts: {len(sample.texts):,}"
+        )
         began = time.monotonic()
         rows: dict[int, CellRow] = {}
         for cell, row in comparison.run(
