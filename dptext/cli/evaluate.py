@@ -114,9 +114,10 @@ def command(
             "private file: give --profile, too"
         )
     settings.check()
-    writer = None if profile is None else _writer(profile, over, settings.attacker)
+    writer = None if profile is None else _writer(profile, over)
     words = _lexicon_of_words(writer, over)
     meter = values.meter(words)
+    _warn_of_sending(writer, settings.attacker)
     with progress.step("evaluating"):
         result = evaluation.evaluate(
             pairs=rows.pairs(
@@ -150,19 +151,21 @@ def command(
     screen.deliver(data, as_json, page, html=reports.html, extra_files=more)
 
 
-def _writer(profile: str, over: Mapping[str, object], attacker: str | None) -> Pipeline:
-    """Make the settings of a profile or report ready, and warn of sent draws."""
+def _writer(profile: str, over: Mapping[str, object]) -> Pipeline:
+    """Make the settings of a profile or report ready."""
     if profile.endswith(SIDECAR):
-        writer = _pipeline_from_report(profile, over)
-    else:
-        writer = calls.open_pipeline(profile, over)
-    sending = writer.decoder.server_attacker if attacker else None
+        return _pipeline_from_report(profile, over)
+    return calls.open_pipeline(profile, over)
+
+
+def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
+    """Print that an attacker sends draws to the server of the writer's decoder."""
+    sending = writer.decoder.server_attacker if writer and attacker else None
     if sending is not None and sending.name == attacker:
         faults.print_line(
             f"--attacker {attacker} sends new draws of the originals to a server: that "
             "is one more release to it, and its losses add up"
         )
-    return writer
 
 
 def _lexicon_of_words(writer: Pipeline | None, over: Mapping[str, object]) -> Lexicon:
