@@ -70,12 +70,12 @@ class Values:
         if self.identities is None and self.identities_field is not None:
             raise UsageError("--identities-field goes with --identities FILE")
 
-    def meter(self, words: Lexicon) -> IdentityMeter | None:
-        """Return the meter that looks for the values, if there are any."""
+    @property
+    def file(self) -> IdentityFile | None:
+        """Return the file of the values. Raises OSError and UsageError."""
         if self.identities is None:
             return None
-        file = IdentityFile(self.identities, self.identities_field)
-        return IdentityMeter.from_file(file, words)
+        return IdentityFile(self.identities, self.identities_field)
 
 
 def command(
@@ -114,9 +114,10 @@ def command(
             "private file: give --profile, too"
         )
     settings.check()
+    listed = values.file
     writer = None if profile is None else _writer(profile, over)
     words = _lexicon_of_words(writer, over)
-    meter = values.meter(words)
+    meter = listed and IdentityMeter.from_file(listed, words)
     _warn_of_sending(writer, settings.attacker)
     with progress.step("evaluating"):
         result = evaluation.evaluate(
