@@ -117,7 +117,7 @@ def command(
     listed = values.file
     writer = None if profile is None else _writer(profile, over)
     words = _lexicon_of_words(writer, over)
-    meter = listed and IdentityMeter.from_file(listed, words)
+    meter = None if listed is None else IdentityMeter.from_file(listed, words)
     _warn_of_sending(writer, settings.attacker)
     with progress.step("evaluating"):
         result = evaluation.evaluate(
