@@ -76,8 +76,8 @@ ALLOWED = {
     ("measures.sampled_risk", "guarantees.binomial"),
 }
 
-# Commands that import the parts they run when they run them, so that one line and help
-# are quick, and what they share. Others, each loaded only to run it, import at the top.
+# Commands that import their parts at run time, to keep one line and help quick, and
+# modules of all commands. Others, each loaded only to run it, import at the top.
 BEGINNERS = (
     "cli.app cli.applying cli.configuration cli.embed cli.init cli.lexicon cli.options "
     "cli.parser cli.sanitize cli.screen"

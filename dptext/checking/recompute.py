@@ -342,7 +342,7 @@ def _reworded(path: str, run: Run) -> Gap:
 
 
 def _of_version(run: Run, written: str) -> str:
-    """Name the version that wrote a report otherwise."""
+    """Advise a check with the version that wrote a report."""
     return (
         f"check with dptext=={run.dptext}, which wrote {written}, or make the file "
         "again"

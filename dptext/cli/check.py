@@ -47,7 +47,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verifiers:
-    """Lexicons and keys to check with."""
+    """Lexicons and keys for the checks."""
 
     lexicon: Annotated[
         list[str] | None,
@@ -70,7 +70,7 @@ class Verifiers:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Findings:
-    """How findings are shown."""
+    """Format of the findings."""
 
     format: Annotated[
         str,
@@ -91,7 +91,7 @@ class Findings:
             typer.echo(screen.one_line(line), err=True)
 
     def show(self, verdict: Verdict) -> None:
-        """Print notes, and findings where they are asked for as text."""
+        """Print notes, and with the format text the findings."""
         for line in verdict.notes:
             self.note(f"{verdict.name}: {line}")
         is_shown = self.format == "text" and not self.quiet
@@ -99,7 +99,7 @@ class Findings:
             typer.echo(screen.one_line(f"{verdict.name}: {message}"))
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
-        """Print all verdicts for machines, where that is asked for."""
+        """Print all verdicts as JSON or SARIF, if one is the format."""
         write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(self.format)
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)

@@ -208,7 +208,7 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """How the table is computed, and the files that it is written to."""
+    """Computation of the table, and its files."""
 
     jobs: Annotated[
         int | None,
@@ -254,7 +254,7 @@ class ResultTable:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a picture of another kind."""
+        """Raise UsageError unless the picture is SVG."""
         if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
             raise UsageError(
                 f"--figure {self.figure}: pictures are SVG; name a file that ends in "
@@ -264,7 +264,7 @@ class ResultTable:
     def compute(
         self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
     ) -> list[CellRow]:
-        """Compute all cells, and print each; return rows in the order of the cells."""
+        """Compute and print all cells; return their rows in order."""
         jobs = self.jobs or min(4, os.cpu_count() or 1)
         if settings.attacker is not None:
             # One process bounds the requests under way.
@@ -293,7 +293,7 @@ class ResultTable:
         return [rows[id(cell)] for cell in cells]
 
     def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
-        """Return the text of each file; None is a file that was not asked for."""
+        """Return the text of each file, by None of a file without a name."""
         return {
             self.csv: comparison_views.as_csv(rows),
             self.latex: comparison_views.as_latex(rows),

@@ -66,7 +66,7 @@ class Values:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a field of no file."""
+        """Raise UsageError for a field without a file."""
         if self.identities is None and self.identities_field is not None:
             raise UsageError("--identities-field goes with --identities FILE")
 
@@ -170,7 +170,7 @@ def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
 
 
 def _lexicon_of_words(writer: Pipeline | None, over: Mapping[str, object]) -> Lexicon:
-    """Return the lexicon that reads texts, also where whole ones became topics."""
+    """Return the lexicon of words, also for texts that became topics."""
     if writer is not None and topics.topic_meta(writer.lexicon) is None:
         return writer.lexicon
     return lexicons.find("builtin" if writer else str(over.get("lexicon", "builtin")))

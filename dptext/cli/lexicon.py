@@ -76,7 +76,7 @@ def info(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordFile:
-    """The words of a file to take, and the replacements to store."""
+    """Words to import from a file, and replacements to store."""
 
     format: Annotated[
         str | None,
@@ -210,7 +210,7 @@ def ngrams(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """What is learned from public texts."""
+    """Settings of learning from public texts."""
 
     from_text: Annotated[
         bool,
@@ -233,7 +233,7 @@ class Learned:
     ] = 3
 
     def __post_init__(self) -> None:
-        """Raise UsageError for the language of a lexicon that has one."""
+        """Raise UsageError for the language of an existing lexicon."""
         if self.language is not None and not self.from_text:
             raise UsageError(
                 "--language needs --from-text: a lexicon has a language already"

@@ -71,7 +71,7 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
 def inspection(
     fail_on: str | None, find: Callable[[], Configuration], subject: str | None = None
 ) -> StopAtIdentifying | None:
-    """Return the inspection of outputs before they leave (--fail-on), if there is one.
+    """Return the inspection of outputs before their release (--fail-on), if any.
 
     find returns the configuration with the policy; subject: the field of people.
     """

@@ -60,7 +60,7 @@ app = typer.Typer(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """The topics to make, and the vectors of texts that they are made of."""
+    """Topics to make, and the vectors of their texts."""
 
     label: Annotated[
         str | None,
@@ -84,7 +84,7 @@ class Made:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for vectors of two kinds."""
+        """Raise UsageError for two sources of vectors."""
         if self.lexicon is not None and self.model is not None:
             raise UsageError("give --lexicon or --model, not both")
 

@@ -218,7 +218,7 @@ class _Findings:
         return cls(pipelines, shown, pairs, in_context=in_context, written=written)
 
     def figures(self, lexicon: Lexicon) -> JsonObject:
-        """Return the figures that are kept beside a lexicon that is stored."""
+        """Return the figures to store beside a stored lexicon."""
         settings = profile.load("balanced", {"budget": {"risk": self.shown}}).settings()
         attackers: dict[str, object] = {}
         written: dict[str, object] = {}

@@ -535,7 +535,7 @@ def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
 
 
 def masked_model() -> tuple[str, str, language.Head]:
-    """Return what errors say of the model of the masked-word attack."""
+    """Return setting, feature and head of the masked language model, for errors."""
     return noun("masked-model"), "the masked-word attack", language.MASKED
 
 

@@ -166,7 +166,7 @@ class ReleasedTopics:
     records: Ints
     #: Values of further fields for each text: n of each.
     values: tuple[tuple[str | None, ...], ...]
-    #: Field with values that tell records apart, None if their places do.
+    #: Field of ids of records; None: their positions are the ids.
     id_field: str | None
     #: Identity of the lexicon of topics.
     digest: str

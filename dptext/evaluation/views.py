@@ -287,7 +287,7 @@ def adapted(result: AdaptationFigures) -> Page:
 
 
 def _identities(result: IdentitiesFound | None) -> Section:
-    """Return how many values of a file stand in the private texts."""
+    """Show the numbers of values that stand in private texts."""
     title = "Values that must not appear"
     if result is None:
         return Section(title, ())
@@ -321,7 +321,7 @@ def _identities(result: IdentitiesFound | None) -> Section:
 
 
 def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str]:
-    """Yield lines for the screen of the owner only: on a public text, on found values.
+    """Yield warnings for the owner only: on a public text, on values in private texts.
 
     meter: of the values that were looked for.
     """

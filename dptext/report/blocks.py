@@ -137,7 +137,7 @@ def at(value: Any, path: str) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its name, where its values are, how they are written.
+    """A column of a table: its name, the path to its values, and their format.
 
     show writes a value that is no Cell yet; with it a column holds figures and is set
     right. full is the value of a full bar behind a figure, None for a column without.
@@ -269,7 +269,7 @@ class Page:
 
     @property
     def shown(self) -> list[Section]:
-        """Return the sections that hold something."""
+        """Return the sections with content."""
         return [each for each in self.sections if each.blocks or each.badges]
 
 

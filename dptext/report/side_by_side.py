@@ -72,7 +72,7 @@ class Side:
 
     @property
     def known(self) -> Attackers | None:
-        """Return what its report knows of attackers; None for vectors."""
+        """Return the attackers that its report knows; None for vectors."""
         words = self.document.words
         return None if words is None else answer.attackers_on(self.document, words)
 
