@@ -402,7 +402,7 @@ def _is_denied(name: str, policy: ExportPolicy) -> bool:
 def against_policy(
     names: Sequence[str], policy: ExportPolicy, *, pseudonyms: bool = False
 ) -> Iterator[str]:
-    """Yield the copied fields, or fields of pseudonyms, that a policy does not allow."""
+    """Yield the copied fields, or pseudonyms, that a policy does not allow."""
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
         how = "a pseudonym is not" if pseudonyms else "unchanged"

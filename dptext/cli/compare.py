@@ -293,7 +293,7 @@ class ResultTable:
         return [rows[id(cell)] for cell in cells]
 
     def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
-        """Return the text of each file, by None of a file without a name."""
+        """Return the text of each file by its path, or None without a path."""
         return {
             self.csv: comparison_views.as_csv(rows),
             self.latex: comparison_views.as_latex(rows),
