@@ -105,9 +105,8 @@ class PublicText:
 
     def hashes(self) -> frozenset[int]:
         """Return the hashes of its texts, and of each record as one text."""
-        selection = Selection(fields=self.fields, missing="pass")
-        rows = records(self.path, selection, format=self.format)
-        each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
+        every = chain.from_iterable(self.records())
+        each = (text for texts in every for text in (*texts, one_text(texts)))
         return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
