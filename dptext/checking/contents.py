@@ -13,12 +13,13 @@ import contextlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, BinaryIO
+from typing import BinaryIO
 
 import msgspec
 
 from dptext import formats, pseudonyms, streams
 from dptext.checking import exports
+from dptext.checking.exports import Export
 from dptext.engine.identifying import (
     FieldValues,
     Identifying,
@@ -26,17 +27,14 @@ from dptext.engine.identifying import (
     advise,
     advise_on_vectors,
 )
+from dptext.engine.job import Job, Written
 from dptext.errors import StoppedError, UsageError
 from dptext.formats import Format, _fields
+from dptext.report.document import Document
 from dptext.run.interface import option
 from dptext.run.selection import Selection
+from dptext.streams.outputs import OutputFile
 from dptext.vectors import columns
-
-if TYPE_CHECKING:
-    from dptext.checking.exports import Export
-    from dptext.engine.job import Job, Written
-    from dptext.report.document import Document
-    from dptext.streams.outputs import OutputFile
 
 # Fields that are counted one by one; those of data that stand as names may be endless.
 _FIELDS = 1000

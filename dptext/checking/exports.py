@@ -399,30 +399,23 @@ def _is_denied(name: str, policy: ExportPolicy) -> bool:
     return any(fnmatchcase(name, each) for each in patterns)
 
 
-def against_policy(copied: Sequence[str], policy: ExportPolicy) -> Iterator[str]:
-    """Yield which of the copied fields are against the policy."""
-    must = [name for name in copied if is_in(name, policy.fields)]
-    if must:
-        yield f"the policy wants {series(must)} private; unchanged"
-    others = [name for name in copied if name not in must]
-    if policy.copy is not None:
-        others = [name for name in others if not is_in(name, policy.copy)]
-        if others:
-            yield f"the policy does not list {series(others)} under copy; unchanged"
-
-
-def pseudonyms_against_policy(
-    names: Sequence[str], policy: ExportPolicy
+def against_policy(
+    names: Sequence[str], policy: ExportPolicy, *, pseudonyms: bool = False
 ) -> Iterator[str]:
-    """Yield which fields of pseudonyms are against the policy."""
+    """Yield the copied fields, or pseudonyms, that a policy does not allow."""
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {series(must)} private; a pseudonym is not"
-    others = [name for name in names if name not in must]
-    if policy.pseudonyms is not None:
-        others = [name for name in others if not is_in(name, policy.pseudonyms)]
-        if others:
-            yield f"the policy does not list {series(others)} under pseudonyms"
+        how = "a pseudonym is not" if pseudonyms else "unchanged"
+        yield f"the policy wants {series(must)} private; {how}"
+    listed = policy.pseudonyms if pseudonyms else policy.copy
+    others = [
+        name
+        for name in names
+        if name not in must and listed is not None and not is_in(name, listed)
+    ]
+    if others:
+        where = "pseudonyms" if pseudonyms else "copy; unchanged"
+        yield f"the policy does not list {series(others)} under {where}"
 
 
 @contextlib.contextmanager

@@ -22,6 +22,7 @@ from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.public import NoRisk, PublicMeasures, measure_risk
 from dptext.pipeline import Pipeline
+from dptext.report.blocks import at
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
 from dptext.run.interface import noun, option
@@ -243,7 +244,7 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
             if other_version and _is_measured(path, expected):
                 measured.append(path)
             elif other_version and path in _WORDED:
-                alike = _figures(_at(expected, path)) == _figures(_at(stated, path))
+                alike = _figures(at(expected, path)) == _figures(at(stated, path))
                 (worded if alike else measured).append(path)
             else:
                 return Outcome(_differs(path, value))
@@ -269,13 +270,6 @@ def _is_measured(path: str, wanted: dict[str, Any]) -> bool:
         return True
     risk = (wanted["words"] or {}).get("risk") or {}
     return risk.get("low") is not None and path.startswith(_SAMPLED_RISK)
-
-
-def _at(document: object, path: str) -> object:
-    """Return the value at a path, None without one."""
-    for key in path.split("."):
-        document = document.get(key) if isinstance(document, dict) else None
-    return document
 
 
 def _figures(stated: object) -> list[str]:
@@ -340,19 +334,19 @@ def _check_parts(document: Document) -> None:
 
 def _not_recomputed(path: str, run: Run) -> Gap:
     """Return the gap of a figure that only the version that wrote it can verify."""
-    reason = (
-        f"check with dptext=={run.dptext}, which wrote another {path}, or make the "
-        "file again"
-    )
-    return Gap(None, reason)
+    return Gap(None, _of_version(run, f"another {path}"))
 
 
 def _reworded(path: str, run: Run) -> Gap:
-    reason = (
-        f"check with dptext=={run.dptext}, which wrote other words in {path}, or make "
-        "the file again"
+    return Gap(Unverified.VERSION, _of_version(run, f"other words in {path}"))
+
+
+def _of_version(run: Run, written: str) -> str:
+    """Advise a check with the version that wrote a report."""
+    return (
+        f"check with dptext=={run.dptext}, which wrote {written}, or make the file "
+        "again"
     )
-    return Gap(Unverified.VERSION, reason)
 
 
 def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:

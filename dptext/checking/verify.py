@@ -9,7 +9,7 @@ import contextlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,13 +33,9 @@ from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
-from dptext.types import Level, Notion, Strategy
+from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
-
-if TYPE_CHECKING:
-    from dptext.types import JsonObject
-
 
 # The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
@@ -296,7 +292,7 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
-    yield from exports.pseudonyms_against_policy(layout.pseudonyms, policy)
+    yield from exports.against_policy(layout.pseudonyms, policy, pseudonyms=True)
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
     try:
@@ -353,23 +349,26 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 def _contradictions(report: Document) -> Iterator[str]:
     """Yield contradictions inside a report, in case it cannot be recomputed."""
     promise, bound = report.guarantee, report.guarantee.bound
-    layout = report.run.layout
-    strength = claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss)
-    if strength != promise.strength:
-        yield "its report was changed: its strength does not follow from its figures"
-    if _unprotected(report) != promise.scope.unprotected:
-        yield "its report was changed: unprotected does not follow from the settings"
-    if not all(map(names.is_written, (report.run.profile, report.run.lexicon))):
-        yield "its report was changed: dptext writes no such profile or lexicon name"
-    if layout.format in registry.names("formats"):
-        if layout.that_applies([layout.format]) != layout:
-            yield "its report was changed: its layout is none of its format"
-    if layout.pseudonyms and report.run.key != "key-file":
-        yield "its report was changed: pseudonyms need a key file, and it has none"
-    if not {*layout.dropped}.isdisjoint((*(layout.fields or ()), *layout.pseudonyms)):
-        yield "its report was changed: it leaves out a field and keeps it, too"
-    if _party(report) != _asked(report):
-        yield "its report was changed: the third party is not that of the settings"
+    run, layout = report.run, report.run.layout
+    kept = {*(layout.fields or ()), *layout.pseudonyms}
+    signs = {
+        "its strength does not follow from its figures": promise.strength
+        != claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss),
+        "unprotected does not follow from the settings": promise.scope.unprotected
+        != _unprotected(report),
+        "dptext writes no such profile or lexicon name": not all(
+            map(names.is_written, (run.profile, run.lexicon))
+        ),
+        "its layout is none of its format": layout.format in registry.names("formats")
+        and layout.that_applies([layout.format]) != layout,
+        "pseudonyms need a key file, and it has none": layout.pseudonyms
+        and run.key != "key-file",
+        "it leaves out a field and keeps it, too": not kept.isdisjoint(layout.dropped),
+        "the third party is not that of the settings": _party(report) != _asked(report),
+    }
+    for sign, is_seen in signs.items():
+        if is_seen:
+            yield f"its report was changed: {sign}"
 
 
 def _asked(report: Document) -> tuple[str, str] | None:

@@ -3,20 +3,54 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
+import msgspec
 import typer
 
-from dptext import progress, registry
+from dptext import calibration, lexicons, progress, registry
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
+from dptext.engine import release_audit
 from dptext.errors import UsageError
+from dptext.guarantees import audit
+from dptext.profile import DEFAULT, Profile, load, shipped
 from dptext.run.choices import Choices
 from dptext.run.marks import Option
 from dptext.run.values import Number
 
 EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sampling:
+    """The words and draws of an audit."""
+
+    inputs: Annotated[
+        int,
+        Option(
+            "Number of input words in an exact audit.",
+            parse=Number(kind=int, low=4),
+            metavar="NUMBER",
+        ),
+    ] = 200
+    runs: Annotated[
+        int,
+        Option(
+            "Draws of each word of a pair, if there is no exact output distribution.",
+            parse=Number(kind=int, low=100),
+            metavar="NUMBER",
+        ),
+    ] = 20_000
+    draws: Annotated[
+        int,
+        Option(
+            "Draws to test the program with; more find smaller deviations.",
+            parse=Number(kind=int, low=1000),
+            metavar="NUMBER",
+        ),
+    ] = 4_000_000
 
 
 def command(
@@ -32,30 +66,7 @@ def command(
     choices: Annotated[
         Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
     ],
-    inputs: Annotated[
-        int,
-        Option(
-            "Number of input words in an exact audit.",
-            parse=Number(kind=int, low=4),
-            metavar="NUMBER",
-        ),
-    ] = 200,
-    runs: Annotated[
-        int,
-        Option(
-            "Draws of each word of a pair, if there is no exact output distribution.",
-            parse=Number(kind=int, low=100),
-            metavar="NUMBER",
-        ),
-    ] = 20_000,
-    draws: Annotated[
-        int,
-        Option(
-            "Draws to test the program with; more find smaller deviations.",
-            parse=Number(kind=int, low=1000),
-            metavar="NUMBER",
-        ),
-    ] = 4_000_000,
+    size: Sampling,
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -74,45 +85,25 @@ def command(
     Takes 20 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
     exit code 1 if the claim, the program or the release is refuted.
     """
-    import msgspec
-
-    from dptext import calibration, lexicons
-    from dptext.engine import release_audit
-    from dptext.guarantees import audit
-    from dptext.profile import DEFAULT, load, shipped
-
-    profiles, mechanisms = shipped(), registry.names("mechanisms")
-    alone = name not in profiles and name in mechanisms
-    if not alone and name not in profiles and not name.endswith((".yaml", ".yml")):
-        hint = registry.suggest(name, (*profiles, *mechanisms))
-        raise UsageError(
-            f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
-            ".yaml file)"
-        )
-    if alone and choices.mechanism is not None:
-        raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
-    over = replace(choices, mechanism=name).keys if alone else choices.keys
-    if alone and "budget" not in over:
-        raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
+    recipe = _recipe(name, choices)
     began = time.monotonic()
     progress.enable(not quiet, "audit: ")
 
     def tell(line: str) -> None:
         progress.say(f"{line} ({time.monotonic() - began:.0f} s so far)")
 
-    recipe = load(DEFAULT if alone else name, over)
     with progress.step(f"preparing {recipe.mechanism.name}"):
         ready = calibration.build(recipe, lexicons.find(recipe.lexicon))
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,
         release_audit.draws(ready),
-        inputs=inputs,
-        runs=runs,
-        number=draws,
+        inputs=size.inputs,
+        runs=size.runs,
+        number=size.draws,
         progress=tell,
     )
-    nonces = min(max(draws // 15, 2**13), release_audit.NONCES)
+    nonces = min(max(size.draws // 15, 2**13), release_audit.NONCES)
     checks = release_audit.audit_release(ready, nonces=nonces, progress=tell)
     data = {
         "profile": ready.profile.name,
@@ -126,3 +117,22 @@ def command(
     screen.deliver(data, as_json, view, infinite="infinite")
     if finding.failed or any(check.refuted for check in checks):
         raise typer.Exit(1)
+
+
+def _recipe(name: str, choices: Choices) -> Profile:
+    """Return the settings of a profile or mechanism. Raises UsageError."""
+    profiles, mechanisms = shipped(), registry.names("mechanisms")
+    if name in profiles or name.endswith((".yaml", ".yml")):
+        return load(name, choices.keys)
+    if name not in mechanisms:
+        hint = registry.suggest(name, (*profiles, *mechanisms))
+        raise UsageError(
+            f"no profile or mechanism named {name!r}; {hint} (or give the path of a "
+            ".yaml file)"
+        )
+    if choices.mechanism is not None:
+        raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
+    over = replace(choices, mechanism=name).keys
+    if "budget" not in over:
+        raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
+    return load(DEFAULT, over)

@@ -3,28 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import dataclass, replace
+from typing import Annotated
 
 import typer
 
-from dptext import progress
+from dptext import lexicons, progress
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.report.blocks import Paragraph
+from dptext.evaluation import views
+from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
+from dptext.measures.context_risk import AT_LEAST, SAME_KIND
+from dptext.profile import Profile, load
+from dptext.report import calibration
+from dptext.report.blocks import Block, Paragraph
 from dptext.run.choices import Choices
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.selection import Selection
-
-if TYPE_CHECKING:
-    from dptext.report.blocks import Block
-    from dptext.types import JsonObject
+from dptext.types import JsonObject, Lexicon
 
 EXAMPLES = (
     "dptext calibrate --risk 20% --mechanism all",
     "dptext calibrate --risk 25% --public-text old-tickets.jsonl",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadingAttacker:
+    """An attacker of whole texts, and the texts that it reads."""
+
+    attacker: Annotated[
+        str | None,
+        Option(
+            "With --public-text: the risk is how often this attacker of whole "
+            "texts finds a word, such as ngram. Default: same-kind, which counts one "
+            "half of the public texts and reads the other half.",
+            MEASURES,
+            metavar="NAME",
+        ),
+    ] = None
+    public_text: options.PublicText = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for an attacker without texts."""
+        if self.attacker is not None and self.public_text is None:
+            raise UsageError("--attacker needs --public-text, the text that it reads")
+
+    def calibrate(
+        self, recipe: Profile, lexicon: Lexicon, target: float, public: PublicText
+    ) -> tuple[JsonObject, list[Block]]:
+        """Return the epsilon at which the attacker reaches the risk."""
+        name = self.attacker or SAME_KIND
+        with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
+            epsilon, reading = calibrate_by_attacker(
+                recipe=recipe,
+                lexicon=lexicon,
+                target=target,
+                attacker=name,
+                public=public,
+            )
+        data: JsonObject = {"text": public.name, "text_sha256": public.digest}
+        data |= {"epsilon": epsilon, "reading": reading}
+        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
+        table = views.attackers_table(reading)
+        return data, [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
 
 
 def command(
@@ -53,17 +96,7 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("lexicon overrides")],
-    attacker: Annotated[
-        str | None,
-        Option(
-            "With --public-text: the risk is how often this attacker of whole "
-            "texts finds a word, such as ngram. Default: same-kind, which counts one "
-            "half of the public texts and reads the other half.",
-            MEASURES,
-            metavar="NAME",
-        ),
-    ] = None,
-    public_text: options.PublicText = None,
+    reader: ReadingAttacker,
     selection: Annotated[Selection, Take("fields")],
     as_json: options.AsJson = False,
 ) -> None:
@@ -74,18 +107,9 @@ def command(
     --public-text: then the risk is how often an attacker of these texts finds a word in
     context, by the upper limit of a 95% interval. A better attacker finds more.
     """
-    from dptext import lexicons
-    from dptext.evaluation import views
-    from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
-    from dptext.measures.context_risk import AT_LEAST, SAME_KIND
-    from dptext.profile import load
-    from dptext.report import calibration
-
     every = mechanism == "all"
-    if attacker is not None and public_text is None:
-        raise UsageError("--attacker needs --public-text, the text that it reads")
-    options.check_public_text(public_text, selection.fields)
-    if every and public_text is not None:
+    options.check_public_text(reader.public_text, selection.fields)
+    if every and reader.public_text is not None:
         raise UsageError(
             "--mechanism all: --public-text is read for one mechanism; name it"
         )
@@ -99,32 +123,19 @@ def command(
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
     }
-    public = PublicText.named(public_text, selection.fields)
+    public = PublicText.named(reader.public_text, selection.fields)
     if public is not None:
-        name = attacker or SAME_KIND
-        with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrate_by_attacker(
-                recipe=recipe,
-                lexicon=opened,
-                target=target,
-                attacker=name,
-                public=public,
-            )
-        data |= {"text": public.name, "text_sha256": public.digest}
-        data |= {"epsilon": epsilon, "reading": reading}
-        summary = f"epsilon {epsilon:.4g}: {reading.attacker} finds in {public.name}"
-        table = views.attackers_table(reading)
-        blocks: list[Block] = [Paragraph(summary), table, Paragraph(AT_LEAST, "note")]
-    else:
-        calibrations: Iterable[calibration.Calibration] = (
-            calibration.every_mechanism(profile, over, opened)
-            if every
-            else [calibration.calibrated(recipe, opened)]
-        )
-        rows = []
-        for row in calibrations:
-            progress.say(calibration.line(row))
-            rows.append(row)
-        data["rows"] = rows
-        blocks = [*calibration.view(recipe, target, rows)]
-    screen.deliver(data, as_json, *blocks)
+        reached, blocks = reader.calibrate(recipe, opened, target, public)
+        screen.deliver(data | reached, as_json, *blocks)
+        return
+    calibrations: Iterable[calibration.Calibration] = (
+        calibration.every_mechanism(profile, over, opened)
+        if every
+        else [calibration.calibrated(recipe, opened)]
+    )
+    rows = []
+    for row in calibrations:
+        progress.say(calibration.line(row))
+        rows.append(row)
+    view = calibration.view(recipe, target, rows)
+    screen.deliver({**data, "rows": rows}, as_json, *view)

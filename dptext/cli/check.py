@@ -4,32 +4,33 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dptext import progress
+from dptext import lexicons, progress, signatures, streams
+from dptext.checking import exports, verify
+from dptext.checking.exports import Entry, Export, GitIndex
+from dptext.checking.policy import ExportPolicy, from_section, parse
+from dptext.checking.recompute import Recomputer
+from dptext.checking.verify import Rule, Verdict
 from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.cli.parser import Take
+from dptext.engine.earlier import is_manifest
 from dptext.errors import UsageError
+from dptext.report.layout import sidecar_path
 from dptext.run.choices import Choices
+from dptext.run.files import SIDECAR
 from dptext.run.marks import GUARANTEE, OUTPUT, Option
 from dptext.run.values import one_of
+from dptext.signatures import Key
 
-if TYPE_CHECKING:
-    from dptext.checking.exports import Entry, Export, GitIndex
-    from dptext.checking.policy import ExportPolicy
-    from dptext.checking.recompute import Recomputer
-    from dptext.checking.verify import Verdict
-    from dptext.signatures import Key
-
-    # An export by name with the function that reads it, or a verdict on another file.
-    Named = tuple[str, Callable[[], Export]] | Verdict
-
+# An export by name with the function that reads it, or a verdict on another file.
+Named = tuple[str, Callable[[], Export]] | Verdict
 _SHOWN = 10  # names of a line
 _MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
 TRUST = (
@@ -42,6 +43,66 @@ EXAMPLES = (
     "dptext check exports --set max_risk=15%",
     "dptext check --staged --format sarif",
 )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verifiers:
+    """Lexicons and keys for the checks."""
+
+    lexicon: Annotated[
+        list[str] | None,
+        Option(
+            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "besides the installed ones; repeatable.",
+            GUARANTEE,
+            metavar="NAME",
+        ),
+    ] = None
+    verify_key: Annotated[
+        list[Path] | None,
+        Option(
+            "Accept only reports signed with this key (see sanitize --sign-key); "
+            "if repeated, with one of the keys.",
+            metavar="FILE",
+        ),
+    ] = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Findings:
+    """Format of the findings."""
+
+    format: Annotated[
+        str,
+        Option(
+            "Format of the findings: text, json or sarif.",
+            parse=one_of("text", "json", "sarif"),
+            metavar="text|json|sarif",
+        ),
+    ] = "text"
+    quiet: Annotated[
+        bool,
+        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
+    ] = False
+
+    def note(self, line: str) -> None:
+        """Print a line for people."""
+        if not self.quiet:
+            typer.echo(screen.one_line(line), err=True)
+
+    def show(self, verdict: Verdict) -> None:
+        """Print notes, and with the format text the findings."""
+        for line in verdict.notes:
+            self.note(f"{verdict.name}: {line}")
+        is_shown = self.format == "text" and not self.quiet
+        for _, message in verdict.findings if is_shown else ():
+            typer.echo(screen.one_line(f"{verdict.name}: {message}"))
+
+    def write(self, results: Sequence[Verdict], trust: str) -> None:
+        """Print all verdicts as JSON or SARIF, if one is the format."""
+        write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(self.format)
+        if write is not None and not self.quiet:
+            screen.deliver(write(results, trust), as_json=True)
 
 
 def command(
@@ -71,35 +132,8 @@ def command(
         ),
     ] = None,
     choices: Annotated[Choices, Take("overrides", is_typed=True)],
-    lexicon: Annotated[
-        list[str] | None,
-        Option(
-            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
-            "besides the installed ones; repeatable.",
-            GUARANTEE,
-            metavar="NAME",
-        ),
-    ] = None,
-    verify_key: Annotated[
-        list[Path] | None,
-        Option(
-            "Accept only reports signed with this key (see sanitize --sign-key); "
-            "if repeated, with one of the keys.",
-            metavar="FILE",
-        ),
-    ] = None,
-    format: Annotated[
-        str,
-        Option(
-            "Format of the findings: text, json or sarif.",
-            parse=one_of("text", "json", "sarif"),
-            metavar="text|json|sarif",
-        ),
-    ] = "text",
-    quiet: Annotated[
-        bool,
-        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
-    ] = False,
+    means: Verifiers,
+    findings: Findings,
 ) -> None:
     """Check that exports have valid reports that meet the policy.
 
@@ -108,46 +142,32 @@ def command(
     key, only a signature tells. Prints one line per finding, without any content, and
     ends with exit code 1 if there is any. --set overrides a key of the policy.
     """
-    from dptext import lexicons
-    from dptext.checking import verify
-    from dptext.checking.exports import GitIndex
-    from dptext.checking.policy import from_section, parse
-    from dptext.checking.recompute import Recomputer
-
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
-    text = format == "text" and not quiet
-
-    def note(line: str) -> None:
-        if not quiet:
-            typer.echo(screen.one_line(line), err=True)
-
-    progress.enable(not quiet)
-    recomputer = Recomputer([lexicons.find(name) for name in lexicon or ()])
+    progress.enable(not findings.quiet)
+    recomputer = Recomputer([lexicons.find(name) for name in means.lexicon or ()])
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = choices.overrides
     terms = parse(asked, "--set")
     accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
-    keys = verifying_keys(verify_key, accepted, configured, index)
+    keys = verifying_keys(means.verify_key, accepted, configured, index)
     results: list[Verdict] = []
-    for named in _exports(files or (), accepted, index, note):
+    for named in _exports(files or (), accepted, index, findings.note):
         if not isinstance(named, verify.Verdict):
             name, read = named
             named = judged(read, accepted, keys, recomputer)._replace(name=name)
         results.append(named)
-        _show(named, text, note)
+        findings.show(named)
     for line in _unchecked(results):
-        note(line)
+        findings.note(line)
     # Without keys, a file beside another is trusted, and so is its author.
     looked = any(not each.unchecked for each in results)
     trust = TRUST if looked and not keys else ""
     if trust:
-        note(f"dptext: {trust}")
-    write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(format)
-    if write is not None and not quiet:
-        screen.deliver(write(results, trust), as_json=True)
+        findings.note(f"dptext: {trust}")
+    findings.write(results, trust)
     if any(each.findings for each in results):
         raise typer.Exit(1)
 
@@ -159,9 +179,6 @@ def _exports(
     note: Callable[[str], None],
 ) -> Iterator[Named]:
     """Yield the exports that are staged, or among files; a named file is one."""
-    from dptext.checking import exports, verify
-    from dptext.run.files import SIDECAR
-
     if index is not None:
         names = index.exports(list(files), accepted)
         yield from ((name, partial(index.export, name)) for name in names)
@@ -184,10 +201,6 @@ def _exports(
 
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
     """Return a file that was named: an export to read, or the verdict on another."""
-    from dptext.checking import exports, verify
-    from dptext.engine.earlier import is_manifest
-    from dptext.report.layout import sidecar_path
-
     reported = sidecar_path(path).exists()
     wanted = exports.is_export(path, accepted, reported, bytes)
     if is_manifest(path):
@@ -201,20 +214,10 @@ def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
 
 def _entry(entry: Entry) -> Named:
     """Return an entry of a folder to read, or the verdict on another file."""
-    from dptext.checking import exports, verify
-
     name = str(entry.path)
     if entry.unchecked:
         return verify.unchecked(name, entry.unchecked, fails=entry.fails)
     return name, partial(exports.on_disk, entry.path)
-
-
-def _show(verdict: Verdict, text: bool, note: Callable[[str], None]) -> None:
-    """Print notes, and findings where they are asked for as text."""
-    for line in verdict.notes:
-        note(f"{verdict.name}: {line}")
-    for _, message in verdict.findings if text else ():
-        typer.echo(screen.one_line(f"{verdict.name}: {message}"))
 
 
 def _unchecked(results: Iterable[Verdict]) -> Iterator[str]:
@@ -274,10 +277,6 @@ def judged(
     recomputer: Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
-    from dptext import signatures, streams
-    from dptext.checking import verify
-    from dptext.checking.verify import Rule
-
     try:
         export = read()
     except OSError as error:
@@ -301,8 +300,6 @@ def verifying_keys(
     index: GitIndex | None,
 ) -> tuple[Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
-    from dptext import signatures
-
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent

@@ -8,14 +8,23 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
+import msgspec
 import typer
 
-from dptext import progress, registry
+from dptext import mechanisms, profile, progress, registry
+from dptext.attackers.endpoint import EndpointAttacker
 from dptext.cli import faults, options, screen
 from dptext.cli.parser import Take
+from dptext.decoders import endpoint
+from dptext.engine.files import find_files
 from dptext.errors import ComponentError, UsageError
+from dptext.evaluation import OWNER, comparison, comparison_views, views
+from dptext.evaluation.attackers import PublicText
+from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
+from dptext.evaluation.run import EvaluationSettings
+from dptext.profile import Part
 from dptext.run.choices import is_yaml, read_keys
 from dptext.run.files import Reports
 from dptext.run.interface import refuse_both
@@ -24,13 +33,7 @@ from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
 from dptext.run.values import MOST_JOBS, Number
 from dptext.settings import share
-
-if TYPE_CHECKING:
-    from dptext import mechanisms
-    from dptext.evaluation.comparison import Cell, CellRow, Sample
-    from dptext.evaluation.settings import EvaluationSettings
-    from dptext.profile import Part
-    from dptext.types import JsonObject
+from dptext.types import JsonObject
 
 MECHANISMS = ("rank", "santext", "tem", "laplace", "mahalanobis")
 _RISKS = ("10%", "20%", "35%")
@@ -44,8 +47,17 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The cells to compute: mechanisms, then levels, then lexicons."""
+    """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
 
+    sample: Annotated[
+        int,
+        Option(
+            "Number of texts to sample.",
+            INPUT,
+            parse=Number(kind=int, low=1),
+            metavar="NUMBER",
+        ),
+    ] = 2000
     profile: Annotated[
         str,
         Option(
@@ -123,9 +135,6 @@ class Grid:
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
         """Return the cells; attacker: the server that attacks. Raises UsageError."""
-        from dptext import profile
-        from dptext.evaluation.comparison import Cell
-
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
         levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
@@ -154,12 +163,6 @@ class Grid:
 
     def _decoder(self, attacker: str | None) -> JsonObject:
         """Return the settings of the decoder: those of the attacker's server."""
-        import msgspec
-
-        from dptext import profile
-        from dptext.attackers.endpoint import EndpointAttacker
-        from dptext.decoders import endpoint
-
         keys = read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
@@ -189,8 +192,6 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
 
     A mechanism of the same name takes them from the profile: as custext:k=50.
     """
-    import msgspec
-
     chosen = _mechanism(text)
     if chosen["name"] != base.name:
         return text
@@ -205,30 +206,10 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
     return f"{name}:{settings}" if settings else name
 
 
-def command(
-    file: Annotated[
-        str,
-        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
-    ],
-    *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
-    sample: Annotated[
-        int,
-        Option(
-            "Number of texts to sample.",
-            INPUT,
-            parse=Number(kind=int, low=1),
-            metavar="NUMBER",
-        ),
-    ] = 2000,
-    grid: Grid,
-    measured: Annotated[
-        Measures,
-        Take(
-            "labels attributes classifier splits alphas encoder masked_model attacker"
-        ),
-    ],
-    public_text: options.PublicText = None,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResultTable:
+    """Computation of the table, and its files."""
+
     jobs: Annotated[
         int | None,
         Option(
@@ -240,7 +221,7 @@ def command(
             short="-j",
             hidden=True,
         ),
-    ] = None,
+    ] = None
     resume: Annotated[
         Path | None,
         Option(
@@ -250,17 +231,17 @@ def command(
             hidden=True,
         ),
         Writes(),
-    ] = None,
+    ] = None
     csv: Annotated[
         Path | None,
         Option("Write the table as CSV.", OUTPUT, metavar="FILE"),
         Writes(),
-    ] = None,
+    ] = None
     latex: Annotated[
         Path | None,
         Option("Write the table for LaTeX (booktabs).", OUTPUT, metavar="FILE"),
         Writes(),
-    ] = None,
+    ] = None
     figure: Annotated[
         Path | None,
         Option(
@@ -270,7 +251,72 @@ def command(
             hidden=True,
         ),
         Writes(),
-    ] = None,
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError unless the picture is SVG."""
+        if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
+            raise UsageError(
+                f"--figure {self.figure}: pictures are SVG; name a file that ends in "
+                ".svg (Inkscape or rsvg-convert make PDF or PNG from it)"
+            )
+
+    def compute(
+        self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
+    ) -> list[CellRow]:
+        """Compute and print all cells; return their rows in order."""
+        jobs = self.jobs or min(4, os.cpu_count() or 1)
+        if settings.attacker is not None:
+            # One process bounds the requests under way.
+            jobs = 1
+            faults.print_line(
+                f"--attacker {settings.attacker} sends new draws of "
+                f"{len(sample.texts):,} texts to a server, for up to {len(cells)} "
+                "cells: each cell is one more release to it, and losses add up"
+            )
+        progress.say(
+            f"comparing cells, each a mechanism at a level: {len(cells)}; "
+            f"texts: {len(sample.texts):,}"
+        )
+        began = time.monotonic()
+        rows: dict[int, CellRow] = {}
+        for cell, row in comparison.run(
+            cells, sample, settings, jobs=jobs, resume=self.resume
+        ):
+            rows[id(cell)] = row
+            count = f"{len(rows)} of {len(cells)}"
+            outcome = row.reason or comparison_views.line(row)
+            if left := len(cells) - len(rows):
+                pace = (time.monotonic() - began) / len(rows)
+                count += f", about {progress.duration(pace * left)} left"
+            progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
+        return [rows[id(cell)] for cell in cells]
+
+    def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
+        """Return the text of each file by its path, or None without a path."""
+        return {
+            self.csv: comparison_views.as_csv(rows),
+            self.latex: comparison_views.as_latex(rows),
+            self.figure: comparison_views.as_svg(rows),
+        }
+
+
+def command(
+    file: Annotated[
+        str,
+        typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
+    ],
+    *,
+    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
+    grid: Grid,
+    measured: Annotated[
+        Measures,
+        Take(
+            "labels attributes classifier splits alphas encoder masked_model attacker"
+        ),
+    ],
+    public_text: options.PublicText = None,
+    table: ResultTable,
     as_json: options.AsJson = False,
     pages: Annotated[Reports, Take("html")],
     quiet: options.Quiet = False,
@@ -280,17 +326,7 @@ def command(
     Draws are compared: no decoder writes other words. All figures are computed from
     the private text: keep them to yourself.
     """
-    from dptext.evaluation import OWNER, comparison_views, views
-    from dptext.evaluation.attackers import PublicText
-    from dptext.evaluation.comparison import check, read_sample
-    from dptext.evaluation.settings import EvaluationSettings
-
     progress.enable(not quiet)
-    if figure is not None and figure.suffix.lower() not in ("", ".svg"):
-        raise UsageError(
-            f"--figure {figure}: pictures are SVG; name a file that ends in .svg "
-            "(Inkscape or rsvg-convert make PDF or PNG from it)"
-        )
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
@@ -301,74 +337,32 @@ def command(
         public_text=PublicText.named(public_text, selection.fields),
     )
     settings.check()
-    fields = selection.fields or ("text",)
-    selection = replace(selection, fields=fields, missing="pass")
     cells = grid.cells(settings.attacker)
-    from dptext.engine.files import find_files
-
     check(cells)
-    files = find_files([file], selection.format)
     texts = read_sample(
-        paths=files,
-        selection=selection,
+        paths=find_files([file], selection.format),
+        selection=replace(
+            selection, fields=selection.fields or ("text",), missing="pass"
+        ),
         settings=settings,
-        size=sample,
+        size=grid.sample,
         format=selection.format,
     )
-    at_once = jobs or min(4, os.cpu_count() or 1)
-    if settings.attacker is not None:
-        # One process bounds the requests under way.
-        at_once = 1
-        faults.print_line(
-            f"--attacker {settings.attacker} sends new draws of {len(texts.texts):,} "
-            f"texts to a server, for up to {len(cells)} cells: each cell is one more "
-            "release to it, and losses add up"
-        )
-    table = _computed(
-        cells=cells, sample=texts, settings=settings, jobs=at_once, resume=resume
-    )
-    results = [row.result for row in table if row.result is not None]
+    rows = table.compute(cells, texts, settings)
+    results = [row.result for row in rows if row.result is not None]
     if not results:
-        row = table[0]
         raise ComponentError(
-            f"nothing could be compared; {row.mechanism}, {row.level}: {row.reason}"
+            f"nothing could be compared; {rows[0].mechanism}, {rows[0].level}: "
+            f"{rows[0].reason}"
         )
-    known = results[0].public_text
-    if known is not None and known.repeated:
-        faults.print_line(views.repeated_share(known))
-    page = comparison_views.comparison(table, texts.texts)
-    tables = {csv: comparison_views.as_csv(table)}
-    tables |= {
-        latex: comparison_views.as_latex(table),
-        figure: comparison_views.as_svg(table),
-    }
-    data = {"audience": OWNER, "texts": len(texts.texts), "rows": table}
-    # A table is no use with its columns cut: lines are as long as they need be.
-    screen.deliver(data, as_json, page, html=pages.html, extra_files=tables, width=110)
-
-
-def _computed(
-    cells: Sequence[Cell],
-    sample: Sample,
-    settings: EvaluationSettings,
-    jobs: int,
-    resume: Path | None,
-) -> list[CellRow]:
-    """Compute all cells, and print each; return rows in the order of the cells."""
-    from dptext.evaluation import comparison, comparison_views
-
-    progress.say(
-        f"comparing cells, each a mechanism at a level: {len(cells)}; "
-        f"texts: {len(sample.texts):,}"
+    for line in views.warnings(results[0]):
+        faults.print_line(line)
+    screen.deliver(
+        {"audience": OWNER, "texts": len(texts.texts), "rows": rows},
+        as_json,
+        comparison_views.comparison(rows, texts.texts),
+        html=pages.html,
+        extra_files=table.files(rows),
+        # A table is no use with its columns cut: lines are as long as they need be.
+        width=110,
     )
-    began = time.monotonic()
-    rows: dict[int, CellRow] = {}
-    for cell, row in comparison.run(cells, sample, settings, jobs=jobs, resume=resume):
-        rows[id(cell)] = row
-        count = f"{len(rows)} of {len(cells)}"
-        outcome = row.reason or comparison_views.line(row)
-        if left := len(cells) - len(rows):
-            pace = (time.monotonic() - began) / len(rows)
-            count += f", about {progress.duration(pace * left)} left"
-        progress.say(f"{count}: {cell.mechanism}, {cell.level}: {outcome}")
-    return [rows[id(cell)] for cell in cells]

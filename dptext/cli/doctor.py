@@ -14,12 +14,17 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dptext import streams
+from dptext import cache, lexicons, models, signatures, streams
 from dptext._built import VARIABLE, Source, source
 from dptext._version import __version__
+from dptext.attackers import kernel, ngrams
+from dptext.checking import policy
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError, UsageError
-from dptext.report.blocks import Column, Paragraph, Table
+from dptext.lexicons import store
+from dptext.randomness import RunKey
+from dptext.report.blocks import Column, Paragraph, Section, Table
+from dptext.report.figures import count
 from dptext.run import groups
 from dptext.run.marks import ByFile, Option
 
@@ -83,7 +88,6 @@ def command(
     if settings:
         _show_settings(context, as_json)
         return
-    from dptext import models
 
     absent = [each.name for each in models.items() if each.usable and not each.path]
     for name in install or ():
@@ -136,10 +140,6 @@ def _read(
 
 def _stored() -> Iterator[Inspection]:
     """Look at lexicons and n-gram models, and compare them with their digests."""
-    from dptext import lexicons
-    from dptext.attackers import ngrams
-    from dptext.lexicons import store
-
     seen = "digest verified"
     for each in lexicons.installed():
         mend = "install dptext again" if each.name == "builtin" else "import it again"
@@ -164,8 +164,6 @@ def _stored() -> Iterator[Inspection]:
 
 def _kernel() -> Inspection:
     """Look at the loops of attackers: in C where they were compiled, else in numpy."""
-    from dptext.attackers import kernel
-
     part = "decoding kernel"
     if kernel.library is not None:
         return Inspection(part, _OK, "compiled")
@@ -182,7 +180,6 @@ def _kernel() -> Inspection:
 
 
 def _models() -> Iterator[Inspection]:
-    from dptext import models
 
     for item in models.items():
         part = f"{item.name} ({item.serves})"
@@ -192,9 +189,6 @@ def _models() -> Iterator[Inspection]:
 
 def _keys() -> Iterator[Inspection]:
     """Look at the files of keys that variables name."""
-    from dptext import signatures
-    from dptext.randomness import RunKey
-
     read: dict[str, Callable[[Path], object]] = {
         "key_file": RunKey.from_file,
         "sign_key": signatures.read_private,
@@ -219,8 +213,6 @@ def _configuration(context: typer.Context) -> Inspection:
 
 def _folder() -> Inspection:
     """Look at the folder of results that are kept: public ones, but trusted."""
-    from dptext import cache
-
     folder = cache.folder()
     there = next(each for each in (folder, *folder.parents) if os.path.exists(each))
     if not (there.is_dir() and os.access(there, os.W_OK)):
@@ -238,45 +230,52 @@ def _folder() -> Inspection:
     return Inspection("cache", _OK, str(folder))
 
 
+_KEPT = (
+    Column("kept", path="kind"),
+    Column("files", count),
+    Column("MB", "{:.1f}".format, path=lambda row: row["bytes"] / 1e6),
+)
+
+
 def _show_cache(as_json: bool, *, clear: bool) -> None:
     """Show the content of the cache and its size, by kind; then delete it if asked."""
-    from dptext import cache
-    from dptext.report.blocks import Column, Paragraph, Section, Table
-    from dptext.report.figures import count
-
-    folder, kept = str(cache.folder()), cache.sizes()
+    folder, sizes = str(cache.folder()), cache.sizes()
+    kept = [
+        {"kind": kind, "files": files, "bytes": size}
+        for kind, (files, size) in sizes.items()
+    ]
     if clear:
         cache.clear()
-    rows = [(kind, files, size / 1e6) for kind, (files, size) in kept.items()]
-    total = sum(size for *_, size in rows)
+    total = sum(size for _, size in sizes.values()) / 1e6
     done = "deleted" if clear else "delete them: dptext doctor --cache --clear"
-    columns = [Column("kept"), Column("files", count), Column("MB", "{:.1f}".format)]
     about = f"{total:.1f} MB of public results, which are computed anew when needed"
-    data = {
-        "folder": folder,
-        "cleared": clear,
-        "kept": [
-            {"kind": kind, "files": n, "bytes": size}
-            for kind, (n, size) in kept.items()
-        ],
-    }
-    note = Paragraph(f"{about}; {done}")
-    screen.deliver(data, as_json, Section(folder, [Table(columns, rows), note]))
+    data = {"folder": folder, "cleared": clear, "kept": kept}
+    table, note = Table.from_items(_KEPT, kept), Paragraph(f"{about}; {done}")
+    screen.deliver(data, as_json, Section(folder, [table, note]))
+
+
+_SETTINGS = (
+    Column("setting"),
+    Column(
+        "value",
+        path=lambda row: row["value"] and json.dumps(row["value"], ensure_ascii=False),
+    ),
+    Column("from"),
+)
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
     """Show which settings hold here, and where each is from."""
-    from dptext.checking import policy
-
     file = parser.find_configuration(context)
-    values, chosen = parser.default_values("sanitize", context)
     rows = []
 
     def add(name: str, value: object, source: str | None) -> None:
         # An option that may be repeated and is not given is empty.
         plain = json.dumps(None if value in ([], ()) else value, default=str)
-        rows.append((name, json.loads(plain), source or "default"))
+        value = json.loads(plain)
+        rows.append({"setting": name, "value": value, "from": source or "default"})
 
+    values, chosen = parser.default_values("sanitize", context)
     for name in sorted({*groups.named(ByFile), *chosen}):
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name}", values[name], source)
@@ -286,12 +285,7 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         if name in chosen:
             value, source = values[name], chosen[name].source
         add(f"check.{name}", value, source)
-    shown = [
-        (name, value and json.dumps(value, ensure_ascii=False), source)
-        for name, value, source in rows
-    ]
     path = None if file.path is None else str(file.path)
-    plain = [dict(zip(("setting", "value", "from"), row, strict=True)) for row in rows]
     title = Paragraph(f"configuration: {path or 'no file'}", "code")
-    table = Table([Column("setting"), Column("value"), Column("from")], shown)
-    screen.deliver({"file": path, "settings": plain}, as_json, title, table)
+    table = Table.from_items(_SETTINGS, rows)
+    screen.deliver({"file": path, "settings": rows}, as_json, title, table)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen, stopping
+from dptext.cli import options, outputs, parser, screen
 from dptext.cli.parser import Take
 from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.files import Outputs, Reports
@@ -99,7 +99,9 @@ def command(
         needs=context.meta[parser.NEEDS],
         converts=True,
     )
-    inspect = stopping.inspection(outs.fail_on, context)
+    inspect = options.inspection(
+        outs.fail_on, partial(parser.find_configuration, context)
+    )
     request = Request(
         job=task,
         profile=settings.recipe,

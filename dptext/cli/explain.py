@@ -7,8 +7,10 @@ from typing import Annotated
 
 import typer
 
+from dptext import calibration, lexicons, profile
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
+from dptext.engine import explanation
 from dptext.errors import UsageError
 from dptext.run.choices import Choices
 from dptext.run.files import Reports
@@ -43,9 +45,6 @@ def command(
     The table holds the text: keep it to yourself. Nothing is released and no budget is
     spent.
     """
-    from dptext import calibration, lexicons, profile
-    from dptext.engine import explanation
-
     if text == "-":
         text = sys.stdin.read()
     if not text.strip():

@@ -9,10 +9,18 @@ from typing import Annotated, Any
 
 import typer
 
+from dptext import ledger as ledgers
 from dptext import streams
 from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
+from dptext.formats._fields import normalize
+from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
+from dptext.ledger import format_loss, open_ledger
+from dptext.report import document
 from dptext.report.blocks import Column, Paragraph, Table
+from dptext.report.figures import bound, count
+from dptext.report.layout import sidecar_path
+from dptext.run.files import SIDECAR
 from dptext.run.marks import Option
 
 app = typer.Typer(
@@ -23,6 +31,20 @@ app = typer.Typer(
 )
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
+_ENTRIES = (
+    Column("began", path=lambda entry: str(entry["began"])[:16].replace("T", " ")),
+    Column("state"),
+    Column("subjects", count),
+    Column("records", count),
+    Column("limit", "{:g}".format, path="limit.nats"),
+    Column("nats", str),
+)
+_SUBJECTS = (
+    Column("subject"),
+    Column("charged", path=lambda each: format_loss(each["nats"], each["delta"])),
+    Column("records", count),
+    Column("releases", count, path="entries"),
+)
 _AGAIN = " A record that is drawn anew in another release counts again."
 
 
@@ -43,10 +65,7 @@ def show(
     Subjects appear as keyed hashes, never by name. An edited ledger is shown with a
     warning.
     """
-    from dptext import ledger as ledgers
-    from dptext.formats._fields import normalize
-
-    with ledgers.open_ledger(ledger) as opened:
+    with open_ledger(ledger) as opened:
         problem = opened.problem()
         entries = ledgers.entries(opened)
         if value:
@@ -73,8 +92,9 @@ def show(
         "entries": entries,
         "subjects": subjects,
     }
-    tables = [_entry_table(entries[-_ROWS_SHOWN:])] if entries else []
-    tables.append(_subject_table(subjects))
+    tables = [Table.from_items(_SUBJECTS, subjects)]
+    if entries:
+        tables.insert(0, Table.from_items(_ENTRIES, entries[-_ROWS_SHOWN:]))
     words = [Paragraph(sentence) for sentence in sentences]
     screen.deliver(data, as_json, Paragraph(f"ledger {name}"), *tables, *words)
 
@@ -84,9 +104,7 @@ def export(ledger: LedgerFile) -> None:
 
     Subjects appear as keyed hashes, never by name.
     """
-    from dptext import ledger as ledgers
-
-    with ledgers.open_ledger(ledger) as opened:
+    with open_ledger(ledger) as opened:
         for charge in ledgers.charges(opened):
             typer.echo(json.dumps(charge))
 
@@ -106,9 +124,7 @@ def verify(
     of the ledger is found with its key; if the key is an older copy, too, name the last
     released files to find it.
     """
-    from dptext import ledger as ledgers
-
-    with ledgers.open_ledger(ledger) as opened:
+    with open_ledger(ledger) as opened:
         tokens = _recorded_tokens(files or (), opened.id)
         findings = list(ledgers.findings(opened, tokens))
         states = [] if findings else [each["state"] for each in ledgers.entries(opened)]
@@ -154,8 +170,6 @@ def _describe_all(
     value: str, subjects: Sequence[Mapping[str, Any]], leaving: int
 ) -> str:
     """Describe how many subjects are still protected as persons."""
-    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
-
     beyond = sum(not _is_protected(subject) for subject in subjects)
     most = max(subjects, key=lambda subject: float(subject["nats"]))
     values = value.replace("value", "values", 1)
@@ -180,13 +194,10 @@ def _unreplaced(leaving: int) -> str:
 
 def _is_protected(subject: Mapping[str, Any]) -> bool:
     """Tell whether the loss still protects all records of a subject together."""
-    from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
-
     return bool(subject["nats"] <= MAX_MEANINGFUL_TEXT_LOSS)
 
 
 def _rounded_loss(subject: Mapping[str, Any]) -> str:
-    from dptext.report.figures import bound
 
     shown = f"{bound(subject['nats'])} nats"
     return f"{shown} (delta {subject['delta']:.2g})" if subject["delta"] else shown
@@ -196,59 +207,8 @@ def _numbered(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.report.figures import count
-
-    columns = [
-        Column("began"),
-        Column("state"),
-        Column("subjects", count),
-        Column("records", count),
-        Column("limit", "{:g}".format),
-        Column("nats", str),
-    ]
-    rows = [
-        [
-            str(entry["began"])[:16].replace("T", " "),
-            entry["state"],
-            entry["subjects"],
-            entry["records"],
-            entry["limit"]["nats"],
-            entry["nats"],
-        ]
-        for entry in entries
-    ]
-    return Table(columns, rows)
-
-
-def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.ledger import format_loss
-    from dptext.report.figures import count
-
-    columns = [
-        Column("subject"),
-        Column("charged"),
-        Column("records", count),
-        Column("releases", count),
-    ]
-    rows = [
-        [
-            subject["subject"],
-            format_loss(subject["nats"], subject["delta"]),
-            subject["records"],
-            subject["entries"],
-        ]
-        for subject in subjects
-    ]
-    return Table(columns, rows)
-
-
 def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]]:
     """Return the names of released files with the entries that their reports name."""
-    from dptext.report import document
-    from dptext.report.layout import sidecar_path
-    from dptext.run.files import SIDECAR
-
     tokens = []
     for path in files:
         report = sidecar_path(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -42,18 +43,22 @@ def list_(*, as_json: options.AsJson = False) -> None:
     from dptext.report.figures import count
 
     plain: list[JsonObject] = []
-    rows = []
     for each in installed():
-        plain.append({**each.meta, "name": each.name, "folder": str(each.folder)})
-        plain[-1] |= (
-            {"problem": each.problem} if each.problem else {"digest": each.digest}
-        )
-        licence = each.problem or each.meta.get("licence", "unknown")
-        sizes = each.meta.get("words"), each.meta.get("dimensions")
-        rows.append((each.name, *sizes, each.digest[:12], licence))
-    heads = [Column("name"), Column("words", count), Column("dimensions", count)]
-    heads += [Column("digest"), Column("licence")]
-    screen.deliver(plain, as_json, Table(heads, rows))
+        state = {"problem": each.problem} if each.problem else {"digest": each.digest}
+        known = {**each.meta, "name": each.name, "folder": str(each.folder)}
+        plain.append(known | state)
+    columns = (
+        Column("name"),
+        Column("words", count),
+        Column("dimensions", count),
+        Column("digest", path=lambda row: row.get("digest", "")[:12]),
+        Column("licence", path=_licence),
+    )
+    screen.deliver(plain, as_json, Table.from_items(columns, plain))
+
+
+def _licence(row: JsonObject) -> object:
+    return row.get("problem") or row.get("licence", "unknown")
 
 
 def info(
@@ -69,12 +74,10 @@ def info(
     _show(find(name, warn=faults.print_line), as_json)
 
 
-def import_(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
-    ],
-    *,
-    name: SavedName,
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WordFile:
+    """Words to import from a file, and replacements to store."""
+
     format: Annotated[
         str | None,
         Option(
@@ -82,7 +85,7 @@ def import_(
             parse=one_of(*FORMATS),
             metavar="NAME",
         ),
-    ] = None,
+    ] = None
     max_words: Annotated[
         int | None,
         Option(
@@ -90,7 +93,7 @@ def import_(
             parse=Number(kind=int, low=1),
             metavar="NUMBER",
         ),
-    ] = None,
+    ] = None
     listed: Annotated[
         int,
         Option(
@@ -98,11 +101,11 @@ def import_(
             parse=Number(kind=int, low=1),
             metavar="NUMBER",
         ),
-    ] = 100,
+    ] = 100
     english: Annotated[
         bool,
         Option("English words: order replacements as the built-in lexicon does."),
-    ] = False,
+    ] = False
     outputs: Annotated[
         int | None,
         Option(
@@ -111,7 +114,7 @@ def import_(
             parse=Number(kind=int, low=0),
             metavar="NUMBER",
         ),
-    ] = None,
+    ] = None
     language: Annotated[
         str | None,
         Option(
@@ -119,7 +122,16 @@ def import_(
             "English, else unknown.",
             metavar="NAME",
         ),
-    ] = None,
+    ] = None
+
+
+def import_(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="File of words and vectors.")
+    ],
+    *,
+    name: SavedName,
+    source: WordFile,
     as_json: options.AsJson = False,
 ) -> None:
     """Import a file of word vectors as a lexicon.
@@ -132,16 +144,16 @@ def import_(
 
     folder = store.lexicon_folder(name)
     settings = Settings(
-        format=format,
-        max_words=max_words,
-        listed=listed,
-        outputs=outputs,
-        language=language,
+        format=source.format,
+        max_words=source.max_words,
+        listed=source.listed,
+        outputs=source.outputs,
+        language=source.language,
     )
     with shares():
-        scheme = AsBuiltIn(outputs) if english else None
+        scheme = AsBuiltIn(source.outputs) if source.english else None
         lexicon = make(file, name, settings, scheme=scheme)
-        store.save(lexicon, folder, licences() if english else ())
+        store.save(lexicon, folder, licences() if source.english else ())
     _show(store.load(folder), as_json)
 
 
@@ -196,22 +208,21 @@ def ngrams(
     _deliver(model_data, as_json)
 
 
-def adapt(
-    files: PublicFiles,
-    *,
-    name: SavedName,
-    lexicon: BaseLexicon = "builtin",
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Learned:
+    """Settings of learning from public texts."""
+
     from_text: Annotated[
         bool,
         Option(
             "Learn words and vectors from these texts alone, for languages "
             "without a lexicon."
         ),
-    ] = False,
+    ] = False
     language: Annotated[
         str | None,
         Option("Language code, as in de.", metavar="NAME"),
-    ] = None,
+    ] = None
     min_count: Annotated[
         int,
         Option(
@@ -219,7 +230,22 @@ def adapt(
             parse=Number(kind=int, low=1),
             metavar="NUMBER",
         ),
-    ] = 3,
+    ] = 3
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for the language of an existing lexicon."""
+        if self.language is not None and not self.from_text:
+            raise UsageError(
+                "--language needs --from-text: a lexicon has a language already"
+            )
+
+
+def adapt(
+    files: PublicFiles,
+    *,
+    name: SavedName,
+    lexicon: BaseLexicon = "builtin",
+    learned: Learned,
     public: Annotated[Selection, Take("fields format", is_typed=True)],
     as_json: options.AsJson = False,
 ) -> None:
@@ -234,16 +260,15 @@ def adapt(
     from dptext.evaluation import adapting, views
     from dptext.evaluation.attackers import PublicText
 
-    if language is not None and not from_text:
-        raise UsageError(
-            "--language needs --from-text: a lexicon has a language already"
-        )
-    base = None if from_text else lexicons.find(lexicon, warn=faults.print_line)
+    base = None if learned.from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, public.fields, public.format) for file in files]
-    language = language or "unknown"
     with shares():
         result = adapting.make(
-            name, texts, base=base, language=language, least=min_count
+            name,
+            texts,
+            base=base,
+            language=learned.language or "unknown",
+            least=learned.min_count,
         )
     faults.print_line("the texts must be public: their words show in outputs")
     screen.deliver(result, as_json, views.adapted(result))

@@ -10,18 +10,16 @@ import re
 import typing
 from collections.abc import Mapping, Sequence
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args
+from typing import Annotated, Any, Literal, Union, get_args
 
 import typer
 
-from dptext import registry
+from dptext import profile, registry
 from dptext.cli import options, screen
 from dptext.errors import UsageError
+from dptext.profile import Profile
 from dptext.report import blocks
-
-if TYPE_CHECKING:
-    from dptext.profile import Profile
-    from dptext.types import JsonObject
+from dptext.types import JsonObject
 
 _KINDS = ("profiles", "mechanisms")
 
@@ -61,8 +59,6 @@ def command(
         described = description(name)
         screen.deliver(described, as_json, *view(described))
     else:
-        from dptext import profile
-
         recipe = profile.load(name)
         if as_json:
             screen.deliver(_plain(recipe), as_json)
@@ -72,8 +68,6 @@ def command(
 
 def _find_kind(name: str) -> str:
     """Return the kind of a name. Raises UsageError if no kind or both have it."""
-    from dptext import profile
-
     profiles, mechanisms = profile.shipped(), registry.names("mechanisms")
     if name in profiles and name in mechanisms:
         ways = " or ".join(f"dptext list {kind} {name}" for kind in _KINDS)
@@ -88,8 +82,6 @@ def _find_kind(name: str) -> str:
 
 def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     """Print the list of each kind: one as an array of JSON, both by kind."""
-    from dptext import profile
-
     # Profiles only if they are asked for: a profile cannot be loaded if its mechanism
     # has the name of one of another package; the list of mechanisms has the reason.
     shipped = profile.shipped() if "profiles" in kinds else ()
@@ -98,9 +90,7 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     lists = {"profiles": profiles, "mechanisms": list(map(row, names))}
     shown: list[blocks.Block] = []
     if profiles:
-        heads = map(blocks.Column, ("profile", "mechanism", "about"))
-        rows = [(p["name"], p["mechanism"]["name"], p["about"]) for p in profiles]
-        shown.append(blocks.Table([*heads], rows))
+        shown.append(blocks.Table.from_items(_PROFILES, profiles))
     shown += listed(lists["mechanisms"]) if names else ()
     screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *shown)
 
@@ -122,6 +112,17 @@ SECTIONS = {
 _TITLED = re.compile(rf"^({'|'.join(SECTIONS.values())}):", re.MULTILINE)
 _TYPES: dict[object, str] = {int: "integer", float: "number", str: "text"}
 _BOUNDS = {"ge": "from", "gt": "above", "le": "to", "lt": "below"}
+_PROFILES = (
+    blocks.Column("profile", path="name"),
+    blocks.Column("mechanism", path="mechanism.name"),
+    blocks.Column("about"),
+)
+_MECHANISMS = (
+    blocks.Column("mechanism"),
+    blocks.Column("known as", path="known_as"),
+    blocks.Column("guarantee"),
+    blocks.Column("source", path=lambda row: phrase(row["source"])),
+)
 _COLUMNS = ("mechanism", "known_as", "family", "guarantee", "parameters", "source")
 
 
@@ -196,14 +197,9 @@ def phrase(text: str) -> str:
 
 def listed(rows: Sequence[Mapping[str, Any]]) -> list[blocks.Block]:
     """Return mechanisms as a table, and those that are broken."""
-    shown = ("mechanism", "known as", "guarantee", "source")
-    cells = [
-        [row["mechanism"], row["known_as"], row["guarantee"], phrase(row["source"])]
-        for row in rows
-        if "broken" not in row
-    ]
+    intact = (row for row in rows if "broken" not in row)
     broken = (f"broken: {row['broken']}" for row in rows if "broken" in row)
-    table = blocks.Table([*map(blocks.Column, shown)], cells)
+    table = blocks.Table.from_items(_MECHANISMS, intact)
     more = "Parameters, gaps and an example: dptext list mechanisms NAME"
     return [table, *blocks.paragraphs(*broken, more)]
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from dptext.errors import UsageError
 from dptext.run.interface import noun, refuse_both
 from dptext.run.marks import MEASURES, OUTPUT, Option
+
+if TYPE_CHECKING:
+    from dptext.checking.contents import StopAtIdentifying
+    from dptext.cli.configuration import Configuration
 
 Files = Annotated[
     list[str] | None,
@@ -62,3 +66,20 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
             f"{noun('field')}: no text is read; give {noun('public-text')}, whose "
             "field it names, or leave it out"
         )
+
+
+def inspection(
+    fail_on: str | None, find: Callable[[], Configuration], subject: str | None = None
+) -> StopAtIdentifying | None:
+    """Return the inspection of outputs before their release (--fail-on), if any.
+
+    find returns the configuration with the policy; subject: the field of people.
+    """
+    if fail_on is None:
+        return None
+    from dptext.checking import policy
+    from dptext.checking.contents import StopAtIdentifying
+
+    configured = find()
+    accepted = policy.from_section(configured.policy, configured.label)
+    return StopAtIdentifying(accepted.identifying, subject)

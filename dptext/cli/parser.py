@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dptext import streams
-from dptext.cli import applying, configuration, faults, outputs, screen
+from dptext.cli import configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
 from dptext.run.choices import DECIDED, Choices, read_keys
@@ -159,7 +159,7 @@ class Command(_Plain, TyperCommand):
         _name_standard_output(ctx.params, self.marks)
         _name_folder(ctx.params)
         ctx.meta[NEEDS] = self._needs(ctx)
-        applying.check(ctx.params, ctx.meta[NEEDS])
+        outputs.check_formats(ctx.params, ctx.meta[NEEDS])
         ctx.meta[outputs.READ] = outputs.check_named(
             ctx.params, self.marks, ctx.meta.get(FILE)
         )

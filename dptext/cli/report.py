@@ -7,21 +7,24 @@ import sys
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
-from dptext import streams
+from dptext import formats, signatures, streams
+from dptext.checking import exports, policy
 from dptext.cli import check, options, parser, screen
 from dptext.cli.parser import Take
 from dptext.errors import DptextError, UsageError
+from dptext.report import answer, document, side_by_side, views
+from dptext.report.advice import RunOutputs
+from dptext.report.blocks import Page, Paragraph
+from dptext.report.document import Document
+from dptext.report.layout import sidecar_path
 from dptext.run.files import Reports
 from dptext.run.marks import Option
-
-if TYPE_CHECKING:
-    from dptext.report.advice import RunOutputs
-    from dptext.report.blocks import Page
-    from dptext.report.document import Document
+from dptext.settings import digest_of_path
+from dptext.types import Record
 
 _FIRST = 200  # records in which the names of unchanged columns are looked for
 
@@ -53,8 +56,6 @@ def command(
     A terminal shows the first screen; pipes, files and pages (--html) have all figures.
     Signatures are verified with the keys that the policy names (verify_key).
     """
-    from dptext.report import answer, document, side_by_side, views
-
     if schema:
         screen.deliver(document.schema(), as_json=True)
         return
@@ -85,8 +86,6 @@ def command(
 
 def _first_screen(page: Page, file: Path) -> Page:
     """Return the part of a report that a person reads in a terminal at once."""
-    from dptext.report.blocks import Paragraph
-
     name = shlex.quote(screen.one_line(str(file)))
     note = f"All figures: dptext report {name} | less, or --html PAGE."
     return replace(page, sections=(), first=(*page.first, Paragraph(note, "note")))
@@ -94,11 +93,6 @@ def _first_screen(page: Page, file: Path) -> Page:
 
 def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     """Return the report of an output, or one as JSON, and describe its signature."""
-    from dptext import signatures
-    from dptext.checking import policy
-    from dptext.report import document
-    from dptext.report.layout import sidecar_path
-
     sidecar, name = sidecar_path(file), str(file)
     if sidecar.is_file():
         file, name = sidecar, str(sidecar)
@@ -114,9 +108,6 @@ def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
 
 def _is_changed(report: Document, file: Path) -> bool:
     """Tell whether the output beside a report is there and has other bytes."""
-    from dptext.report.layout import sidecar_path
-    from dptext.settings import digest_of_path
-
     output = report.output
     if output is None or output.file is None:
         return False
@@ -132,11 +123,6 @@ def _released(report: Document, file: Path) -> RunOutputs | None:
 
     None where they cannot be read, or the report names them.
     """
-    from dptext import formats
-    from dptext.checking import exports
-    from dptext.report.advice import RunOutputs
-    from dptext.types import Record
-
     output, layout = report.output, report.run.layout
     if output is None or output.file is None or report.words is None:
         return None

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen, stopping
+from dptext import progress
+from dptext.cli import options, outputs, parser, screen
 from dptext.errors import UsageError
 from dptext.run import rules
 from dptext.run.choices import Choices
@@ -113,13 +114,13 @@ def command(
         key=RunKey.fresh() if trial.plan else open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
-        inspect=stopping.inspection(outs.fail_on, context, ledger.subject),
+        inspect=options.inspection(
+            outs.fail_on, partial(parser.find_configuration, context), ledger.subject
+        ),
         release_all=release_all,
     )
     if trial.plan:
-        from dptext.cli import plan
-
-        plan.show(request, keys, trial.public_text, shown=shown, warn=answer.warn)
+        _plan(request, keys, trial.public_text, shown=shown, warn=answer.warn)
         return
     jobs = request.jobs(answer.warn)
     if trial.preview is not None:
@@ -132,6 +133,32 @@ def command(
             raise typer.Exit(finished.left_out.exit_code)
         if finished.left_out is not None:
             raise finished.left_out
+
+
+def _plan(
+    request: Request,
+    keys: Keys,
+    public_text: str | None,
+    shown: options.Shown,
+    warn: Callable[[str], None],
+) -> None:
+    """Print a plan, with the statement of its run, before any text is read.
+
+    With a public text, an attacker counts one half of it and reads the other half.
+    """
+    from dptext.engine import plan
+    from dptext.evaluation.attackers import PublicText, read_by_halves
+
+    ready = request.pipeline(warn)
+    public = PublicText.named(public_text, request.job.selection.fields)
+    with progress.step("planning"):
+        result = plan.planned(
+            request,
+            ready,
+            "system" if keys.key_file is None else "key-file",
+            ((), ()) if public is None else read_by_halves(ready, public),
+        )
+    screen.deliver(result, shown.json, plan.view(result), html=request.reports.html)
 
 
 def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None:

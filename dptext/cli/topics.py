@@ -4,31 +4,42 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import PublicFiles
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.report.blocks import Column, Page, Paragraph, Section, Table
+from dptext.evaluation import shares, topics
+from dptext.evaluation.rows import one_text, records
+from dptext.evaluation.shares import Estimate, differences
+from dptext.lexicons import store
+from dptext.lexicons.topics import (
+    EPSILON_OF_NOTE,
+    PublicSource,
+    TopicFile,
+    encode,
+    read,
+    size_for,
+    topic_path,
+)
+from dptext.report.blocks import Block, Column, Page, Paragraph, Section, Table
+from dptext.report.figures import count, whole
 from dptext.run.files import Reports
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.selection import Selection
 from dptext.run.values import Number, one_of
 from dptext.settings import digest_of_path
-
-if TYPE_CHECKING:
-    from dptext.evaluation.released_topics import ReleasedTopics
-    from dptext.evaluation.shares import Estimate, Target
-    from dptext.lexicons.topics import TopicFile
-    from dptext.report.blocks import Block
-    from dptext.types import Ints, JsonObject
+from dptext.types import JsonObject
 
 _SIZES = "4,16,64,256"
+# Epsilons at which the labels that are kept are shown.
+_SHOWN = (2.0, 4.0, 6.0, 8.0)
 _OF_SIZES = (
     "Used from epsilon: from there on dptext sanitize takes this number of topics, "
     "unless you name one. Halves agree: how often both halves of a public text "
@@ -47,11 +58,10 @@ app = typer.Typer(
 )
 
 
-def build(
-    files: PublicFiles,
-    *,
-    name: options.SavedName,
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Made:
+    """Topics to make, and the vectors of their texts."""
+
     label: Annotated[
         str | None,
         Option(
@@ -59,19 +69,49 @@ def build(
             MEASURES,
             metavar="NAME",
         ),
-    ] = None,
+    ] = None
     sizes: Annotated[
         str,
         Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS"),
-    ] = _SIZES,
+    ] = _SIZES
     lexicon: Annotated[
         str | None,
         Option("Lexicon for the vectors of texts.", GUARANTEE, metavar="NAME"),
-    ] = None,
+    ] = None
     model: Annotated[
         str | None,
         Option("Sentence model for the vectors of texts.", GUARANTEE, metavar="NAME"),
-    ] = None,
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for two sources of vectors."""
+        if self.lexicon is not None and self.model is not None:
+            raise UsageError("give --lexicon or --model, not both")
+
+    @property
+    def numbers(self) -> list[int]:
+        """Return the numbers of topics. Raises UsageError."""
+        parts = [part.strip() for part in self.sizes.split(",")]
+        if not all(part.isdecimal() for part in parts):
+            raise UsageError(
+                f"--sizes {self.sizes}: give whole numbers, as in {_SIZES}"
+            )
+        return sorted({int(part) for part in parts})
+
+    @property
+    def view(self) -> JsonObject:
+        """Return the settings of the vectors of texts."""
+        if self.model is not None:
+            return {"name": "sentence", "model": self.model}
+        return {"name": "sif", "lexicon": self.lexicon or "builtin"}
+
+
+def build(
+    files: PublicFiles,
+    *,
+    name: options.SavedName,
+    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    made: Made,
     as_json: options.AsJson = False,
 ) -> None:
     """Make topics of public text.
@@ -79,37 +119,27 @@ def build(
     Never use private texts, nor texts that will be made private: the words of topics
     show parts of them.
     """
-    from dptext.evaluation import topics
-    from dptext.evaluation.rows import records
-    from dptext.lexicons import store
-    from dptext.lexicons.topics import PublicSource, encode, topic_path
-
     if not store.is_name(name):
         raise UsageError(f"--name {name}: use letters, digits, - and _")
-    if lexicon is not None and model is not None:
-        raise UsageError("give --lexicon or --model, not both")
-    numbers = _numbers(sizes)
+    numbers = made.numbers
     texts: list[str] = []
-    labels: list[str] = []
+    labels: list[str | None] = []
     sources = []
     selection = replace(public, fields=public.fields or ("text",), missing="pass")
-    named = () if label is None else (label,)
+    named = () if made.label is None else (made.label,)
     for file in files:
-        before = len(texts)
-        for row in records(file, selection, {"label": named}, public.format):
-            values = [each for each in row.values if each is not None]
-            if len(values) < len(named):
-                continue  # a text without a label follows none
-            texts.append("\n".join(row.texts))
-            labels += values
-        sources.append(
-            PublicSource(_base_name(file), digest_of_path(file), len(texts) - before)
-        )
-    view: JsonObject = {"name": "sif", "lexicon": lexicon or "builtin"}
-    if model is not None:
-        view = {"name": "sentence", "model": model}
-    read = topics.PublicTexts(texts, labels if named else None, tuple(sources))
-    document = topics.build(name, read, numbers, view)
+        rows = [
+            row
+            for row in records(file, selection, {"label": named}, public.format)
+            if None not in row.values  # a text without a label follows none
+        ]
+        texts += [one_text(row.texts) for row in rows]
+        labels += [value for row in rows for value in row.values]
+        base_name = file.replace("\\", "/").rpartition("/")[2]
+        sources.append(PublicSource(base_name, digest_of_path(file), len(rows)))
+    public_labels = [*map(str, labels)] if named else None
+    public_texts = topics.PublicTexts(texts, public_labels, tuple(sources))
+    document = topics.build(name, public_texts, numbers, made.view)
     path = topic_path(name)
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -126,27 +156,12 @@ def show(
     as_json: options.AsJson = False,
 ) -> None:
     """Show topics: their words, how common they are, the labels kept by epsilon."""
-    from dptext.lexicons.topics import read
-
     document = read(name)
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
-def _numbers(sizes: str) -> list[int]:
-    parts = [part.strip() for part in sizes.split(",")]
-    if not all(part.isdecimal() for part in parts):
-        raise UsageError(f"--sizes {sizes}: give whole numbers, as in {_SIZES}")
-    return sorted({int(part) for part in parts})
-
-
-def _base_name(path: str) -> str:
-    return path.replace("\\", "/").rpartition("/")[2]
-
-
 def _plain(document: TopicFile) -> JsonObject:
     """Return a file of topics for machines, without vectors and digests of rows."""
-    import msgspec
-
     plain: JsonObject = msgspec.to_builtins(document)
     sizes: dict[str, JsonObject] = msgspec.to_builtins(document.sizes)
     for size in sizes.values():
@@ -157,37 +172,60 @@ def _plain(document: TopicFile) -> JsonObject:
 
 def _blocks(document: TopicFile) -> list[Block]:
     """Return a table of the sizes, and one of the topics of each size."""
-    from dptext.lexicons.topics import EPSILON_OF_NOTE, size_for
-    from dptext.report.figures import count, whole
-
-    blocks: list[Block] = []
+    sizes = {number: document.sizes[str(number)] for number in document.numbers}
     rows = []
-    for number in document.numbers:
-        topics = document.sizes[str(number)]
-        kept = {each.epsilon: each.private for each in topics.kept}
-        from_epsilon = next(
-            (e for e in EPSILON_OF_NOTE if size_for(document.numbers, e) == number),
-            None,
-        )
-        shares = [kept.get(epsilon) for epsilon in (2.0, 4.0, 6.0, 8.0)]
-        rows.append((number, from_epsilon, topics.halves, *shares))
+    for number, made in sizes.items():
+        kept = {each.epsilon: each.private for each in made.kept}
+        used = (e for e in EPSILON_OF_NOTE if size_for(document.numbers, e) == number)
+        rows.append((number, next(used, None), made.halves, *map(kept.get, _SHOWN)))
     heads = [Column("topics", count), Column("used from epsilon")]
     heads += [Column("halves agree", whole)]
-    heads += [Column(f"labels kept at {e}", whole) for e in (2, 4, 6, 8)]
-    if not any(document.sizes[str(n)].kept for n in document.numbers):
-        heads, rows = heads[:3], [row[:3] for row in rows]
-    blocks += [Table(heads, rows), Paragraph(_OF_SIZES, "note")]
-    for number in document.numbers:
-        topics = document.sizes[str(number)]
-        total = sum(topics.counts)
-        order = sorted(range(number), key=lambda row: -topics.counts[row])
-        listed = [
-            (rank + 1, topics.phrases[row], topics.counts[row] / total)
-            for rank, row in enumerate(order)
-        ]
-        columns = [Column("topic", count), Column("words"), Column("share", whole)]
+    if any(made.kept for made in sizes.values()):
+        heads += [Column(f"labels kept at {e:g}", whole) for e in _SHOWN]
+    shown = [row[: len(heads)] for row in rows]
+    blocks: list[Block] = [Table(heads, shown), Paragraph(_OF_SIZES, "note")]
+    columns = [Column("topic", count), Column("words"), Column("share", whole)]
+    for number, made in sizes.items():
+        total = sum(made.counts)
+        ranked = sorted(
+            zip(made.counts, made.phrases, strict=True), key=lambda each: -each[0]
+        )
+        listed = [(n, words, each / total) for n, (each, words) in enumerate(ranked, 1)]
         blocks.append(Table(columns, listed, title=f"{number} topics"))
     return blocks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shares:
+    """The shares to estimate."""
+
+    by: Annotated[
+        str | None,
+        Option("Unchanged field whose values divide the texts.", metavar="NAME"),
+    ] = None
+    subject: Annotated[
+        str | None,
+        Option(
+            "Unchanged field with the person that a record is about.", metavar="NAME"
+        ),
+    ] = None
+    target: Annotated[
+        str,
+        Option(
+            "people: shares among those behind the texts, a random sample. file: "
+            "shares among the texts of this file.",
+            parse=one_of("people", "file"),
+            metavar="people|file",
+        ),
+    ] = "people"
+    confidence: Annotated[
+        float,
+        Option(
+            "Confidence of each interval.",
+            parse=Number(kind=float, low=0.5, high=0.9999),
+            metavar="NUMBER",
+        ),
+    ] = 0.95
 
 
 def estimate(
@@ -205,33 +243,7 @@ def estimate(
         ),
     ] = None,
     *,
-    by: Annotated[
-        str | None,
-        Option("Unchanged field whose values divide the texts.", metavar="NAME"),
-    ] = None,
-    subject: Annotated[
-        str | None,
-        Option(
-            "Unchanged field with the person that a record is about.", metavar="NAME"
-        ),
-    ] = None,
-    target: Annotated[
-        str,
-        Option(
-            "people: shares among those behind the texts, a random sample. file: "
-            "shares among the texts of this file.",
-            parse=one_of("people", "file"),
-            metavar="people|file",
-        ),
-    ] = "people",
-    confidence: Annotated[
-        float,
-        Option(
-            "Confidence of each interval.",
-            parse=Number(kind=float, low=0.5, high=0.9999),
-            metavar="NUMBER",
-        ),
-    ] = 0.95,
+    wanted: Shares,
     pages: Annotated[Reports, Take("html")],
     as_json: options.AsJson = False,
 ) -> None:
@@ -240,158 +252,61 @@ def estimate(
     Estimates are unbiased and may be negative. Of two outputs, topics that grew come
     first. Each interval holds by itself: of twenty, one is wrong on average.
     """
-    from dptext.evaluation import shares
-    from dptext.evaluation.released_topics import read
-
-    fields = [name for name in (by, subject) if name is not None]
-    first = read(output, fields)
-    second = None if other is None else read(other, fields)
-    if second is not None and second.digest != first.digest:
+    fields = [name for name in (wanted.by, wanted.subject) if name is not None]
+    released = [shares.read(path, fields) for path in (output, other) if path]
+    if len({each.digest for each in released}) > 1:
         raise UsageError(f"{other}: other topics than those of {output}")
-    wanted = shares.Target(target)
-    tables = []
-    for name, one, two in _parts(
-        first=first, second=second, by=by, subject=subject, target=wanted
-    ):
-        before = shares.estimates(
-            law=first.law,
-            drawn=one.drawn,
-            target=wanted,
-            confidence=confidence,
-            groups=one.groups,
-        )
-        after = None
-        if second is not None and two is not None:
-            after = shares.estimates(
-                law=second.law,
-                drawn=two.drawn,
-                target=wanted,
-                confidence=confidence,
-                groups=two.groups,
+    values: set[str | None] = {None}
+    if wanted.by is not None:
+        values = {value for each in released for value in each.values[0]}
+    tables: list[dict[str, Any]] = []
+    for value in sorted(values, key=lambda value: (value is None, value or "")):
+        estimates = [
+            each.estimates(
+                shares.Target(wanted.target),
+                wanted.confidence,
+                by=wanted.by,
+                value=value,
+                subject=wanted.subject,
             )
-        tables.append((name, before, after))
-    plain = [_estimated(first.phrases, *each) for each in tables]
-    blocks: list[Block] = [_shares_table(first.phrases, *each) for each in tables]
-    every = [each.share for _, before, _ in tables for each in before]
+            for each in released
+        ]
+        name = f"{wanted.by}: {'none' if value is None else value}"
+        rows = list(_estimated(released[0].phrases, *estimates))
+        tables.append({"group": "" if wanted.by is None else name, "topics": rows})
+    blocks: list[Block] = [_shares_table(**each) for each in tables]
+    every = [row["share"] for each in tables for row in each["topics"]]
     if min(every, default=0.0) < 0.0 or max(every, default=0.0) > 1.0:
         blocks.append(Paragraph(_BEYOND, "note"))
     page = Page("Shares of topics", [Section("Estimates", blocks)])
-    screen.deliver({"tables": plain}, as_json, page, html=pages.html)
-
-
-class _Part(NamedTuple):
-    """Written topics of some texts, and which person each text is about."""
-
-    drawn: Ints
-    groups: Ints | None
-
-
-def _parts(
-    first: ReleasedTopics,
-    second: ReleasedTopics | None,
-    by: str | None,
-    subject: str | None,
-    target: Target,
-) -> Iterator[tuple[str, _Part, _Part | None]]:
-    """Yield the texts of each group of both outputs; all in one without a field.
-
-    Without a subject the texts of a record are those of one person.
-    """
-
-    def part(released: ReleasedTopics, value: str | None) -> _Part:
-        import numpy as np
-
-        here = np.ones(len(released.drawn), bool)
-        if by is not None:
-            here = np.array([each == value for each in released.values[0]], bool)
-        persons = None if target != "people" else released.records[here]
-        if subject is not None and target == "people":
-            codes: dict[str | None, int] = {}
-            of_text = [codes.setdefault(e, len(codes)) for e in released.values[-1]]
-            persons = np.array(of_text, np.int64)[here]
-        return _Part(released.drawn[here], persons)
-
-    values: list[str | None] = [None]
-    if by is not None:
-        both = [*first.values[0], *(second.values[0] if second else ())]
-        values = sorted(set(both), key=lambda value: (value is None, value or ""))
-    for value in values:
-        name = "" if by is None else f"{by}: {'none' if value is None else value}"
-        other = None if second is None else part(second, value)
-        yield name, part(first, value), other
+    screen.deliver({"tables": tables}, as_json, page, html=pages.html)
 
 
 def _estimated(
     phrases: tuple[str, ...],
-    name: str,
     before: Sequence[Estimate],
-    after: Sequence[Estimate] | None,
-) -> JsonObject:
-    """Return the estimates of a group for machines; null of no text."""
-    from dptext.evaluation.shares import differences
-
-    listed: list[JsonObject] = []
-    grown = None if after is None else differences(before, after)
+    after: Sequence[Estimate] | None = None,
+) -> Iterator[dict[str, Any]]:
+    """Yield the estimates of each topic."""
+    grown = [] if after is None else differences(before, after)
     for row, (phrase, each) in enumerate(zip(phrases, before, strict=True)):
-        one: JsonObject = {"topic": row + 1, "words": phrase, **_finite(each)}
-        if after is not None and grown is not None:
-            difference, low, high = map(_number, grown[row])
-            one |= {"second": _finite(after[row])}
-            one |= {"growth": difference, "growth_low": low, "growth_high": high}
-        listed.append(one)
-    return {"group": name, "topics": listed}
+        one: dict[str, Any] = {"topic": row + 1, "words": phrase, **asdict(each)}
+        if after is not None:
+            one["second"] = asdict(after[row])
+            one |= zip(("growth", "growth_low", "growth_high"), grown[row], strict=True)
+        yield one
 
 
-def _finite(each: Estimate) -> JsonObject:
-    return {
-        "share": _number(each.share),
-        "low": _number(each.low),
-        "high": _number(each.high),
-        "written": each.written,
-    }
-
-
-def _number(value: float) -> float | None:
-    return value if math.isfinite(value) else None
-
-
-def _shares_table(
-    phrases: tuple[str, ...],
-    name: str,
-    before: Sequence[Estimate],
-    after: Sequence[Estimate] | None,
-) -> Table:
+def _shares_table(group: str, topics: Sequence[dict[str, Any]]) -> Table:
     """Return a table with bars: the largest shares, or those that grew most, first."""
-    from dptext.evaluation.shares import differences
-
-    if after is None:
-        order = sorted(range(len(before)), key=lambda row: -before[row].share)
-        widest = max((each.share for each in before), default=1.0)
-        rows = [
-            (
-                phrases[row],
-                before[row].share,
-                _limits(before[row].low, before[row].high, least=0),
-            )
-            for row in order
-        ]
-        columns = [Column("topic"), Column("share", _signed, full=max(widest, 0.01))]
-        return Table([*columns, Column("interval")], rows, title=name)
-    grown = differences(before, after)
-    order = sorted(range(len(grown)), key=lambda row: -grown[row][0])
-    compared = [
-        (
-            phrases[row],
-            before[row].share,
-            after[row].share,
-            grown[row][0],
-            _limits(*grown[row][1:], least=-1),
-        )
-        for row in order
-    ]
-    heads = [Column("topic"), Column("first", _signed), Column("second", _signed)]
-    heads += [Column("growth", _signed), Column("interval of growth")]
-    return Table(heads, compared, title=name)
+    columns: Sequence[Column] = _GROWTH
+    name = "growth"
+    if not any("growth" in row for row in topics):
+        widest = max((row["share"] for row in topics), default=1.0)
+        bars = Column("share", _signed, full=max(widest, 0.01))
+        columns, name = (_GROWTH[0], bars, _INTERVAL), "share"
+    ordered = sorted(topics, key=lambda row: -row[name])
+    return Table.from_items(columns, ordered, title=group)
 
 
 def _signed(value: float) -> str:
@@ -404,6 +319,19 @@ def _limits(low: float, high: float, least: int) -> str:
         return "not known"
     low, high = (min(max(each, least), 1.0) for each in (low, high))
     return f"{_signed(low)} to {_signed(high)}"
+
+
+_INTERVAL = Column("interval", path=lambda row: _limits(row["low"], row["high"], 0))
+_GROWTH = (
+    Column("topic", path="words"),
+    Column("first", _signed, path="share"),
+    Column("second", _signed, path="second.share"),
+    Column("growth", _signed),
+    Column(
+        "interval of growth",
+        path=lambda row: _limits(row["growth_low"], row["growth_high"], -1),
+    ),
+)
 
 
 for function, example in (

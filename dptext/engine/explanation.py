@@ -5,9 +5,9 @@ Everything here is a function of the text: for its owner only.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
@@ -196,50 +196,61 @@ def _notes(pipeline: Pipeline) -> Iterator[str]:
         )
 
 
+def _becomes(token: Token) -> str:
+    if token.any_of:
+        return f"any of {count(token.any_of)} of its class, equally likely"
+    return "; ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest)
+
+
+_LIKELIEST = Column("likeliest replacements", path=_becomes)
+_TOKENS = (
+    Column("token", path="text"),
+    Column("stays", share),
+    _LIKELIEST,
+)
+_TEXTS = (
+    Column("text"),
+    Column("nearest topic", share, path="stays"),
+    _LIKELIEST,
+)
+
+
 def view(result: Explanation) -> Page:
     """Return an explanation as a page; it shows the text."""
-    marks = [Mark(token.text, token.treatment) for token in result.tokens]
-    become: list[tuple[str, float | None, str]] = [
-        (
-            token.text,
-            token.stays,
-            "; ".join(f"{e.word} {share(e.probability)}" for e in token.likeliest),
-        )
-        for token in result.tokens
-        if token.stays is not None
-    ]
-    become += [
-        (token.text, None, f"any of {count(token.any_of)} of its class, equally likely")
-        for token in result.tokens
-        if token.any_of
-    ]
-    columns = [
-        Column("token"),
-        Column("stays", share),
-        Column("likeliest replacements"),
-    ]
+    marks = [_mark(token) for token in result.tokens]
+    become = [token for token in result.tokens if token.stays is not None]
+    become += [token for token in result.tokens if token.any_of]
+    table = Table.from_items(_TEXTS if result.of_topics else _TOKENS, become)
     promised, *_ = views.guarantee(result.guarantee, of_texts=result.of_topics)
-    parts: dict[str, list[Block]] = {
-        "What happens to each token": [Tokens(marks)] if marks else [],
-        "How epsilon is spread": _spread(result, marks) if marks else [],
-        "What each word may become": [Table(columns, become)] if become else [],
-    }
+    sections = [
+        Section("What happens to each token", [Tokens(marks)] if marks else ()),
+        Section("How epsilon is spread", _spread(result) if marks else ()),
+        Section("What each word may become", [table] if become else ()),
+    ]
     if result.of_topics:
-        columns[:2] = [Column("text"), Column("nearest topic", share)]
-        parts = {"What the text may become": [Table(columns, become)]}
-    parts |= {
-        "Notes": [Bullets(result.notes)] if result.notes else [],
-    }
-    sections = [Section(title, blocks) for title, blocks in parts.items() if blocks]
+        sections = [Section("What the text may become", [table])]
+    notes = Section("Notes", [Bullets(result.notes)] if result.notes else ())
     return Page(
         f"How {result.profile} treats a text",
-        [*sections, promised],
+        [*sections, notes, promised],
         lead=(f"{result.audience}; this page shows the text",),
         footer=f"dptext explain, mechanism {result.mechanism}",
     )
 
 
-def _spread(result: Explanation, marks: Sequence[Mark]) -> list[Block]:
+def _mark(token: Token) -> Mark:
+    return Mark(token.text, token.treatment)
+
+
+def _class(token: Token) -> str:
+    return CLASSES.get(token.kind, token.kind)
+
+
+def _score(name: str, token: Token) -> float | None:
+    return token.scores.get(name)
+
+
+def _spread(result: Explanation) -> list[Block]:
     """Return the scores of each token and its part of epsilon, and the whole."""
     tokens = result.tokens
     names = dict.fromkeys(name for token in tokens for name in token.scores)
@@ -249,23 +260,15 @@ def _spread(result: Explanation, marks: Sequence[Mark]) -> list[Block]:
     # Classes are named where a policy asks for more than the usual ones.
     named = any(token.kind in kinds.OPTIONAL for token in tokens)
     columns = [
-        Column("token"),
-        *([Column("class")] if named else []),
+        Column("token", path=_mark),
+        *([Column("class", path=_class)] if named else []),
         Column("treatment"),
-        *(Column(name.removesuffix(" share"), short) for name in scores),
-        Column("part", share),
+        *(
+            Column(name.removesuffix(" share"), short, path=partial(_score, name))
+            for name in scores
+        ),
+        Column("part", share, path="proportion"),
         Column("epsilon", short, full=largest),
     ]
-    rows = [
-        (
-            mark,
-            *([CLASSES.get(token.kind, token.kind)] if named else []),
-            token.treatment,
-            *map(token.scores.get, scores),
-            token.proportion,
-            token.epsilon,
-        )
-        for token, mark in zip(tokens, marks, strict=True)
-    ]
     together = ("Epsilon of the words together", f"{result.epsilon:.6g}")
-    return [Table(columns, rows), Figures([together])]
+    return [Table.from_items(columns, tokens), Figures([together])]

@@ -11,6 +11,7 @@ from pathlib import Path
 from dptext import progress, streams
 from dptext.engine import documents
 from dptext.engine.files import find_files
+from dptext.engine.job import Job
 from dptext.engine.request import Request, subject_limit
 from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
@@ -38,7 +39,6 @@ from dptext.report.blocks import (
 )
 from dptext.report.language_models import NOT_MEASURED
 from dptext.report.whole_texts import TopicFigures
-from dptext.run.files import Outputs
 from dptext.run.interface import option
 from dptext.types import Record
 
@@ -53,6 +53,10 @@ SENTENCES = (
 # Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
+_EXAMPLES = (
+    Column("as it is", path="before"),
+    Column("as it may become", path="after"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +73,20 @@ class Size:
 
     bytes: int
     packed: int = 0
+
+    @classmethod
+    def from_job(cls, job: Job) -> Size | None:
+        """Return the size of files and folders together; None with standard input."""
+        if any(map(streams.is_stream, job.inputs)):
+            return None
+        total = packed = 0
+        for name in find_files(job.inputs, job.format, job.outputs):
+            size = Path(name).stat().st_size
+            total += size
+            # Columns of Parquet are compressed in the file, whatever its name.
+            if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
+                packed += size
+        return cls(total, packed)
 
     @property
     def text(self) -> int:
@@ -150,13 +168,17 @@ class ThirdPartyCost:
     tokens_received: int
 
 
-def planned(
-    request: Request, ready: Pipeline, key: str, **public: Sequence[InContext]
-) -> Plan:
-    """Plan a request with its pipeline; key: the origin of its key, as in a report.
+# Figures of attackers, and of written words, on public texts of the user.
+PublicFigures = tuple[Sequence[InContext], Sequence[InContext]]
 
-    public: figures of attackers and of written words on public texts, as for `plan`.
-    """
+
+def planned(
+    request: Request,
+    ready: Pipeline,
+    key: str,
+    public_text: PublicFigures = ((), ()),
+) -> Plan:
+    """Plan a request with its pipeline; key: the origin of its key, as in a report."""
     job, limits = request.job, subject_limit(request.ledger)
     selection = job.selection
     promise = documents.promised(
@@ -170,30 +192,14 @@ def planned(
     )
     result = plan(
         ready,
-        _measure_size(job.inputs, job.format, job.outputs),
+        Size.from_job(job),
         promise=promise,
         limits=limits,
         jobs=job.work.jobs,
         bayes_risk=request.reports.bayes_risk,
-        **public,
+        public_text=public_text,
     )
     return replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
-
-
-def _measure_size(
-    names: Sequence[str], format: str | None, chosen: Outputs
-) -> Size | None:
-    """Return the size of files and folders together; None with standard input."""
-    if any(map(streams.is_stream, names)):
-        return None
-    total = packed = 0
-    for name in find_files(names, format, chosen):
-        size = Path(name).stat().st_size
-        total += size
-        # Columns of Parquet are compressed in the file, whatever its name.
-        if streams.compression(name) or Path(name).suffix.lower() == ".parquet":
-            packed += size
-    return Size(total, packed)
 
 
 def plan(
@@ -204,13 +210,11 @@ def plan(
     limits: SubjectLimit | None = None,
     jobs: int = 1,
     bayes_risk: bool | None = None,
-    read: Sequence[InContext] = (),
-    written: Sequence[InContext] = (),
+    public_text: PublicFigures = ((), ()),
 ) -> Plan:
     """Plan a run; size is that of the input, promise its statement.
 
-    limits: those of a ledger, None without one. read, written: figures of attackers
-    and of written words, measured on public texts of the user.
+    limits: those of a ledger, None without one.
     """
     measures = PublicMeasures.measure(pipeline, bayes_risk)
     asking = _third_party_cost(pipeline, 10**6 if size is None else size.text)
@@ -238,8 +242,8 @@ def plan(
         risk=measures.risk,
         risk_note=measures.risk_note,
         deniability=measures.deniability,
-        in_context=(*read, *measures.in_context),
-        written=(*written, *measures.written),
+        in_context=(*public_text[0], *measures.in_context),
+        written=(*public_text[1], *measures.written),
         attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
         copied=public.measure_common_share(pipeline),
@@ -328,10 +332,6 @@ def view(result: Plan) -> Page:
             else answer.topic_lines(result.topics, seeded=False)
         ),
     ]
-    examples = Table(
-        [Column("as it is"), Column("as it may become")],
-        [(each.before, each.after) for each in result.examples],
-    )
     measured: list[Block] = [
         *views.attackers(known),
         Paragraph(result.risk_note, "note"),
@@ -344,7 +344,10 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section("Public sentences before and after one draw", (examples,)),
+            Section(
+                "Public sentences before and after one draw",
+                (Table.from_items(_EXAMPLES, result.examples),),
+            ),
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],

@@ -42,7 +42,7 @@ from dptext.measures.context_risk import (
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens.regex import to_keys
-from dptext.types import Lexicon, Record
+from dptext.types import JsonObject, Lexicon, Record
 
 # The risks at which attackers are measured; words that are read at each, about.
 _RISKS = (0.1, 0.15, 0.2, 0.3)
@@ -107,8 +107,6 @@ def make(
     def records() -> Iterator[Sequence[tuple[str, ...]]]:
         return chain.from_iterable(file.records() for file in files)
 
-    corpus = ", ".join(file.name for file in files)
-    source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     folder, pairs_folder = store.lexicon_folder(name), ngrams.model_folder(name)
     progress.share("words and vectors", 0.0)
     halves = Halves(records)
@@ -119,6 +117,8 @@ def make(
             "too few different texts: one half is held out to measure on, and those "
             "that recur, in full or nearly, count as one"
         )
+    corpus = ", ".join(file.name for file in files)
+    source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
     if base is not None:
         lexicon = from_text.adapt(base, name, texts=texts, least=least, source=source)
     else:
@@ -141,28 +141,12 @@ def make(
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.compute_digest(pairs)}
     lexicon = replace(lexicon, meta=meta)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
-    pipelines = _pipelines(lexicon)
-    shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-    other = count_texts(lexicon, first)
-    other_pairs = other.model(1, {}, general)
-    kind = count_kind(pipelines[shown], first).kind(general)
-    in_context, written = {}, {}
-    for number, (risk, ready) in enumerate(pipelines.items()):
-        progress.share("what attackers find", number / len(pipelines))
-        same_kind = SameKindAttacker(ready.channel, kind)
-        attackers = [*context_risk.available(ready)[:1], same_kind]
-        digest = general.digest if general is not None else ""
-        one = InContext(corpus, digest, (), PUBLIC_TEXT)
-        readings = _attack(ready, attackers, read).result()
-        in_context[risk] = replace(one, readings=readings, counted=other.words)
-        written[risk] = {
-            decoder: replace(one, readings=(reading,))
-            for decoder, reading in _written(lexicon, risk, other_pairs, read).items()
-        }
-    if not in_context[shown].readings:
-        raise UsageError("the texts have no words of the lexicon to be measured on")
+    measured = _Findings.measure(
+        lexicon, corpus, other=first, read=read, general=general
+    )
     progress.share("what decoding gains", 0.0)
     before, after = _unknown(base, first, read, least)
+    shown, decoded = measured.shown, partial(_measure_decoded, lexicon, measured.shown)
     result = AdaptationFigures(
         name=lexicon.name,
         digest=lexicon.digest,
@@ -173,31 +157,83 @@ def make(
         unknown_before=before,
         unknown_after=after,
         risk=shown,
-        drawn=_kept(pipelines[shown], read),
-        shipped=None
-        if general is None
-        else _measure_decoded(lexicon, shown, general, read),
-        adapted=_measure_decoded(lexicon, shown, other_pairs, read),
-        reading=in_context[shown].readings[-1],
+        drawn=_kept(measured.pipelines[shown], read),
+        shipped=None if general is None else decoded(general, read),
+        adapted=decoded(measured.pairs, read),
+        reading=measured.in_context[shown].readings[-1],
     )
-    settings_of = profile.load("balanced", {"budget": {"risk": shown}}).settings()
     ngrams.save(pairs, pairs_folder)
     store.save(lexicon, folder)
-    figures: dict[str, dict[str, object]] = {"attackers": {}, "written": {}}
-    rungs = {}
-    for risk, ready in pipelines.items():
-        key = context_risk.key_of(ready)
-        figures["attackers"][key] = [asdict(in_context[risk])]
-        # The decoder of a run has all pairs: its key is known once they are stored.
-        for decoder, one in written[risk].items():
-            name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
-            figures["written"][name] = [asdict(one)]
-        epsilon = ready.budget.description.high
-        rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
-    figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
-    text = json.dumps(figures, indent=1, sort_keys=True)
+    text = json.dumps(measured.figures(lexicon), indent=1, sort_keys=True)
     (folder / calibrate.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
+
+
+@dataclass(frozen=True, slots=True)
+class _Findings:
+    """The findings of attackers at each risk."""
+
+    pipelines: dict[float, Pipeline]
+    #: The risk of the figures that are shown.
+    shown: float
+    #: Pairs of words of the half that is not read.
+    pairs: Ngrams
+    in_context: dict[float, InContext]
+    #: Figures of written words by decoder.
+    written: dict[float, dict[str, InContext]]
+
+    @classmethod
+    def measure(
+        cls,
+        lexicon: Lexicon,
+        corpus: str,
+        other: Texts,
+        read: Sequence[tuple[str, ...]],
+        general: Ngrams | None,
+    ) -> _Findings:
+        """Let attackers with the pairs of the other texts attack records.
+
+        corpus names the texts; general: pairs of words that ship.
+        """
+        pipelines = _pipelines(lexicon)
+        shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
+        counts = count_texts(lexicon, other)
+        pairs = counts.model(1, {}, general)
+        kind = count_kind(pipelines[shown], other).kind(general)
+        digest = general.digest if general is not None else ""
+        one = InContext(corpus, digest, (), PUBLIC_TEXT)
+        in_context, written = {}, {}
+        for number, (risk, ready) in enumerate(pipelines.items()):
+            progress.share("what attackers find", number / len(pipelines))
+            same_kind = SameKindAttacker(ready.channel, kind)
+            attackers = [*context_risk.available(ready)[:1], same_kind]
+            readings = _attack(ready, attackers, read).result()
+            in_context[risk] = replace(one, readings=readings, counted=counts.words)
+            written[risk] = {
+                decoder: replace(one, readings=(reading,))
+                for decoder, reading in _written(lexicon, risk, pairs, read).items()
+            }
+        if not in_context[shown].readings:
+            raise UsageError("the texts have no words of the lexicon to be measured on")
+        return cls(pipelines, shown, pairs, in_context=in_context, written=written)
+
+    def figures(self, lexicon: Lexicon) -> JsonObject:
+        """Return the figures to store beside a stored lexicon."""
+        settings = profile.load("balanced", {"budget": {"risk": self.shown}}).settings()
+        attackers: dict[str, object] = {}
+        written: dict[str, object] = {}
+        rungs = {}
+        for risk, ready in self.pipelines.items():
+            key = context_risk.key_of(ready)
+            attackers[key] = [asdict(self.in_context[risk])]
+            # The decoder of a run has all pairs: its key is known once they are stored.
+            for decoder, one in self.written[risk].items():
+                name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
+                written[name] = [asdict(one)]
+            epsilon = ready.budget.description.high
+            rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
+        ladder = {calibrate.ladder_key(settings, lexicon): rungs}
+        return {"attackers": attackers, "written": written, "ladders": ladder}
 
 
 def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:

@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
-from typing import NamedTuple
 
 from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
@@ -106,9 +105,8 @@ class PublicText:
 
     def hashes(self) -> frozenset[int]:
         """Return the hashes of its texts, and of each record as one text."""
-        selection = Selection(fields=self.fields, missing="pass")
-        rows = records(self.path, selection, format=self.format)
-        each = (text for row in rows for text in (*row.texts, one_text(row.texts)))
+        every = chain.from_iterable(self.records())
+        each = (text for texts in every for text in (*texts, one_text(texts)))
         return frozenset(text_hash(text) for text in each if text.strip())
 
     def recurring(self) -> Recurring:
@@ -211,28 +209,21 @@ def learn_kind(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Kind,
     return counts.kind(ngrams.shipped_model(ready.channel)), counts.words
 
 
-class ByHalves(NamedTuple):
-    """What attackers find in one half of a public text.
-
-    attackers: with the pairs of the other half; written: of written words, None if a
-    third party writes them.
-    """
-
-    attackers: InContext
-    written: InContext | None
-
-
-def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
+def read_by_halves(
+    pipeline: Pipeline, public: PublicText
+) -> tuple[tuple[InContext, ...], tuple[InContext, ...]]:
     """Attack one half of a public text with the other half.
 
-    About 50,000 words are read, drawn with a fixed seed.
+    About 50,000 words are read, drawn with a fixed seed. Returns what an attacker with
+    the pairs of the other half finds, and the figures of written words: none of a third
+    party's.
     """
     halves = Halves(public.records)
     kind, words = learn_kind(pipeline, public, partial(halves.texts, 0))
     attacker = SameKindAttacker(pipeline.channel, kind)
     records = sample(partial(halves.records, 1))
     attack = _attack(pipeline, attacker, public, records)
-    attackers = InContext(
+    read = InContext(
         corpus=public.name,
         model="",
         readings=attack.result(),
@@ -241,8 +232,8 @@ def read_by_halves(pipeline: Pipeline, public: PublicText) -> ByHalves:
     )
     written = attack.written()
     if written is None:
-        return ByHalves(attackers, None)
-    return ByHalves(attackers, InContext(public.name, "", (written,), PUBLIC_TEXT))
+        return (read,), ()
+    return (read,), (InContext(public.name, "", (written,), PUBLIC_TEXT),)
 
 
 def _attack(

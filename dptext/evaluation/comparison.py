@@ -38,8 +38,7 @@ from dptext.errors import (
 )
 from dptext.evaluation import rows
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import Result, evaluate
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings, Result, evaluate
 from dptext.failures import describe_failure
 from dptext.measures import bayes_risk, public
 from dptext.profile import Part
@@ -230,7 +229,7 @@ def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
     try:
         row: CellRow | Exception = answer.recv()
     except EOFError:
-        row = _missing(cell, "its process stopped (is there enough memory?)")
+        row = _row(cell, "its process stopped (is there enough memory?)")
     if isinstance(row, Exception):
         raise row
     return row
@@ -265,7 +264,8 @@ def _answer(
         sender.send(error)
 
 
-def _missing(cell: Cell, reason: str) -> CellRow:
+def _row(cell: Cell, reason: str) -> CellRow:
+    """Return the row of a cell without figures."""
     return CellRow(
         mechanism=cell.mechanism,
         level=cell.level,
@@ -281,7 +281,7 @@ def compute(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow
         with describe_failure():  # which loses its traceback between processes
             return _evaluate_cell(cell, sample, settings)
     except DptextError as error:
-        return _missing(cell, str(error))
+        return _row(cell, str(error))
 
 
 def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> CellRow:
@@ -314,10 +314,8 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
         params = recipe.decoder.params.for_lexicon(lexicon)
         writer = replace(ready, decoder=params.prepare(ready.channel))
     pairs = map(Pair, texts, private, sample.values)
-    return CellRow(
-        mechanism=cell.mechanism,
-        level=cell.level,
-        lexicon=cell.lexicon,
+    return replace(
+        _row(cell, reason=""),
         dimensions=int(lexicon.vectors.shape[1]),
         epsilon=ready.budget.description.high,
         notion=statement.bound.notion,
@@ -330,7 +328,6 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
         examples=tuple(text for (text,) in private[:_EXAMPLES]),
         seed=seed,
         lexicon_sha256=lexicon.digest,
-        profile=cell.profile,
         texts=len(sample.texts),
         sample_sha256=sample.digest(),
     )
@@ -355,10 +352,7 @@ def read_sample(
     Records without a text or without one of these are passed over. Raises InputError,
     with the names of the fields, where none is left.
     """
-    values = {
-        "label": settings.labels,
-        "attribute": settings.attributes,
-    }
+    values = {"label": settings.labels, "attribute": settings.attributes}
     joined = (
         (rows.one_text(row.texts), row.values)
         for path in paths

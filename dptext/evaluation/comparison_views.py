@@ -17,7 +17,7 @@ from dptext.evaluation import OWNER, classify
 from dptext.evaluation.comparison import CellRow
 from dptext.evaluation.views import ENDPOINT, attackers_note
 from dptext.measures.context_risk import ALL, CONTENT, RARE, SAME_KIND
-from dptext.report import figures, svg
+from dptext.report import figures, html
 from dptext.report.blocks import (
     Axis,
     Block,
@@ -31,6 +31,7 @@ from dptext.report.blocks import (
     Point,
     Section,
     Table,
+    at,
     paragraphs,
 )
 from dptext.report.figures import accuracy, count, share, short
@@ -48,8 +49,6 @@ _FIGURES, _CHANCE = "All figures", "What chance gives"
 _LEARNED, _COST = "Utility and attack", "Guarantee and cost"
 _DENIABILITY, _METRICS = "result.deniability", "result.kept.metrics"
 _S_W = Column("S_w", figures.distinct)
-# Those that a person looks at first.
-_FIRST = ("epsilon", "risk", "n_w", "s_w", "pp", "cs", "low")
 _ACCURACY = (
     "Utility, attack: accuracy of a classifier of the first label, of the first "
     "attribute, trained and tested on private texts; on originals: trained and tested "
@@ -72,22 +71,27 @@ _ACROSS = {
 
 
 class Figure(NamedTuple):
-    """A figure of a row: its name in the CSV, its path in the row.
+    """A figure of a row, in all outputs of a comparison."""
 
-    Then the table of the page that has it, and its column; others are in the CSV alone.
-    """
-
+    #: Its name in the CSV.
     name: str
-    path: str
+    #: Its path in the row, if that is not the name.
+    path: str = ""
+    #: The table of the page, and its column there; others are in the CSV alone.
     table: str = ""
     column: Column = Column("")
+    #: Its head in a table for a paper, which leaves others out.
+    latex: str = ""
+    #: Whether it stands in the line of progress.
+    is_first: bool = False
 
 
-def _attacker_figures(name: str, attacker: str, title: str) -> Iterator[Figure]:
+def _attacker_figures(
+    name: str, attacker: str, title: str, latex: str = ""
+) -> Iterator[Figure]:
     """Yield the success of an attacker by class of word."""
     path = f"result.in_context.{attacker}.classes"
-    column = Column(title, share, full=1.0)
-    yield Figure(name, f"{path}.{ALL}.success", _FIGURES, column)
+    yield Figure(name, f"{path}.{ALL}.success", _FIGURES, _bar(title), latex=latex)
     yield Figure(f"{name}_low", f"{path}.{ALL}.low")
     yield Figure(f"{name}_high", f"{path}.{ALL}.high")
     yield Figure(f"{name}_content", f"{path}.{CONTENT}.success")
@@ -96,12 +100,15 @@ def _attacker_figures(name: str, attacker: str, title: str) -> Iterator[Figure]:
 
 def _classifier_figures(name: str, path: str) -> Iterator[Figure]:
     """Yield accuracies of the classifier of the first label or attribute."""
-    original, chance = Column("on originals", str), Column("by chance", share)
-    yield Figure(name, f"{path}.private.accuracy", _LEARNED, Column(name, str))
-    yield Figure(f"{name}_sd", f"{path}.private.accuracy_sd")
-    original_path = f"{path}.original.accuracy"
-    yield Figure(f"{name}_original", original_path, _LEARNED, original)
-    yield Figure(f"{name}_original_sd", f"{original_path}_sd")
+    for suffix, part, title, latex in (
+        ("", "private", name, name),
+        ("_original", "original", "on originals", "(originals)"),
+    ):
+        accuracy_path = f"{path}.{part}.accuracy"
+        column = Column(title, str)
+        yield Figure(f"{name}{suffix}", accuracy_path, _LEARNED, column, latex=latex)
+        yield Figure(f"{name}{suffix}_sd", f"{accuracy_path}_sd")
+    chance = Column("by chance", share)
     yield Figure(f"{name}_by_chance", f"{path}.chance", _LEARNED, chance)
 
 
@@ -109,61 +116,58 @@ def _bar(name: str) -> Column:
     return Column(name, share, full=1.0)
 
 
-_CSV = (
-    Figure("mechanism", "mechanism"),
-    Figure("level", "level"),
-    Figure("lexicon", "lexicon"),
-    Figure("lexicon_sha256", "lexicon_sha256"),
-    Figure("dimensions", "dimensions", _COST, Column("dimensions", count)),
-    Figure("epsilon", "epsilon", _FIGURES, Column("epsilon", short)),
-    Figure("notion", "notion", _COST, Column("guarantee")),
-    Figure("worst_loss", "worst_loss", _FIGURES, Column("worst loss, nats", short)),
-    Figure("risk", "risk", _FIGURES, _bar("risk")),
-    Figure("n_w", f"{_DENIABILITY}.n_w", _FIGURES, _bar("N_w")),
-    Figure("s_w", f"{_DENIABILITY}.s_w", _FIGURES, _S_W),
-    Figure("pp", "result.kept.pp", _FIGURES, _bar("PP")),
-    Figure("cs", "result.kept.cs", _FIGURES, _bar("CS")),
+def _first(name: str, path: str, column: Column, latex: str) -> Figure:
+    """Return a figure that a person looks at first."""
+    return Figure(name, path, table=_FIGURES, column=column, latex=latex, is_first=True)
+
+
+_LOSS = Column("worst loss, nats", short)
+_ROW = (
+    Figure("mechanism"),
+    Figure("level"),
+    Figure("lexicon"),
+    Figure("lexicon_sha256"),
+    Figure("dimensions", "", _COST, Column("dimensions", count)),
+    _first("epsilon", "", Column("epsilon", short), r"$\varepsilon$"),
+    Figure("notion", "", _COST, Column("guarantee"), latex="guarantee"),
+    Figure("worst_loss", "", _FIGURES, _LOSS, latex="loss, nats"),
+    _first("risk", "", _bar("risk"), "risk"),
+    _first("n_w", f"{_DENIABILITY}.n_w", _bar("N_w"), "$N_w$"),
+    _first("s_w", f"{_DENIABILITY}.s_w", _S_W, "$S_w$"),
+    _first("pp", "result.kept.pp", _bar("PP"), "PP"),
+    _first("cs", "result.kept.cs", _bar("CS"), "CS"),
     Figure("mean_cosine", "result.kept.mean_cosine"),
     Figure("unrelated_cosine", "result.kept.unrelated_cosine"),
-    Figure("low", "result.kept.low", _FIGURES, _bar("LOW")),
+    _first("low", "result.kept.low", _bar("LOW"), "LOW"),
     Figure(
         "n_w_by_chance", f"{_DENIABILITY}.n_w_by_chance", _CHANCE, Column("N_w", share)
     ),
     Figure("s_w_by_chance", f"{_DENIABILITY}.s_w_by_chance", _CHANCE, _S_W),
     Figure("pp_by_chance", f"{_METRICS}.PP.by_chance", _CHANCE, Column("PP", share)),
     Figure("low_by_chance", f"{_METRICS}.LOW.by_chance", _CHANCE, Column("LOW", share)),
-    *_attacker_figures("attacker", SAME_KIND, "attacker of the kind"),
+    *_attacker_figures("attacker", SAME_KIND, "attacker of the kind", "attacker"),
     *_attacker_figures(ENDPOINT, ENDPOINT, "attacker on a server"),
     *_classifier_figures("utility", "result.utility.0"),
     *_classifier_figures("attack", "result.attribute_attacks.0"),
     Figure("trade_off", "result.trade_off"),
-    Figure("words_per_second", "words_per_second", _COST, Column("words/s", count)),
-    Figure("megabytes", "megabytes", _COST, Column("peak memory, MB", count)),
-    Figure("profile", "profile"),
-    Figure("texts", "texts"),
-    Figure("sample_sha256", "sample_sha256"),
-    Figure("seed", "seed"),
-    Figure("dptext", "dptext"),
-    Figure("kernel", "kernel"),
-    Figure("reason", "reason"),
+    Figure("words_per_second", "", _COST, Column("words/s", count)),
+    Figure("megabytes", "", _COST, Column("peak memory, MB", count)),
+    Figure("profile"),
+    Figure("texts"),
+    Figure("sample_sha256"),
+    Figure("seed"),
+    Figure("dptext"),
+    Figure("kernel"),
+    Figure("reason"),
 )
-# Those of a table for a paper, with their heads there; others in the CSV.
-_LATEX = {
-    "epsilon": r"$\varepsilon$",
-    "notion": "guarantee",
-    "worst_loss": "loss, nats",
-    "risk": "risk",
-    "n_w": "$N_w$",
-    "s_w": "$S_w$",
-    "pp": "PP",
-    "cs": "CS",
-    "low": "LOW",
-    "attacker": "attacker",
-    "utility": "utility",
-    "utility_original": "(originals)",
-    "attack": "attack",
-    "attack_original": "(originals)",
-}
+# Of pairs: the values of a row, and a reading of it.
+_READINGS = (
+    Column("mechanism", path="0.name"),
+    Column("level", path="0.level"),
+    Column("attacker", path="1.attacker"),
+    Column("success", share, full=1.0, path="1.success"),
+    Column("knowledge and cost", path="1.assumes"),
+)
 _LATEX_WRITTEN = str.maketrans(
     {each: f"\\{each}" for each in "&%$#_{}"}
     | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
@@ -176,7 +180,7 @@ _LATEX_WRITTEN = str.maketrans(
 def flat(row: CellRow) -> dict[str, Any]:
     """Return a value for each column of the CSV, and figures for the page alone."""
     nested = msgspec.to_builtins(row)
-    values = {each.name: _at(nested, each.path) for each in _CSV}
+    values = {each.name: at(nested, each.path or each.name) for each in _ROW}
     values["name"] = row.mechanism
     if row.lexicon not in ("builtin", "english"):
         values["name"] += f" ({Path(row.lexicon).name})"
@@ -191,22 +195,9 @@ def _shown(figure: Figure, values: dict[str, Any]) -> Any:
     return value if value is None or sd not in values else accuracy(value, values[sd])
 
 
-def _at(value: Any, path: str) -> Any:
-    """Return the value at a path, in a list by number or name; None if absent."""
-    for step in path.split("."):
-        if isinstance(value, list | tuple):
-            value = {str(n): item for n, item in enumerate(value)} | {
-                item.get("name", item.get("attacker")): item for item in value
-            }
-        if value is None:
-            return None
-        value = value.get(step)
-    return value
-
-
 def as_csv(rows: Iterable[CellRow]) -> str:
     """Return a comparison as CSV."""
-    out, names = io.StringIO(), [each.name for each in _CSV]
+    out, names = io.StringIO(), [each.name for each in _ROW]
     writer = csv.DictWriter(out, names, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(flat, rows))
@@ -221,10 +212,10 @@ def as_latex(rows: Sequence[CellRow]) -> str:
     values = [flat(row) for row in rows if not row.reason]
     shown = [
         each
-        for each in _CSV
-        if each.name in _LATEX and any(value[each.name] is not None for value in values)
+        for each in _ROW
+        if each.latex and any(value[each.name] is not None for value in values)
     ]
-    heads = ["mechanism", "level", *(_LATEX[each.name] for each in shown)]
+    heads = ["mechanism", "level", *(each.latex for each in shown)]
     lines = [
         [value["name"], value["level"]]
         + [each.column.cell(_shown(each, value)) for each in shown]
@@ -259,7 +250,7 @@ def as_svg(rows: Sequence[CellRow]) -> str:
     """
     values = [flat(row) for row in rows if not row.reason]
     chart = next(_charts(values), None)
-    return "" if chart is None else svg.picture(chart)
+    return "" if chart is None else html.picture(chart)
 
 
 def line(row: CellRow) -> str:
@@ -267,8 +258,8 @@ def line(row: CellRow) -> str:
     values = flat(row)
     return ", ".join(
         f"{each.column.name} {each.column.cell(values[each.name]) or figures.NOTHING}"
-        for each in _CSV
-        if each.name in _FIRST
+        for each in _ROW
+        if each.is_first
     )
 
 
@@ -285,7 +276,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
         _table(_FIGURES, values, *_units(done), *figures.legend("risk", *KEPT)),
         _table(_CHANCE, values, *chance),
         _table(_LEARNED, learned, _ACCURACY, *_uncertainty(done)),
-        *_whole_text_attackers(done, values),
+        _whole_text_attackers(done, values),
         Section("Curves", [*_charts(values)]),
         _table(_COST, values),
         Section(
@@ -295,7 +286,7 @@ def comparison(rows: Sequence[CellRow], originals: Sequence[str] = ()) -> Page:
     ]
     return Page(
         "Mechanisms compared",
-        [section for section in sections if section.blocks],
+        sections,
         lead=(f"{OWNER}; a page ({option('html')}) shows texts", _DRAWS),
         footer="dptext compare",
     )
@@ -340,7 +331,7 @@ def _uncertainty(rows: Sequence[CellRow]) -> Iterator[str]:
 
 def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section:
     """Return a section of figures, without rows an empty one."""
-    inside = [each for each in _CSV if each.table == title]
+    inside = [each for each in _ROW if each.table == title]
     rows = [
         (value["name"], value["level"], *(_shown(each, value) for each in inside))
         for value in values
@@ -352,23 +343,19 @@ def _table(title: str, values: Sequence[dict[str, Any]], *notes: str) -> Section
 
 def _whole_text_attackers(
     rows: Sequence[CellRow], values: Sequence[dict[str, Any]]
-) -> Iterator[Section]:
-    """Yield the success of attackers of whole texts by mechanism, if measured."""
+) -> Section:
+    """Return the success of attackers of whole texts by mechanism, if measured."""
     results = [row.result for row in rows if row.result]
-    names = ("mechanism", "level", "attacker")
     readings = [
-        (value["name"], value["level"], each.attacker, each.success, each.assumes)
+        (value, reading)
         for result, value in zip(results, values, strict=True)
-        for each in result.in_context
+        for reading in result.in_context
     ]
-    if readings:
-        columns = [*map(Column, names), Column("success", share, full=1.0)]
-        table = Table([*columns, Column("knowledge and cost")], readings)
-        note = attackers_note(next((r.public_text for r in results), None))
-        note += (
-            " A mechanism without an output distribution gives them nothing to read."
-        )
-        yield Section("Attackers of whole texts", (table, Paragraph(note, "note")))
+    table = Table.from_items(_READINGS, readings)
+    note = attackers_note(next((each.public_text for each in results), None))
+    note += " A mechanism without an output distribution gives them nothing to read."
+    shown = (table, Paragraph(note, "note")) if readings else ()
+    return Section("Attackers of whole texts", shown)
 
 
 def _charts(values: Sequence[dict[str, Any]]) -> Iterator[Chart]:

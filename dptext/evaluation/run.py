@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dptext import models
 from dptext.attackers.channel import UnigramAttacker
 from dptext.attackers.reader import SameKindAttacker
+from dptext.errors import UsageError
 from dptext.evaluation import OWNER, classify
-from dptext.evaluation.attackers import learn_kind, text_hash
+from dptext.evaluation.attackers import PublicText, learn_kind, text_hash
 from dptext.evaluation.classify import LabelTask
 from dptext.evaluation.identities import IdentitiesFound, IdentityMeter
-from dptext.evaluation.linkage import MOST, LinkageFigures, linkage
+from dptext.evaluation.linkage import EXTRA, MOST, LinkageFigures, linkage
 from dptext.evaluation.rows import Pair, one_text
-from dptext.evaluation.settings import EvaluationSettings, masked_model
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.context_risk import ContextAttack, Reading
@@ -29,6 +30,8 @@ from dptext.metrics.similarity import ENCODER, Similarities
 from dptext.models import language
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
+from dptext.run.interface import noun, option
+from dptext.run.measures import Measures
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -56,6 +59,38 @@ _GUESSES = 5
 # assumed that words are replaced one by one; the model does not know the mechanism, and
 # does not look at the released word: a lower limit of the success from context.
 HiddenWord = tuple[Sequence[str], int, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EvaluationSettings(Measures):
+    """The figures to compute for a pair of files."""
+
+    bayes: bool = True
+    #: Public texts of the same kind; one more attacker knows their pairs of words.
+    public_text: PublicText | None = None
+
+    @classmethod
+    def begin(cls, measures: Measures, **others: Any) -> EvaluationSettings:
+        """Take the measures of a command."""
+        return cls(**(asdict(measures) | others))
+
+    def check(self) -> None:
+        """Raise UsageError for absent models, MissingExtra for absent packages."""
+        classify.check_classifier(self.classifier)
+        if self.labels or self.attributes:
+            classify.need_packages(self.classifier)
+        elif self.classifier != "tfidf":
+            msg = (
+                f"{noun('classifier')}: name the field to learn with "
+                f"{option('label')} or {option('attribute')}"
+            )
+            raise UsageError(msg)
+        if self.linkage:
+            models.need("sklearn", noun("linkage"), EXTRA)
+        if self.encoder is not None:
+            models.need_sentence_model(self.encoder, "CS")
+        if self.masked_model is not None:
+            language.need(self.masked_model, *masked_model())
 
 
 @dataclass(frozen=True, slots=True)
@@ -407,17 +442,9 @@ class _WordAttacks:
         attacks = [Attack("nearest guess", self._same / words, words, _NEAREST)]
         if self._writer is not None:
             risk, _ = measure_risk(self._writer)
-            predicted = risk.success if risk else None
             right, assumes = self._right / words, UnigramAttacker.assumes
-            attacks.append(
-                Attack(
-                    name="Bayes",
-                    success=right,
-                    words=words,
-                    assumes=assumes,
-                    predicted=predicted,
-                )
-            )
+            attack = Attack("Bayes", right, words, assumes)
+            attacks.append(replace(attack, predicted=risk.success if risk else None))
         return tuple(attacks)
 
 
@@ -505,6 +532,11 @@ def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
         (pieces[text], new - starts[text], before.pieces[old].strip(" ").lower())
         for old, new, text in np.stack((*at, texts), axis=1).tolist()
     ]
+
+
+def masked_model() -> tuple[str, str, language.Head]:
+    """Return setting, feature and head of the masked language model, for errors."""
+    return noun("masked-model"), "the masked-word attack", language.MASKED
 
 
 def guess_masked(

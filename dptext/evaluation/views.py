@@ -1,15 +1,17 @@
-"""An evaluation, and an adapted lexicon, as pages of blocks."""
+"""An evaluation, values found in private texts, and an adapted lexicon, as blocks."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Any
 
 from dptext.attackers.endpoint import EndpointAttacker
 from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
-from dptext.evaluation.identity_views import identities_section
+from dptext.evaluation.identities import COMMON, IdentitiesFound, IdentityMeter
 from dptext.evaluation.linkage import LinkageFigures
-from dptext.evaluation.run import PublicTextUse, Result
+from dptext.evaluation.run import Attack, PublicTextUse, Result
 from dptext.measures.context_risk import (
     AS_WRITTEN,
     AT_LEAST,
@@ -18,6 +20,7 @@ from dptext.measures.context_risk import (
 )
 from dptext.report import figures
 from dptext.report.blocks import (
+    Block,
     Cell,
     Code,
     Column,
@@ -33,11 +36,78 @@ from dptext.report.views import deniability, metrics
 from dptext.run.interface import noun
 
 ENDPOINT = EndpointAttacker.name
-_ATTACKS = {
+_LINKAGE_ATTACKS = {
     "layout": "layout alone",
     "law": "law of the draws",
     "cosine": "TF-IDF, private file",
 }
+NOT_AGAIN = (
+    "Do not run again until none is identities: no value would then ever come out as "
+    "itself, so a name in the output would rule itself out for certain, an infinite "
+    "loss. "
+    "Leave the field or the record out, or choose other settings for the whole file."
+)
+
+
+def _limits(row: Any) -> str:
+    return between(row.low, row.high)
+
+
+def _knowledge(attack: Attack) -> str:
+    if attack.predicted is None:
+        return attack.assumes
+    return f"{attack.assumes}; the Bayes risk's figure is {share(attack.predicted)}"
+
+
+def _by_chance(row: Any) -> str:
+    """Write the share of values in private texts of other records."""
+    standing = row[1]
+    if standing.by_chance is None:
+        return "not known"
+    limits = between(standing.by_chance_low, standing.by_chance_high)
+    return f"{share(standing.by_chance)} ({limits})"
+
+
+_TASKS = (
+    Column("field"),
+    Column("chance", share),
+    *(Column(name, str) for name in ("original", "private", "static")),
+    Column("macro-F1 before", score, path="original.macro_f1"),
+    Column("after", score, path="private.macro_f1"),
+)
+_ATTACKS = (
+    Column("attack", path="name"),
+    Column("success", share, full=1.0),
+    Column("words", count),
+    Column("the attacker's knowledge", path=_knowledge),
+)
+_LINKAGE = (
+    Column("somebody who has", path="knows"),
+    Column("and goes by", path=lambda row: _LINKAGE_ATTACKS[row.attack]),
+    Column("right at first", share, path="first"),
+    Column("95% limits", path=_limits),
+    Column("median place", short, path="median_rank"),
+    Column("right of two", share, path="of_two"),
+)
+_SUCCESSES = (
+    Column("success", share, full=1.0),
+    Column("95% interval", str, path=_limits),
+    Column("words", count),
+)
+# Of pairs: how values stand in texts, and their figures.
+_STANDINGS = (
+    Column("in private text", path="0"),
+    Column("how many", count, path="1.count"),
+    Column("share", share, full=1.0, path="1.share"),
+    Column("95% interval", str, path=lambda row: _limits(row[1])),
+    Column("by chance", str, path=_by_chance),
+)
+# Of pairs: how words are written, and their distortion.
+_DECODED = (
+    Column("words", path="0"),
+    Column("PP", share, path="1.changed"),
+    Column("CS", share, full=1.0, path="1.meaning"),
+)
 
 
 def evaluation(result: Result) -> Page:
@@ -47,53 +117,41 @@ def evaluation(result: Result) -> Page:
         "PP, LOW and CS by the lexicon cover texts with as many words after as before: "
         f"{count(kept.compared)} of {count(kept.texts)}. {figures.CHANGED_BY_CHANCE}"
     )
-    sections = [
-        Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
-        *_tasks("Utility: accuracy of a classifier", result.utility),
-        *_tasks("Attacks on attributes: accuracy", result.attribute_attacks),
-    ]
-    if result.utility or result.attribute_attacks:
-        meanings = Figures(list(result.meanings.items()))
-        sections.append(Section("About these accuracies", (meanings,)))
-    if result.identities is not None:
-        sections.insert(0, identities_section(result.identities))
-    attacks = [
-        (
-            each.name,
-            each.success,
-            each.words,
-            each.assumes
-            if each.predicted is None
-            else f"{each.assumes}; the Bayes risk's figure is {share(each.predicted)}",
-        )
-        for each in result.word_attacks
-    ]
-    if (guessed := result.masked_word) is not None:
-        name, known = f"masked word, {guessed.model}", guessed.assumes
-        attacks += [
-            (f"{name}, first guess", guessed.first, guessed.words, known),
-            (f"{name}, first five", guessed.first_five, guessed.words, known),
-        ]
-    if attacks:
-        columns = [
-            Column("attack"),
-            Column("success", share, full=1.0),
-            Column("words", count),
-            Column("the attacker's knowledge"),
-        ]
-        sections.append(Section("Attacks on words", (Table(columns, attacks),)))
-    if result.in_context:
-        sections.append(_attackers(result.in_context, result.public_text))
-    if result.linkage:
-        sections.append(_linkage(result.linkage))
-    if result.composite or result.trade_off is not None:
-        sections.append(_together(result))
+    learned = result.utility or result.attribute_attacks
+    meanings = Figures(list(result.meanings.items()))
     return Page(
         "A private file compared with its original",
-        sections,
+        [
+            _identities(result.identities),
+            Section("Quality", (Figures(list(_kept(result))), Paragraph(note, "note"))),
+            _tasks("Utility: accuracy of a classifier", result.utility),
+            _tasks("Attacks on attributes: accuracy", result.attribute_attacks),
+            Section("About these accuracies", (meanings,) if learned else ()),
+            _word_attacks(result),
+            _attackers(result.in_context, result.public_text),
+            _linkage(result.linkage),
+            _together(result),
+        ],
         lead=(result.audience,),
         footer="dptext",
     )
+
+
+def _word_attacks(result: Result) -> Section:
+    """Show the success of attacks on single words."""
+    attacks = [*result.word_attacks]
+    if (guessed := result.masked_word) is not None:
+        name = f"masked word, {guessed.model}"
+        first = Attack(
+            name=f"{name}, first guess",
+            success=guessed.first,
+            words=guessed.words,
+            assumes=guessed.assumes,
+        )
+        five = replace(first, name=f"{name}, first five", success=guessed.first_five)
+        attacks += [first, five]
+    table = Table.from_items(_ATTACKS, attacks)
+    return Section("Attacks on words", (table,) if attacks else ())
 
 
 def _together(result: Result) -> Section:
@@ -109,37 +167,20 @@ def _together(result: Result) -> Section:
             "attack on the first attribute has lost."
         )
     blocks = Figures(weighed), Paragraph(" ".join(about), "note")
-    return Section("Utility and privacy together", blocks)
+    return Section("Utility and privacy together", blocks if weighed else ())
 
 
 def _linkage(linked: Sequence[LinkageFigures]) -> Section:
     """Show the success of linkage attacks."""
-    rows = [
-        (
-            each.knows,
-            _ATTACKS[each.attack],
-            each.first,
-            between(each.low, each.high),
-            each.median_rank,
-            each.of_two,
+    blocks: list[Block] = []
+    if linked:
+        records = linked[0].records
+        about = (
+            f"Among {count(records)} records; chance is {share(1.0 / records)}. Layout "
+            "and law are of new draws before decoding, by somebody who knows all "
+            "settings; order and unchanged fields are not used."
         )
-        for each in linked
-    ]
-    columns = [
-        Column("somebody who has"),
-        Column("and goes by"),
-        Column("right at first", share),
-        Column("95% limits"),
-        Column("median place", short),
-        Column("right of two", share),
-    ]
-    about = (
-        f"Among {count(linked[0].records)} records; chance is "
-        f"{share(1.0 / linked[0].records)}. Layout and law are of new draws before "
-        "decoding, by somebody who knows all settings; order and unchanged fields are "
-        "not used."
-    )
-    blocks = (Table(columns, rows), Paragraph(about, "note"))
+        blocks = [Table.from_items(_LINKAGE, linked), Paragraph(about, "note")]
     return Section("Who recognises the row of a text", blocks)
 
 
@@ -159,36 +200,15 @@ def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
         yield from deniability(result.deniability)
 
 
-def _tasks(title: str, tasks: Sequence[LabelTask]) -> Iterator[Section]:
-    if not tasks:
-        return
-    table = Table(
-        [
-            Column("field"),
-            Column("chance", share),
-            *(Column(name, str) for name in ("original", "private", "static")),
-            Column("macro-F1 before", score),
-            Column("after", score),
-        ],
-        [
-            (
-                task.field,
-                task.chance,
-                str(task.original),
-                str(task.private),
-                str(task.static),
-                task.original.macro_f1,
-                task.private.macro_f1,
-            )
-            for task in tasks
-        ],
-    )
-    task = tasks[0]
-    splits = "One split"
-    if task.splits > 1:
-        splits = f"Mean ± standard deviation over {task.splits} splits"
-    note = Paragraph(f"{splits}; classifier {task.classifier}.", "note")
-    yield Section(title, (table, note))
+def _tasks(title: str, tasks: Sequence[LabelTask]) -> Section:
+    blocks: list[Block] = []
+    for task in tasks[:1]:
+        splits = "One split"
+        if task.splits > 1:
+            splits = f"Mean ± standard deviation over {task.splits} splits"
+        note = f"{splits}; classifier {task.classifier}."
+        blocks = [Table.from_items(_TASKS, tasks), Paragraph(note, "note")]
+    return Section(title, blocks)
 
 
 def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Section:
@@ -196,7 +216,7 @@ def _attackers(readings: Sequence[Reading], known: PublicTextUse | None) -> Sect
     about = "; ".join(f"{each.attacker}: {each.assumes}" for each in readings)
     tables = (attackers_table(reading) for reading in readings)
     note = Paragraph(f"{attackers_note(known)} {about}.", "note")
-    return Section("What attackers find", (*tables, note))
+    return Section("What attackers find", (*tables, note) if readings else ())
 
 
 def attackers_note(known: PublicTextUse | None) -> str:
@@ -229,18 +249,8 @@ def attackers_table(reading: Reading) -> Table:
     named = f"words guessed by {reading.attacker}"
     if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
-    return Table(
-        [
-            Column(named),
-            Column("success", share, full=1.0),
-            Column("95% interval", str),
-            Column("words", count),
-        ],
-        [
-            (each.name, each.success, between(each.low, each.high), each.words)
-            for each in reading.classes
-        ],
-    )
+    columns = (Column(named, path="name"), *_SUCCESSES)
+    return Table.from_items(columns, reading.classes)
 
 
 def adapted(result: AdaptationFigures) -> Page:
@@ -258,10 +268,8 @@ def adapted(result: AdaptationFigures) -> Page:
         "decoded by the pairs that ship": result.shipped,
         "decoded by pairs of this text": result.adapted,
     }
-    table = Table(
-        [Column("words"), Column("PP", share), Column("CS", share, full=1.0)],
-        [(name, r.changed, r.meaning) for name, r in written.items() if r],
-    )
+    known = ((name, each) for name, each in written.items() if each)
+    table = Table.from_items(_DECODED, known)
     notes = paragraphs(*figures.legend("PP", "CS"), kind="note")
     risk = f"a risk of {share(result.risk)}"
     return Page(
@@ -276,3 +284,58 @@ def adapted(result: AdaptationFigures) -> Page:
         lead=(*lead, "Measured on one half of the text, with the other half."),
         footer=f"use it: {noun('lexicon')} {result.name}",
     )
+
+
+def _identities(result: IdentitiesFound | None) -> Section:
+    """Show the numbers of values that stand in private texts."""
+    title = "Values that must not appear"
+    if result is None:
+        return Section(title, ())
+    standings = ("whole", result.whole), ("in part", result.in_part)
+    table = Table.from_items(_STANDINGS, standings)
+    note = (
+        f"Different values in {result.file}: {count(result.values)}. Originals that "
+        f"hold any: {count(result.records)}; values in them, each counted once in a "
+        "record: "
+        f"{count(result.occurrences)}. Whole: all words of a value side by side, "
+        "whatever the capitals, marks and spaces. In part: whole, or at least one of "
+        "its words "
+        f"that is not among the {count(COMMON)} most frequent. {result.method} Values "
+        f"whole in private texts whose originals do not hold them: "
+        f"{count(result.elsewhere)}."
+    )
+    if result.not_in_originals:
+        note += (
+            " Spans that the originals of their records do not hold: "
+            f"{count(result.not_in_originals)}."
+        )
+    if result.unsearchable:
+        note += (
+            " Values without letters and digits, which were not looked for: "
+            f"{count(result.unsearchable)}."
+        )
+    blocks: list[Block] = [table, Paragraph(note, "note")]
+    if result.in_part.count:
+        blocks.append(Paragraph(NOT_AGAIN, "note"))
+    return Section(title, blocks)
+
+
+def warnings(result: Result, meter: IdentityMeter | None = None) -> Iterator[str]:
+    """Yield warnings for the owner only: on a public text, on values in private texts.
+
+    meter: of the values that were looked for.
+    """
+    if result.public_text is not None and result.public_text.repeated:
+        yield repeated_share(result.public_text)
+    if meter is None:
+        return
+    records = (
+        ("whole", meter.whole_records, meter.unlisted[0]),
+        ("only in part", meter.part_records, meter.unlisted[1]),
+    )
+    for how, numbers, more in records:
+        if numbers:
+            shown = ", ".join(map(count, numbers))
+            rest = f" and {count(more)} more" if more else ""
+            noun = "record" if len(numbers) + more == 1 else "records"
+            yield f"values of {meter.name} stand {how} in {noun} {shown}{rest}"

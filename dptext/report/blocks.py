@@ -7,7 +7,7 @@ and make text of others harmless: strings in blocks are plain text.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Literal
@@ -116,17 +116,44 @@ class Figures:
     title: str = ""
 
 
+def at(value: Any, path: str) -> Any:
+    """Return the value at a path, as in bound.epsilon; None if it is absent.
+
+    Items of a list are named by their number, or by their name or attacker.
+    """
+    for step in path.split("."):
+        if isinstance(value, list | tuple):
+            value = {str(n): item for n, item in enumerate(value)} | {
+                item.get("name", item.get("attacker")): item
+                for item in value
+                if isinstance(item, Mapping)
+            }
+        if value is None:
+            return None
+        is_mapping = isinstance(value, Mapping)
+        value = value.get(step) if is_mapping else getattr(value, step)
+    return value
+
+
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table: its name and how its values are written.
+    """A column of a table: its name, the path to its values, and their format.
 
     show writes a value that is no Cell yet; with it a column holds figures and is set
     right. full is the value of a full bar behind a figure, None for a column without.
+    path leads from an item to its value (see `at`), or is a function of the item; the
+    name is the path of a column without one.
     """
 
     name: str
     show: Show | None = None
     full: float | None = None
+    path: str | Callable[[Any], Any] | None = None
+
+    def value(self, item: Any) -> Any:
+        """Return the value of an item in this column."""
+        path = self.path or self.name
+        return at(item, path) if isinstance(path, str) else path(item)
 
     def cell(self, value: Any) -> Cell:
         """Return a value as text; "" for None."""
@@ -148,6 +175,14 @@ class Table:
     columns: Sequence[Column]
     rows: Sequence[Sequence[Any]]
     title: str = ""
+
+    @classmethod
+    def from_items(
+        cls, columns: Sequence[Column], items: Iterable[Any], title: str = ""
+    ) -> Table:
+        """Return a table with a row for each item."""
+        rows = [[column.value(item) for column in columns] for item in items]
+        return cls(columns, rows, title)
 
     def filled(self) -> Table:
         """Return the table without the columns in which no row has a value."""
@@ -221,6 +256,7 @@ class Section:
 class Page:
     """Sections under a title; lead stands before them, footer at the end of a page.
 
+    Sections without blocks and badges are not shown, so that views need no conditions.
     first: blocks that stand before all sections; a page folds the sections then, and
     prints them all.
     """
@@ -230,6 +266,11 @@ class Page:
     lead: Sequence[str] = ()
     footer: str = ""
     first: Sequence[Block] = ()
+
+    @property
+    def shown(self) -> list[Section]:
+        """Return the sections with content."""
+        return [each for each in self.sections if each.blocks or each.badges]
 
 
 def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:

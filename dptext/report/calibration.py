@@ -109,44 +109,6 @@ def every_mechanism(
             yield Calibration(each, {}, skipped=str(error))
 
 
-def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:
-    """Return calibrated mechanisms as a table, and reasons for skipping the others."""
-    calibrated = [row for row in rows if row.skipped is None]
-    columns = [
-        Column("mechanism"),
-        Column("parameters"),
-        Column("epsilon", str),
-        Column("risk", str),
-        Column("N_w", figures.share),
-        Column("worst loss, nats", str),
-        Column("seconds", "{:.1f}".format),
-        Column("guarantee"),
-    ]
-    title = (
-        f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "
-        f"space {recipe.space.name}"
-    )
-    cells = [
-        (
-            row.mechanism,
-            _settings(row),
-            _epsilon(row),
-            _risk(row),
-            row.n_w,
-            _loss(row),
-            row.seconds,
-            row.notion,
-        )
-        for row in calibrated
-    ]
-    return [
-        *([Table(columns, cells, title)] if calibrated else []),
-        *paragraphs(*map(_reason, rows)),
-        *paragraphs(*figures.legend("N_w"), kind="note"),
-        Paragraph(LIMITS, "note"),
-    ]
-
-
 def _settings(row: Calibration) -> str:
     """Write the parameters that are set; a table only as its length."""
     settings = [
@@ -191,3 +153,30 @@ def _risk(row: Calibration) -> str:
 def _loss(row: Calibration) -> str:
     loss = figures.bound(row.worst_loss)
     return f"{loss}, up to delta {row.delta:g}" if row.delta else loss
+
+
+_COLUMNS = (
+    Column("mechanism"),
+    Column("parameters", path=_settings),
+    Column("epsilon", str, path=_epsilon),
+    Column("risk", str, path=_risk),
+    Column("N_w", figures.share, path="n_w"),
+    Column("worst loss, nats", str, path=_loss),
+    Column("seconds", "{:.1f}".format),
+    Column("guarantee", path="notion"),
+)
+
+
+def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:
+    """Return calibrated mechanisms as a table, and reasons for skipping the others."""
+    calibrated = [row for row in rows if row.skipped is None]
+    title = (
+        f"Risk at most {target:.4g} of words as profile {recipe.name} replaces them, "
+        f"space {recipe.space.name}"
+    )
+    return [
+        *([Table.from_items(_COLUMNS, calibrated, title)] if calibrated else []),
+        *paragraphs(*map(_reason, rows)),
+        *paragraphs(*figures.legend("N_w"), kind="note"),
+        Paragraph(LIMITS, "note"),
+    ]

@@ -3,7 +3,8 @@
 A page is one file without scripts that loads nothing: a content security policy in it
 says so to the browser. All text is escaped by Jinja2. A chart is drawn 460 units wide
 and 284 high, with text of 13 and 14 units, and scales with the page: at 400 pixels its
-text is about 11 pixels high.
+text is about 11 pixels high. As a separate picture, for papers, colours and dashes are
+attributes: programs that turn SVG into PDF read no variables of a style sheet.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,6 +33,20 @@ LEFT, RIGHT, TOP, BOTTOM = 56, WIDE - 14, 32, HIGH - 44
 SERIES = 8
 _CHARACTER = 7.5  # of a text of 14 units, on average; only to keep texts inside
 _TICKS = 5
+# Of each series: no two differ by colour alone.
+_COLOURS = (
+    "#57606a",
+    "#0b62c4",
+    "#b35900",
+    "#1a7f37",
+    "#a11d87",
+    "#007a87",
+    "#8a5a44",
+    "#5b3fc4",
+)
+_DASHES = ("none", "none", "7 4", "2 4", "9 3 2 3", "4 2", "12 5", "1 3")
+assert len(_COLOURS) == len(_DASHES) == SERIES
+_LINE = 20  # height of a line of the legend
 # Below, floating point loses digits.
 _LEAST = 1e-300
 # Values nearer to each other than this share of their size count as one.
@@ -170,3 +186,51 @@ def _short(text: str) -> str:
 
 def _ticks(scale: Scale, axis: Axis) -> list[tuple[float, str]]:
     return [(round(scale.at(tick), 1), axis.show(tick)) for tick in scale.ticks]
+
+
+def picture(chart: Chart) -> str:
+    """Return a chart with its legend as SVG."""
+    placed = drawn(chart)
+    high = HIGH + 8 + _LINE * len(placed.lines)
+    parts = [
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE} {high}" '
+        'font-family="sans-serif" font-size="13" role="img">',
+        f"<title>{escape(chart.title)}</title>",
+        f'<rect width="{WIDE}" height="{high}" fill="white"/>',
+    ]
+    for y, shown in placed.up:
+        parts += [
+            f'<path d="M{LEFT} {y:g}H{RIGHT}" stroke="#d5dae0"/>',
+            _label(shown, LEFT - 6, y + 4.5, "end"),
+        ]
+    for x, shown in placed.across:
+        parts += [
+            f'<path d="M{x:g} {BOTTOM}v5" stroke="#57606a"/>',
+            _label(shown, x, BOTTOM + 19, "middle"),
+        ]
+    across, up = placed.labels
+    parts += [
+        f'<path d="M{LEFT} {BOTTOM}H{RIGHT}" stroke="#57606a"/>',
+        _label(across, (LEFT + RIGHT) / 2, HIGH - 6, "middle"),
+        _label(up, 0, 14, "start"),
+    ]
+    for row, curve in enumerate(placed.lines):
+        colour, y = _COLOURS[curve.number], HIGH + _LINE * (row + 0.5)
+        stroke = (
+            f'fill="none" stroke="{colour}" stroke-width="2.2" '
+            f'stroke-dasharray="{_DASHES[curve.number]}"'
+        )
+        parts.append(f'<polyline points="{curve.path}" {stroke}/>')
+        parts += [
+            f'<circle cx="{x:g}" cy="{up:g}" r="4" fill="{colour}"/>'
+            for x, up, _ in curve.marks
+        ]
+        parts += [
+            f'<path d="M{LEFT} {y:g}h32" {stroke}/>',
+            _label(curve.name, LEFT + 40, y + 4.5, "start"),
+        ]
+    return "\n".join([*parts, "</svg>", ""])
+
+
+def _label(text: str, x: float, y: float, anchor: str) -> str:
+    return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}">{escape(text)}</text>'

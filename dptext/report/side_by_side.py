@@ -7,8 +7,9 @@ nothing is claimed, and the reason stands there.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property, partial
 from typing import Literal
 
 from dptext.guarantees.claims import (
@@ -20,7 +21,7 @@ from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
 from dptext.report.advice import RunOutputs
 from dptext.report.answer_line import AnswerLine
-from dptext.report.attackers import AttackerFigures, Attackers
+from dptext.report.attackers import Attackers
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -56,7 +57,7 @@ _ANSWERS = {"fit for": "verdict", "before you send": "sending", "again": "again"
 _NO_EFFECT = ("name", "source", "about")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Side:
     """One of two exports."""
 
@@ -64,32 +65,55 @@ class Side:
     document: Document
     released: RunOutputs | None = None
 
-    @property
+    @cached_property
     def lines(self) -> dict[str, AnswerLine]:
         """Return the lines of its answer by their names."""
         return {each.name: each for each in answer.answer(self.document, self.released)}
 
+    @property
+    def known(self) -> Attackers | None:
+        """Return the attackers that its report knows; None for vectors."""
+        words = self.document.words
+        return None if words is None else answer.attackers_on(self.document, words)
+
+    @property
+    def settings(self) -> dict[str, str]:
+        """Return the settings with an effect on protection, as people read them."""
+        run = self.document.run
+        flat = {k: v for k, v in figures.flat(run.settings) if k not in _NO_EFFECT}
+        return {**flat, "lexicon": run.lexicon, "key": run.key}
+
+    def sentence(self, *names: str) -> str:
+        """Return the sentence of the first of these lines that its answer has."""
+        known = (self.lines[name].sentence for name in names if name in self.lines)
+        return next(known, _MISSING)
+
+
+_Judge = Callable[[Side, Side], tuple[_Better | None, str]]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class Aspect:
-    """A question, with the sentences of both exports and the one that protects more."""
-
-    name: str
-    a: str
-    b: str
-    #: None where it cannot be said.
-    better: _Better | None
-    #: Why it cannot be said.
-    reason: str = ""
-
-
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Pair:
+class Line:
     """A line of the answers on both exports, where neither is judged."""
 
     name: str
     a: str
     b: str
+
+    @property
+    def key(self) -> str:
+        """Return the name for machines."""
+        return self.name.replace(" ", "_")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Aspect(Line):
+    """A question, with the sentences of both exports and the one that protects more."""
+
+    #: None where it cannot be said.
+    better: _Better | None
+    #: Why it cannot be said.
+    reason: str = ""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -100,7 +124,7 @@ class Comparison:
     #: Settings that differ: name and both values, as people read them.
     settings: list[tuple[str, str, str]]
     #: Verdict and advice on each export.
-    answers: list[Pair]
+    answers: list[Line]
     #: Both are one file, byte by byte.
     is_one_file: bool = False
     aspects: list[Aspect] = field(default_factory=list)
@@ -151,13 +175,10 @@ class Comparison:
             "b": self.names[1],
             "verdict": self.verdict,
             "advice": self.advice,
-            "answers": {
-                each.name.replace(" ", "_"): {"a": each.a, "b": each.b}
-                for each in self.answers
-            },
+            "answers": {each.key: {"a": each.a, "b": each.b} for each in self.answers},
             "settings": {name: {"a": a, "b": b} for name, a, b in self.settings},
             "aspects": {
-                each.name.replace(" ", "_"): {
+                each.key: {
                     "a": each.a,
                     "b": each.b,
                     "stronger": each.better,
@@ -170,66 +191,32 @@ class Comparison:
 
 def compare(first: Side, second: Side) -> Comparison:
     """Compare two exports."""
-    settings = [
-        {
-            name: value
-            for name, value in figures.flat(each.document.run.settings)
-            if name not in _NO_EFFECT
-        }
-        | {"lexicon": each.document.run.lexicon, "key": each.document.run.key}
-        for each in (first, second)
-    ]
-    a, b = settings
-    names = sorted({*a, *b})
-    differ = [
-        (name, a.get(name, _MISSING), b.get(name, _MISSING))
-        for name in names
-        if a.get(name) != b.get(name)
-    ]
-    lines = first.lines, second.lines
-    answers = [
-        Pair(name=title, a=lines[0][name].sentence, b=lines[1][name].sentence)
-        for title, name in _ANSWERS.items()
-    ]
+    a, b = first.settings, second.settings
     outputs = first.document.output, second.document.output
     return Comparison(
         names=(first.name, second.name),
-        settings=differ,
-        answers=answers,
+        settings=[
+            (name, a.get(name, _MISSING), b.get(name, _MISSING))
+            for name in sorted({*a, *b})
+            if a.get(name) != b.get(name)
+        ],
+        answers=[
+            Line(name=title, a=first.sentence(name), b=second.sentence(name))
+            for title, name in _ANSWERS.items()
+        ],
         is_one_file=None not in outputs
         and len({each.sha256 for each in outputs if each is not None}) == 1,
-        aspects=_aspects(first, second),
+        aspects=[_aspect(first, second, *each) for each in _ASPECTS],
     )
 
 
-def _aspects(first: Side, second: Side) -> list[Aspect]:
-    """Compare protection, attackers and unchanged parts."""
-    lines = first.lines, second.lines
-    documents = first.document, second.document
-    aspects = []
-
-    def add(
-        name: str, shown: Sequence[str], judged: tuple[_Better | None, str]
-    ) -> None:
-        a, b = (
-            next((each[line].sentence for line in shown if line in each), _MISSING)
-            for each in lines
-        )
-        better, reason = judged
-        aspects.append(Aspect(name=name, a=a, b=b, better=better, reason=reason))
-
-    add("guarantee", ("words", "texts"), _of_guarantees(*documents))
-    add("people", ("people",), _of_people(*documents))
-    known = [
-        None if each.words is None else answer.attackers_on(each, each.words)
-        for each in documents
-    ]
-    add("attackers", ("attacker", "topic"), _of_attackers(*known, written=False))
-    add("same words", ("same word", "topic"), _of_attackers(*known, written=True))
-    add("original texts", ("original",), _of_originals(*documents))
-    columns = [_columns(each["unchanged"]) for each in lines]
-    add("unchanged parts", ("unchanged",), _of_unchanged(documents, columns))
-    return aspects
+def _aspect(
+    first: Side, second: Side, name: str, lines: Sequence[str], judge: _Judge
+) -> Aspect:
+    """Compare an aspect, told by the first of the lines that an answer has."""
+    better, reason = judge(first, second)
+    a, b = first.sentence(*lines), second.sentence(*lines)
+    return Aspect(name=name, a=a, b=b, better=better, reason=reason)
 
 
 def _smaller(a: float, b: float) -> _Better:
@@ -238,36 +225,35 @@ def _smaller(a: float, b: float) -> _Better:
     return "A" if a < b else "B"
 
 
-def _of_guarantees(first: Document, second: Document) -> tuple[_Better | None, str]:
+def _of_guarantees(first: Side, second: Side) -> tuple[_Better | None, str]:
     """Compare the bounds of one word, or of one text."""
-    one, other = first.guarantee, second.guarantee
+    one, other = first.document.guarantee, second.document.guarantee
     a, b = one.bound, other.bound
     none = [each.strength.word is Strength.NONE for each in (one, other)]
     if all(none):
         return "equal", ""
     if any(none):
         return ("B" if none[0] else "A"), ""
-    if is_of_texts(first) != is_of_texts(second):
+    if is_of_texts(first.document) != is_of_texts(second.document):
         return None, "one is a guarantee of words, the other of whole texts"
     if {*one.scope.unprotected} & _WORDS != {*other.scope.unprotected} & _WORDS:
         return None, "they replace different words"
     if a.level is not b.level:
         return None, "one epsilon is of a word, the other of a text"
-    if {a.notion, b.notion} == {Notion.LDP}:
-        return _smaller(a.epsilon, b.epsilon), ""
     same = (a.notion, a.metric, a.delta) == (b.notion, b.metric, b.delta)
-    if same:
+    if same or {a.notion, b.notion} == {Notion.LDP}:
         return _smaller(a.epsilon, b.epsilon), ""
     return None, "no epsilon of one compares with an epsilon of the other"
 
 
-def _of_people(first: Document, second: Document) -> tuple[_Better | None, str]:
+def _of_people(first: Side, second: Side) -> tuple[_Better | None, str]:
     """Compare the bounds of all texts of a person that a ledger records, or of one."""
-    bounds = [_bound_of_person(each) for each in (first, second)]
-    deltas = {each.guarantee.bound.delta for each in (first, second)}
+    documents = first.document, second.document
+    bounds = [_bound_of_person(each) for each in documents]
+    deltas = {each.guarantee.bound.delta for each in documents}
     if len(deltas) > 1 and max(bounds) < math.inf:
         return None, "they have different deltas"
-    limited = [each.run.recorded is not None for each in (first, second)]
+    limited = [each.run.recorded is not None for each in documents]
     if limited[0] != limited[1] and max(bounds) < math.inf:
         return None, "one limits all texts of a person, the other one text"
     return _smaller(bounds[0], bounds[1]), ""
@@ -291,15 +277,16 @@ def _bound_of_text(document: Document) -> float:
     return total if total <= MAX_MEANINGFUL_TEXT_LOSS else math.inf
 
 
-def _of_originals(first: Document, second: Document) -> tuple[_Better | None, str]:
+def _of_originals(first: Side, second: Side) -> tuple[_Better | None, str]:
     """Compare what someone with original texts finds, by the bounds of texts."""
-    return _smaller(_bound_of_text(first), _bound_of_text(second)), ""
+    return _smaller(*(_bound_of_text(each.document) for each in (first, second))), ""
 
 
 def _of_attackers(
-    a: Attackers | None, b: Attackers | None, *, written: bool
+    first: Side, second: Side, *, written: bool = False
 ) -> tuple[_Better | None, str]:
     """Compare measured findings in public texts of the same kinds."""
+    a, b = first.known, second.known
     if a is None or b is None:
         return None, "not measured for both"
     rows = [each.written if written else each.attackers for each in (a, b)]
@@ -309,44 +296,51 @@ def _of_attackers(
         return None, "measured at other settings, which protect more"
     if a.words != b.words:
         return None, "the figures are of different words"
-    shares = [_by_kind(each) for each in rows]
-    if shares[0].keys() != shares[1].keys():
+    one, two = ({row.kind or row.corpus: row.success for row in each} for each in rows)
+    if one.keys() != two.keys():
         return None, "measured on different texts"
-    sides = {_smaller(shares[0][kind], shares[1][kind]) for kind in shares[0]} - {
-        "equal"
-    }
+    sides = {_smaller(one[kind], two[kind]) for kind in one} - {"equal"}
     if len(sides) > 1:
         return None, "it depends on the kind of text"
     return (sides.pop() if sides else "equal"), ""
 
 
-def _by_kind(rows: Sequence[AttackerFigures]) -> dict[str, float]:
-    """Return the share of all words by kind of text."""
-    return {row.kind or row.corpus: row.success for row in rows}
+def _unchanged(side: Side) -> set[tuple[str, str]] | None:
+    """Return unchanged parts of texts, and unchanged columns; None if unknown."""
+    names, document = side.lines["unchanged"].figures["fields"], side.document
+    columns = names if isinstance(names, list | tuple) else None
+    if columns is None and document.run.layout.format != "text":
+        return None
+    parts = {("part", str(each)) for each in document.guarantee.scope.unprotected}
+    return parts | {("column", str(each)) for each in columns or ()}
 
 
-def _columns(line: AnswerLine) -> set[str] | None:
-    """Return the names of unchanged columns, None if they are unknown."""
-    fields = line.figures["fields"]
-    return {*map(str, fields)} if isinstance(fields, list | tuple) else None
-
-
-def _of_unchanged(
-    documents: tuple[Document, Document], columns: Sequence[set[str] | None]
-) -> tuple[_Better | None, str]:
+def _of_unchanged(first: Side, second: Side) -> tuple[_Better | None, str]:
     """Compare unchanged parts of texts, and unchanged columns, as sets."""
-    sets = []
-    for document, names in zip(documents, columns, strict=True):
-        if names is None and document.run.layout.format != "text":
-            return None, "the unchanged columns are not known"
-        parts = {("part", str(each)) for each in document.guarantee.scope.unprotected}
-        sets.append(parts | {("column", each) for each in names or ()})
-    a, b = sets
+    a, b = _unchanged(first), _unchanged(second)
+    if a is None or b is None:
+        return None, "the unchanged columns are not known"
     if a == b:
         return "equal", ""
     if a < b or b < a:
         return ("A" if a < b else "B"), ""
     return None, "each leaves something unchanged that the other replaces"
+
+
+# Name of each aspect, lines of the answers that tell it, and how it is judged.
+_ASPECTS: tuple[tuple[str, tuple[str, ...], _Judge], ...] = (
+    ("guarantee", ("words", "texts"), _of_guarantees),
+    ("people", ("people",), _of_people),
+    ("attackers", ("attacker", "topic"), _of_attackers),
+    ("same words", ("same word", "topic"), partial(_of_attackers, written=True)),
+    ("original texts", ("original",), _of_originals),
+    ("unchanged parts", ("unchanged",), _of_unchanged),
+)
+_SETTINGS = (
+    Column("setting", path=lambda row: Code(row[0])),
+    Column("A", path="1"),
+    Column("B", path="2"),
+)
 
 
 def view(compared: Comparison) -> Page:
@@ -362,12 +356,11 @@ def view(compared: Comparison) -> Page:
         stronger = each.better or f"cannot be said: {each.reason}"
         rows: Rows = [("A", each.a), ("B", each.b), ("stronger", stronger)]
         parts.append(Figures(rows, each.name.capitalize()))
-    settings = [(Code(name), a, b) for name, a, b in compared.settings]
-    if settings:
-        columns = [Column("setting"), Column("A"), Column("B")]
-        parts.append(Table(columns, settings, title="Settings that differ"))
-    else:
-        parts.append(Paragraph("The settings are the same."))
+    settings: Block = Paragraph("The settings are the same.")
+    if compared.settings:
+        title = "Settings that differ"
+        settings = Table.from_items(_SETTINGS, compared.settings, title)
+    parts.append(settings)
     a, b = map(figures.plain_name, compared.names)
     return Page(
         "Two exports side by side",

@@ -21,7 +21,7 @@ from dptext import lexicons, profile
 from dptext.cli import compare
 from dptext.evaluation import comparison, comparison_views
 from dptext.evaluation.comparison import Cell, CellRow, Sample
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings
 from dptext.report import html
 from tests.cli import running
 from tests.cli.running import WORDS, here

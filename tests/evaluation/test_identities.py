@@ -22,8 +22,7 @@ from dptext.evaluation.identities import (
     folded_words,
 )
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import evaluate
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings, evaluate
 from tests import small
 
 COMMON = frozenset({"the", "of", "may", "house", "called"})

@@ -13,8 +13,7 @@ from dptext import pipeline, profile
 from dptext.engine.tally import Tally
 from dptext.evaluation import classify, run
 from dptext.evaluation.rows import Pair
-from dptext.evaluation.run import PairMeter, evaluate
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings, PairMeter, evaluate
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.types import Record

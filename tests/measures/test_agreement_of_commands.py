@@ -14,8 +14,7 @@ from dptext import calibration, lexicons, profile
 from dptext.evaluation import comparison
 from dptext.evaluation.comparison import Cell, Sample
 from dptext.evaluation.rows import pairs
-from dptext.evaluation.run import PairMeter
-from dptext.evaluation.settings import EvaluationSettings
+from dptext.evaluation.run import EvaluationSettings, PairMeter
 from dptext.randomness import RunKey
 from dptext.run.selection import Selection
 from dptext.tokens.policy import Policy
