@@ -13,10 +13,9 @@ from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.figures import count
-from dptext.report.interface import COMMAND_LINE, Interface
 from dptext.report.protection import Basis, fitness, number_of_topics
 from dptext.run.files import SIDECAR
-from dptext.run.interface import option
+from dptext.run.interface import current, option
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -74,7 +73,6 @@ def sending(
     document: Document,
     released: RunOutputs,
     unchanged: Sequence[str] | None,
-    interface: Interface = COMMAND_LINE,
 ) -> AnswerLine:
     """Say what to ask and to do before the output leaves, and which files may.
 
@@ -102,15 +100,15 @@ def sending(
             sentence += f"Read {several}. "
         else:
             sentence += f"Read {several if records >= _ROWS else f'every {each}'}. "
-    elif not interface.is_python:
+    elif not current().is_python:
         sentence += "Run dptext check. "
-    files = _sent_files(document, released, interface)
+    files = _sent_files(document, released)
     return AnswerLine("sending", f"{sentence}Send only {files}")
 
 
-def _sent_files(document: Document, released: RunOutputs, interface: Interface) -> str:
+def _sent_files(document: Document, released: RunOutputs) -> str:
     """Name the files that may leave."""
-    if not released.outputs and is_in_memory(document) and interface.is_python:
+    if not released.outputs and is_in_memory(document) and current().is_python:
         if document.vectors is not None:
             return "the vectors."
         is_of_texts = document.run.layout.fields is None
@@ -133,13 +131,12 @@ def again(
     *,
     is_sent: bool = False,
     is_by_name: bool = False,
-    interface: Interface = COMMAND_LINE,
 ) -> AnswerLine:
     """Say whether a further release costs protection; draws that were sent may."""
     sentence = {
         "system": (
             "Do not release twice: a second version weakens protection; "
-            f"{interface.option('key-file')} makes reruns identical."
+            f"{option('key-file')} makes reruns identical."
         ),
         "key-file": (
             "The same input, settings and key give this output again, at no further "
@@ -152,14 +149,14 @@ def again(
     }[document.run.key]
     scope = document.guarantee.scope
     if document.run.key == "key-file" and scope.strategy is not Strategy.DATA_SET:
-        anew = _drawn_anew(document, is_by_name=is_by_name, interface=interface)
+        anew = _drawn_anew(document, is_by_name=is_by_name)
         sentence += f" {anew} Send only one version of each."
     if is_sent and document.run.key != "system":
         sentence += " The third party may answer otherwise."
     return AnswerLine("again", sentence, {"key": document.run.key})
 
 
-def _drawn_anew(document: Document, *, is_by_name: bool, interface: Interface) -> str:
+def _drawn_anew(document: Document, *, is_by_name: bool) -> str:
     """Name the records that further runs with the same key draw anew.
 
     Draws go by the texts of a record and by its id, else by its place.
@@ -178,13 +175,11 @@ def _drawn_anew(document: Document, *, is_by_name: bool, interface: Interface) -
         )
     by_id = ""
     if layout.fields is not None:
-        by_id = f"; with {interface.option('id')} only the first"
+        by_id = f"; with {option('id')} only the first"
     return f"{changed}{others} are drawn anew{by_id}."
 
 
-def report(
-    document: Document, released: RunOutputs, interface: Interface = COMMAND_LINE
-) -> AnswerLine:
+def report(document: Document, released: RunOutputs) -> AnswerLine:
     """Say where the full report is, or how to get one, and who signed it."""
     public, signed = released.public, released.signed
     figures: JsonObject = {
@@ -194,7 +189,7 @@ def report(
         "signed": None if signed == UNSIGNED else signed,
     }
     if not released.is_run:
-        return AnswerLine("report", _genuine(document, released, interface), figures)
+        return AnswerLine("report", _genuine(document, released), figures)
     parts = []
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
@@ -219,13 +214,13 @@ def report(
     return AnswerLine("report", "; ".join(parts), figures)
 
 
-def _genuine(document: Document, released: RunOutputs, interface: Interface) -> str:
+def _genuine(document: Document, released: RunOutputs) -> str:
     """Say whether a report that is shown again is genuine, and how to test it."""
     name = released.outputs[0] if released.outputs else None
     file = "FILE" if name is None else shlex.quote(name)
     if document.audience == "internal":
         owner = "Internal: for the owner alone"
-        if interface.is_python and name is not None:
+        if current().is_python and name is not None:
             return f"{owner}. dptext report {file} shows the public one."
         return f"{owner}; not signed."
     compared = f"dptext check {file} compares it with the file and its settings."

@@ -45,7 +45,6 @@ from dptext.report.figures import (
     third_party_sentence,
     whole,
 )
-from dptext.report.interface import COMMAND_LINE, PYTHON, Interface
 from dptext.report.protection import (
     Basis,
     changed_fields,
@@ -60,6 +59,7 @@ from dptext.report.protection import (
 )
 from dptext.report.sections import Private, WordSection, treatment
 from dptext.report.whole_texts import TopicFigures
+from dptext.run.interface import COMMAND_LINE, PYTHON, Interface, current, shown_in
 from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens.policy import Form, Policy
 from dptext.types import JsonObject
@@ -103,26 +103,26 @@ def answer(
     released = released or outputs_named(document)
     layout, unchanged = document.run.layout, _unchanged_fields(document, released)
     third_party = [*_third_party(document)]
-    return [
-        AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
-        *not_anonymous(promise),
-        _output(document, released),
-        _unchanged(document, released),
-        *changed_fields(layout.dropped, layout.pseudonyms),
-        *protection(promise, document),
-        for_whom(document),
-        *_attack_lines(document, interface),
-        *trade.stronger(document, interface),
-        *third_party,
-        advice.sending(document, released, unchanged, interface),
-        advice.again(
-            document,
-            is_sent=bool(third_party),
-            is_by_name=released.is_by_name,
-            interface=interface,
-        ),
-        advice.report(document, released, interface),
-    ]
+    with shown_in(interface):
+        return [
+            AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
+            *not_anonymous(promise),
+            _output(document, released),
+            _unchanged(document, released),
+            *changed_fields(layout.dropped, layout.pseudonyms),
+            *protection(promise, document),
+            for_whom(document),
+            *_attack_lines(document),
+            *trade.stronger(document),
+            *third_party,
+            advice.sending(document, released, unchanged),
+            advice.again(
+                document,
+                is_sent=bool(third_party),
+                is_by_name=released.is_by_name,
+            ),
+            advice.report(document, released),
+        ]
 
 
 def outputs_named(document: Document) -> RunOutputs:
@@ -140,7 +140,7 @@ def outputs_named(document: Document) -> RunOutputs:
     )
 
 
-def _attack_lines(document: Document, interface: Interface) -> Iterator[AnswerLine]:
+def _attack_lines(document: Document) -> Iterator[AnswerLine]:
     """Yield what attackers find, and how much is left for a purpose."""
     words, private = document.words, document.private
     if words is None:
@@ -156,7 +156,7 @@ def _attack_lines(document: Document, interface: Interface) -> Iterator[AnswerLi
                 "meaning", *whole_texts.kept_sentence(words.topics, changed)
             )
     else:
-        known = attackers_on(document, words, interface)
+        known = attackers_on(document, words)
         yield from attacks(known)
         if (delicate := delicate_sentence(known)) is not None:
             yield AnswerLine("delicate", *delicate, short="")
@@ -387,13 +387,11 @@ def _class_inside(policy: Policy | None, name: str) -> str:
     return CLASSES.get(name, name)
 
 
-def attackers_on(
-    document: Document, words: WordSection, interface: Interface = COMMAND_LINE
-) -> Attackers:
+def attackers_on(document: Document, words: WordSection) -> Attackers:
     """Return all that a report knows of attackers on its words."""
     counts = None if document.private is None else document.private.words
     measured_by = MEASURED_BY
-    if interface.is_python and advice.is_in_memory(document):
+    if current().is_python and advice.is_in_memory(document):
         measured_by = "dptext evaluate measures it on files"
     return Attackers(
         risk=words.risk,

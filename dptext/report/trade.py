@@ -20,7 +20,7 @@ from dptext.report.attackers import AttackerFigures, between
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
-from dptext.report.interface import COMMAND_LINE, Interface
+from dptext.run.interface import noun, option
 from dptext.types import Notion
 
 _KIND, _CLASSIFIER = "news", "tfidf"
@@ -59,12 +59,9 @@ def blocks(document: Document) -> list[Block]:
     return [chart, More((Paragraph(note, "note"),))]
 
 
-def stronger(
-    document: Document, interface: Interface = COMMAND_LINE
-) -> Iterator[AnswerLine]:
+def stronger(document: Document) -> Iterator[AnswerLine]:
     """Name a release of the same texts that protects more, with its figures."""
     promise, words = document.guarantee, document.words
-    option = interface.option
     topics = f"{option('topics')} protects whole texts"
     if document.run.key == "seed":
         sentence = (
@@ -74,22 +71,22 @@ def stronger(
     elif promise.bound.notion is Notion.NONE:
         sentence = f"{option('profile', 'balanced')} has a guarantee; {topics}."
     elif words is None:
-        sentence = f"A smaller {interface.name('epsilon')}."
+        sentence = f"A smaller {noun('epsilon')}."
     elif words.topics is not None:
         strong = option("profile", "topics-strong")
-        ledger = f"{option('ledger')} limits the total of a person"
-        if interface.is_python:
-            ledger = "a ledger (dptext sanitize) limits the total of a person"
-        sentence = f"A smaller {interface.name('epsilon')}, as of {strong}; {ledger}."
+        sentence = (
+            f"A smaller {noun('epsilon')}, as of {strong}; {noun('ledger')} limits the "
+            "total of a person."
+        )
     elif Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        smaller = _smaller_risk(document, interface)
+        smaller = _smaller_risk(document)
         sentence = f"{topics}; {smaller[0].lower()}{smaller[1:]} no common word."
     else:
-        sentence = f"{_smaller_risk(document, interface)}; {topics}."
+        sentence = f"{_smaller_risk(document)}; {topics}."
     yield AnswerLine("stronger", sentence)
 
 
-def _smaller_risk(document: Document, interface: Interface) -> str:
+def _smaller_risk(document: Document) -> str:
     """Name a risk of half or less that was measured, with the findings of attackers."""
     risk = _risk(document)
     if isinstance(risk, float):
@@ -97,12 +94,9 @@ def _smaller_risk(document: Document, interface: Interface) -> str:
             if rung <= risk / 2.0:
                 rows = AttackerFigures.from_measured(corpora)
                 recovered = between([each.success for each in rows])
-                return (
-                    f"{interface.option('risk', whole(rung))} (at least {recovered} "
-                    "recovered)"
-                )
+                return f"{option('risk', whole(rung))} (at least {recovered} recovered)"
     smaller = "epsilon" if risk is None else "risk"
-    return f"A smaller {interface.name(smaller)}"
+    return f"A smaller {noun(smaller)}"
 
 
 def _risk(document: Document) -> object:
