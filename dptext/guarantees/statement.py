@@ -231,6 +231,11 @@ class Statement:
         Wording, Meta(description="The guarantee in sentences, for people.")
     ]
 
+    @property
+    def leaves_words(self) -> bool:
+        """Tell whether words stay by design, which no ledger counts as a loss."""
+        return not claims.VISIBLE_WORDS.isdisjoint(self.scope.unprotected)
+
 
 def build(promise: Guarantee, terms: Terms) -> Statement:
     """Return the statement of a run with one mechanism and one budget."""

@@ -20,6 +20,7 @@ from msgspec import Meta, ValidationError
 
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
+from dptext.report.attackers import AttackerFigures
 from dptext.report.sections import (
     Output,
     Private,
@@ -89,6 +90,16 @@ class Document:
         """
         rows = () if self.words is None else self.words.written
         return max((row.success for row in rows), default=None)
+
+    @property
+    def attackers(self) -> tuple[AttackerFigures, ...]:
+        """Return the figures of attackers who read whole texts."""
+        return () if self.words is None else self.words.attackers
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Tell whether a program passed the texts, so that there is no file."""
+        return self.output is None and (self.private is None or not self.private.inputs)
 
     @property
     def policy(self) -> Policy | None:

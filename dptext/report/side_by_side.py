@@ -19,7 +19,6 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
 from dptext.report.advice import RunOutputs
-from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import AttackerFigures, Attackers
 from dptext.report.blocks import (
     Badge,
@@ -35,7 +34,8 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
-from dptext.report.protection import is_of_texts
+from dptext.report.lines import AnswerLine
+from dptext.report.units import attackers_on, unit_of
 from dptext.types import JsonObject, Notion
 
 _Better = Literal["A", "B", "equal"]
@@ -221,7 +221,7 @@ def _aspects(first: Side, second: Side) -> list[Aspect]:
     add("guarantee", ("words", "texts"), _of_guarantees(*documents))
     add("people", ("people",), _of_people(*documents))
     known = [
-        None if each.words is None else answer.attackers_on(each, each.words)
+        None if each.words is None else attackers_on(each, each.words)
         for each in documents
     ]
     add("attackers", ("attacker", "topic"), _of_attackers(*known, written=False))
@@ -247,7 +247,7 @@ def _of_guarantees(first: Document, second: Document) -> tuple[_Better | None, s
         return "equal", ""
     if any(none):
         return ("B" if none[0] else "A"), ""
-    if is_of_texts(first) != is_of_texts(second):
+    if unit_of(first).noun != unit_of(second).noun:
         return None, "one is a guarantee of words, the other of whole texts"
     if {*one.scope.unprotected} & _WORDS != {*other.scope.unprotected} & _WORDS:
         return None, "they replace different words"

@@ -1,4 +1,4 @@
-"""Releases of topics in reports: their figures and sentences.
+"""Releases of topics in reports: their figures, and what attackers find.
 
 Each text became one topic, drawn by a known law, so all figures are exact or bounds for
 whole texts, except those of the private texts themselves.
@@ -15,11 +15,10 @@ from dptext.guarantees.claims import picked_after, picked_share
 from dptext.guarantees.sentences import ORIGINALS, nearest_percent, percent
 from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Share
-from dptext.report.attackers import SEEDED
 from dptext.report.blocks import Block, Column, Paragraph, Table
-from dptext.report.figures import count, whole
+from dptext.report.figures import count
+from dptext.report.lines import say
 from dptext.run.interface import option
-from dptext.types import JsonObject
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -78,64 +77,11 @@ class TopicFigures:
         )
 
 
-def written_sentence(topics: TopicFigures) -> tuple[str, JsonObject]:
-    """Return sentence and figures on how often the nearest topic is written."""
-    if topics.together > 1:
-        sentence = (
-            f"{count(topics.together)} of {count(topics.topics)} topics for each text, "
-            f"the nearest among them in {nearest_percent(topics.nearest)} of texts."
-        )
-        return sentence, {"topics": topics.topics, "nearest": topics.nearest}
-    sentence = (
-        f"The nearest of {count(topics.topics)} topics in "
-        f"{nearest_percent(topics.nearest)} of texts: the topic is not hidden."
-    )
-    return sentence, {"topics": topics.topics, "nearest": topics.nearest}
-
-
-def original_sentence(
-    topics: TopicFigures, *, seeded: bool, shuffled: bool = False
-) -> tuple[str, JsonObject]:
-    """Return sentence and figures on attackers who hold originals."""
-    if seeded:
-        return SEEDED, {"picked": None, "picked_after": None, "picked_of_two": None}
-    sentence = (
-        f"Someone with {count(topics.originals)} originals picks the right one in at "
-        f"most {percent(topics.picked)} of cases, after the most telling output in at "
-        f"most {percent(topics.picked_after)}, and of only two in at most "
-        f"{percent(topics.picked_of_two)}. Unchanged fields"
-        f"{'' if shuffled else ', or the order,'} can give a row away."
-    )
-    figures: JsonObject = {
-        "originals": topics.originals,
-        "picked": topics.picked,
-        "picked_after": topics.picked_after,
-        "picked_of_two": topics.picked_of_two,
-    }
-    return sentence, figures
-
-
-def kept_sentence(
-    topics: TopicFigures | None, changed: object
-) -> tuple[str, JsonObject]:
-    """Return the share of texts with their nearest topic; changed: that of others."""
-    if topics is not None and topics.together > 1:
-        return "Shares of topics: dptext topics estimate.", {"nearest": None}
-    if not isinstance(changed, float):
-        return "There was no text (do not publish).", {
-            "nearest": None,
-            "private": True,
-        }
-    sentence = (
-        f"{whole(1.0 - changed)} of texts became their nearest topic (do not publish)."
-    )
-    return sentence, {"nearest": 1.0 - changed, "private": True}
-
-
 def blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
     """Return a table on attackers who hold originals."""
     if seeded:
-        return (Paragraph(f"Someone with original texts: {SEEDED}"),)
+        reason = say("not_measured.seed")
+        return (Paragraph(f"Someone with original texts: {reason}"),)
     held = f"one of {count(topics.originals)} originals"
     bound = Column("picks the right one in at most", percent, full=1.0)
     table = Table(
