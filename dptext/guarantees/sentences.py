@@ -42,10 +42,10 @@ def read_templates(path: Path) -> dict[str, Any]:
 
 def find_template(templates: Mapping[str, Any], name: str) -> str:
     """Return the template with a dotted name."""
-    found: Any = templates
+    template: Any = templates
     for key in name.split("."):
-        found = found[key]
-    return str(found)
+        template = template[key]
+    return str(template)
 
 
 TEMPLATES = read_templates(Path(__file__).with_name("sentences.toml"))

@@ -115,6 +115,7 @@ class Bound:
             )
         ),
     ]
+    # No row: the sentences and `loss` have it.
     worst_loss: Annotated[
         Nats | None,
         Meta(
@@ -159,12 +160,14 @@ class Scope:
             )
         ),
     ] = "none"
+    # No row: the sentence has it.
     adjacency: Annotated[
         tuple[str, ...],
         Meta(
             description="What two texts must have in common to be compared, in words."
         ),
     ] = ()
+    # No row: the sentence has it.
     covered: Annotated[
         tuple[str, ...],
         Meta(description="Classes of token that the mechanism replaces, in words."),
@@ -181,6 +184,7 @@ class Scope:
         tuple[str, ...],
         Meta(description="What must hold for the guarantee to be true, in words."),
     ] = ()
+    # No row: a condition has it.
     numerical_slack: Annotated[
         Nats | None,
         Meta(description="Nats that finite random bits may add; null: not bounded."),

@@ -314,12 +314,12 @@ def _same_word(known: Attackers) -> AnswerLine:
 
 def delicate_lines(known: Attackers) -> Iterator[AnswerLine]:
     """Yield the line on words of special categories, if measured."""
-    found, unchanged = (
+    recovered, unchanged = (
         _limits([each.special for each in rows if each.special is not None])
         for rows in (known.attackers, known.written)
     )
-    if found and not (known.seeded or known.other_language):
-        shown = {"found": found, "unchanged": unchanged}
+    if recovered and not (known.seeded or known.other_language):
+        shown = {"found": recovered, "unchanged": unchanged}
         yield line("delicate", "always", shown, known)
 
 
@@ -354,13 +354,13 @@ def _one_guess(known: Attackers) -> AnswerLine:
         return AnswerLine(
             "one guess", sentence, {"found": None, "without_output": None}
         )
-    found = {"found": risk.success, "without_output": risk.baseline}
+    alone = {"found": risk.success, "without_output": risk.baseline}
     formed = {
         "found": risk.success_with_form,
         "without_output": risk.baseline_with_form,
     }
     has_form = None not in formed.values()
-    shown, sampled = formed if has_form else found, risk.low is not None
+    shown, sampled = formed if has_form else alone, risk.low is not None
     return line("one guess", "always", shown, known, form=has_form, sampled=sampled)
 
 

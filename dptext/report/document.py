@@ -41,7 +41,9 @@ _NEXT = "name a report, or a file with its report beside it"
 class Document:
     """A privacy report, either of words or of vectors: the other section is null."""
 
+    # No row: programs tell files apart by it.
     report: Annotated[Literal["dptext"], Meta(description="Kind of file.")]
+    # No row: programs decide by it.
     version: Annotated[Literal[1], Meta(description="Version of this schema.")]
     audience: Annotated[
         Literal["internal", "public"],
@@ -64,6 +66,7 @@ class Document:
         Private | None,
         Meta(description="Functions of the private text; null in a public report."),
     ]
+    # No row: the page says who signed.
     signature: Annotated[
         Signature | None,
         Meta(

@@ -68,10 +68,10 @@ class _Writer(Formatter):
         name = str(key)
         return kwargs[name] if name in kwargs else getattr(args[0], name)
 
-    def find(self, name: str, source: object, given: Mapping[str, object]) -> object:
+    def find(self, name: str, source: object, values: Mapping[str, object]) -> object:
         """Return the value of a dotted name, None if a part of it is missing."""
         with contextlib.suppress(AttributeError):
-            return self.get_field(name, (source,), given)[0]
+            return self.get_field(name, (source,), values)[0]
         return None
 
     def format_field(self, value: Any, format_spec: str) -> str:
@@ -99,18 +99,18 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
 
     source: the object with the attributes that other blanks name.
     """
-    writer, given = _Writer(), {**_OPTIONS, **sentences.BLANKS, **blanks}
+    writer, values = _Writer(), {**_OPTIONS, **sentences.BLANKS, **blanks}
 
-    def part(found: re.Match[str]) -> str:
-        named = [(name, how or "") for _, name, how, _ in writer.parse(found[1])]
-        figures = [name for name, how in named if name and "|" not in how]
-        values = [writer.find(name, source, given) for name in figures]
-        if not figures:
-            return found[0]
-        return found[1] if all(map(_is_given, values)) else ""
+    def part(match: re.Match[str]) -> str:
+        parsed = [*writer.parse(match[1])]
+        names = [name for _, name, how, _ in parsed if name and "|" not in (how or "")]
+        has_all = all(_is_given(writer.find(name, source, values)) for name in names)
+        if names:
+            return match[1] if has_all else ""
+        return match[0]
 
     text = _PART.sub(part, sentences.find_template(templates(), name))
-    return writer.vformat(text, (source,), given)
+    return writer.vformat(text, (source,), values)
 
 
 def page_rows(name: str, source: object = None, /, **blanks: object) -> Rows:

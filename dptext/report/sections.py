@@ -60,7 +60,9 @@ _TREATED = (
 class Recorded:
     """The ledger that records an output."""
 
+    # No row: `dptext ledger` shows it.
     ledger: Annotated[_Hex, Meta(description="Id of the ledger.")]
+    # No row: `dptext ledger` shows it.
     entry: Annotated[
         _Hex | None,
         Meta(description="Entry of the output; null for a report of several outputs."),
@@ -125,6 +127,7 @@ class WordSection:
         str,
         Meta(description="Source of its word frequencies; empty in a public report."),
     ] = ""
+    # No row: risk_note says why in words.
     no_risk: Annotated[
         NoRisk | None, Meta(description="Why there is no risk; null if there is one.")
     ] = None
@@ -171,10 +174,12 @@ class WordSection:
             )
         ),
     ] = None
+    # No row: settings name the files.
     decoder_files: Annotated[
         dict[str, str],
         Meta(description="Digests of the files of the decoder, by setting."),
     ] = field(default_factory=dict)
+    # No row: settings name the files.
     list_files: Annotated[
         dict[str, str], Meta(description="Digests of the files of lists, by path.")
     ] = field(default_factory=dict)
@@ -482,6 +487,7 @@ class Output:
         tuple[str, ...] | None,
         Meta(description="Columns of a file of vectors; null for words."),
     ] = None
+    # No row: `dptext check` compares it with the file.
     rows: Annotated[
         Count | None, Meta(description="Rows of a file of vectors; null for words.")
     ] = None

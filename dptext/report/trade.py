@@ -66,8 +66,8 @@ def smaller_risk(document: Document, *, first: bool) -> str:
     for rung, corpora in reversed(_ladder(document.attackers, risk)):
         if isinstance(risk, float) and rung <= risk / 2.0:
             rows = AttackerFigures.from_measured(corpora)
-            found = [each.success for each in rows]
-            return say("stronger.measured", risk=rung, found=found)
+            shares = [each.success for each in rows]
+            return say("stronger.measured", risk=rung, shares=shares)
     name = "epsilon" if risk is None else "risk"
     return say("stronger.smaller", first=first, name=name)
 

@@ -209,12 +209,12 @@ class Words(Unit):
             parts.append(say("meaning.kept", promise, kept=kept))
         elif isinstance(near, float):
             parts.append(say("meaning.similarity", similarity=near))
-        said = ", ".join(parts) or say("meaning.nothing")
+        sentence = ", ".join(parts) or say("meaning.nothing")
         if self.counted.describes == "rewritten texts":
-            said = say("not_measured.rewritten")
+            sentence = say("not_measured.rewritten")
         figures = {"changed": changed, "meaning": meaning, "private": True}
         figures["similarity"] = near
-        return line("meaning", "always", figures, said=said)
+        return line("meaning", "always", figures, sentence=sentence)
 
 
 @dataclass(frozen=True, slots=True)
@@ -356,13 +356,13 @@ def vector_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
         yield AnswerLine("attacker", say("not_measured.seed"), {"found": None})
         return
     ruler, errors = measures.ruler, measures.distortion
-    found = {
+    figures = {
         "found": max(ruler.nearest, ruler.best or 0.0),
         "nearest": ruler.nearest,
         "without_output": ruler.baseline,
         "choices": ruler.choices,
     }
-    yield line("attacker", "vectors", found, of=ruler.of)
+    yield line("attacker", "vectors", figures, of=ruler.of)
     names = ("distance", "distance_error", "corrected_error")
     yield line("distances", "always", {name: getattr(errors, name) for name in names})
 
