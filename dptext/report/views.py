@@ -147,9 +147,9 @@ def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
         name, rows = "one text differs", [("any two texts", loss.farthest)]
     elif bound.notion is Notion.METRIC:
         rows = [
-            ("half of the words, nearest other word", loss.nearest),
-            ("half of all pairs of words, about", loss.median),
-            ("farthest pair of words", loss.farthest),
+            ("median distance to the nearest other word", loss.nearest),
+            ("median distance between words, about", loss.median),
+            ("largest distance between words", loss.farthest),
         ]
         largest = loss.farthest if math.isfinite(loss.farthest) else None
     columns = [
