@@ -17,7 +17,7 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, figures, protection, views, whole_texts
+from dptext.report import answer, figures, protection, views
 from dptext.report.attackers import AttackerFigures, Attackers, attack_lines
 from dptext.report.blocks import (
     Badge,
@@ -34,8 +34,8 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.lines import say
+from dptext.report.sections import TopicFigures
 from dptext.report.units import Topics, Words, topic_lines
-from dptext.report.whole_texts import TopicFigures
 from dptext.run.interface import option
 from dptext.types import Record
 
@@ -289,7 +289,7 @@ def view(result: Plan) -> Page:
     ]
     if result.topics is not None:
         measured = [
-            *whole_texts.blocks(result.topics, seeded=False),
+            *views.topic_blocks(result.topics, seeded=False),
             Paragraph(say("not_measured.language_model"), "note"),
         ]
     return Page(

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
-from dptext.guarantees.claims import SubjectLimit
+from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
+from dptext.guarantees.sentences import ORIGINALS
+from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import (
     Deniability,
@@ -22,7 +24,6 @@ from dptext.measures.public import (
 from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
-from dptext.report.whole_texts import TopicFigures
 from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
@@ -101,6 +102,57 @@ class Run:
         Recorded | None,
         Meta(description="The ledger that records the run; null without one."),
     ] = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopicFigures:
+    """Success of attackers who hold originals, if whole texts become topics."""
+
+    topics: Annotated[Count, Meta(description="Number of topics.")]
+    nearest: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Probability that the topic nearest to a text is written, exact."
+            )
+        ),
+    ]
+    originals: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of equally likely originals, alike in all unchanged fields, "
+                "that the attacker holds."
+            )
+        ),
+    ]
+    picked: Annotated[
+        Share, Meta(description="Upper limit of picking the right one, on average.")
+    ]
+    picked_after: Annotated[
+        Share, Meta(description="The same after any single output.")
+    ]
+    picked_of_two: Annotated[Share, Meta(description="The same for two originals.")]
+    together: Annotated[
+        Count, Meta(description="Number of topics written for a text, as a set.")
+    ] = 1
+
+    @classmethod
+    def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
+        """Return the figures of a pipeline of topics, None for one of words."""
+        terms = topic_terms(pipeline.mechanism, pipeline.budget.description)
+        if terms is None:
+            return None
+        epsilon = pipeline.budget.description.high
+        return cls(
+            topics=terms.size,
+            nearest=terms.nearest,
+            originals=ORIGINALS,
+            picked=picked_share(epsilon, ORIGINALS, terms),
+            picked_after=picked_after(epsilon, ORIGINALS),
+            picked_of_two=picked_after(epsilon, 2),
+            together=terms.together,
+        )
 
 
 @dataclass(frozen=True, slots=True)

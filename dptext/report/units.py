@@ -26,12 +26,12 @@ from dptext.report.figures import CLASSES, count, plain_name
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.sections import (
     Private,
+    TopicFigures,
     VectorSection,
     WordCounts,
     WordSection,
     treatment,
 )
-from dptext.report.whole_texts import TopicFigures
 from dptext.run.interface import current
 from dptext.tokens import kinds
 from dptext.tokens.policy import Form, Policy

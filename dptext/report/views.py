@@ -18,7 +18,7 @@ from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, protection, trade, whole_texts
+from dptext.report import answer, figures, protection, trade
 from dptext.report.advice import RunOutputs
 from dptext.report.attackers import (
     AttackerFigures,
@@ -49,7 +49,7 @@ from dptext.report.figures import (
     with_chance,
 )
 from dptext.report.lines import page_rows, say
-from dptext.report.sections import Private, WordCounts
+from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
 from dptext.run.files import SIDECAR
 from dptext.signatures import UNSIGNED
@@ -190,8 +190,31 @@ def _topics(unit: Topics) -> Iterator[Section]:
     """Yield measures of released topics, by public data alone."""
     seeded = unit.document.run.key == "seed"
     none = Paragraph(say("not_measured.language_model"), "note")
-    shown = whole_texts.blocks(unit.topics, seeded=seeded)
+    shown = topic_blocks(unit.topics, seeded=seeded)
     yield Section("What attackers find", (*shown, none))
+
+
+def topic_blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
+    """Return a table on attackers who hold originals."""
+    if seeded:
+        reason = say("not_measured.seed")
+        return (Paragraph(f"Someone with original texts: {reason}"),)
+    held = f"one of {count(topics.originals)} originals"
+    bound = Column("picks the right one in at most", sentences.percent, full=1.0)
+    table = Table(
+        [
+            Column("someone who holds"),
+            bound,
+            Column("without output", sentences.percent),
+        ],
+        [
+            (f"{held}, on average", topics.picked, 1.0 / topics.originals),
+            (f"{held}, after any one output", topics.picked_after, None),
+            ("one of two originals", topics.picked_of_two, 0.5),
+        ],
+        title="Someone with original texts",
+    )
+    return (table, Paragraph(say("page.originals", topics), "note"))
 
 
 def attackers(known: Attackers) -> Iterator[Block]:
