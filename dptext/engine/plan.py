@@ -263,7 +263,7 @@ def view(result: Plan) -> Page:
             "measures "
             "it on public texts"
         ),
-        common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
+        common=result.guarantee.copies_common,
         leaves_words=result.guarantee.leaves_words,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",

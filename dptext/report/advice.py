@@ -9,7 +9,6 @@ from pathlib import Path
 
 import msgspec
 
-from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
@@ -67,10 +66,9 @@ def sending(
         return line("sending", "bad")
     unit, layout, private = unit_of(document), document.run.layout, document.private
     has_columns = unchanged is None or len(unchanged) > 0
-    unprotected = document.guarantee.scope.unprotected
     is_asked = {
         "columns": has_columns and layout.fields is not None,
-        "common": Unprotected.COMMON_WORDS in unprotected,
+        "common": document.guarantee.copies_common,
         "pseudonyms": layout.pseudonyms,
         **dict.fromkeys(unit.asked, True),
     }

@@ -15,7 +15,6 @@ from dptext.guarantees.claims import (
     Loss,
     Strength,
     SubjectLimit,
-    Unprotected,
     first_beyond,
     format_up,
     judge,
@@ -87,10 +86,9 @@ def _unfit(basis: Basis) -> str:
     """Return the key of the reason not to hand a release on; "" without one."""
     strength = basis.promise.strength.word
     # Where all words are drawn, unchanged texts are the noise that protects others.
-    is_common = Unprotected.COMMON_WORDS in basis.promise.scope.unprotected
     reasons = {
         "copies": basis.unchanged == 1.0,
-        "half": is_common and basis.unchanged >= _MOST,
+        "half": basis.promise.copies_common and basis.unchanged >= _MOST,
         "seed": basis.key == "seed",
         "none": strength is Strength.NONE,
         "not_meaningful": strength is Strength.NOT_MEANINGFUL,
@@ -104,7 +102,7 @@ def _most_open_use(basis: Basis) -> str:
     promise, limits = basis.promise, basis.limits
     protects_texts = _is_within(promise.bound.text_loss.total)
     is_whole = not promise.leaves_words
-    if Unprotected.COMMON_WORDS in promise.scope.unprotected:
+    if promise.copies_common:
         return "contract"
     if basis.use == Topics.use:
         return basis.use if protects_texts else "partner"
@@ -115,7 +113,7 @@ def _most_open_use(basis: Basis) -> str:
 
 def not_anonymous(promise: Statement) -> Iterator[AnswerLine]:
     """Warn first that unchanged common words can identify people."""
-    if Unprotected.COMMON_WORDS in promise.scope.unprotected:
+    if promise.copies_common:
         yield line("anonymous", "always", {"anonymous": False})
 
 

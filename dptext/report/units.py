@@ -77,7 +77,16 @@ class Unit:
     @property
     def replaced(self) -> str:
         """Name all that settings replace, for a report without counts."""
-        return _replaced_by_settings(self.document.policy)
+        policy, names = self.document.policy, ["word"]
+        if policy is not None:
+            others = {
+                "name": policy.classes,
+                "number": policy.number in ("perturb", "digits"),
+                "form_too": policy.forms,
+            }
+            names += [name for name, holds in others.items() if holds]
+        parts = [say(f"piece.{name}", pieces=2) for name in names]
+        return ", ".join(parts) if "form_too" in names else series(tuple(parts))
 
     def output(self, where: str) -> AnswerLine:
         """Return the line that counts the private texts and names the outputs."""
@@ -121,8 +130,9 @@ class Unit:
             return line("stronger", "seed")
         if promise.bound.notion is Notion.NONE:
             return line("stronger", "none")
-        common = Unprotected.COMMON_WORDS in promise.scope.unprotected
-        key = "common" if common and self.key == "words" else self.key
+        key, common = self.key, promise.copies_common
+        if common and key == "words":
+            key = "common"
         smaller = trade.smaller_risk(document, first=not common)
         return line("stronger", key, None, smaller=smaller)
 
@@ -309,7 +319,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         seeded=document.run.key == "seed",
         other_language=counts is not None and counts.other_language,
         rewritten=counts is not None and counts.describes == "rewritten texts",
-        common=Unprotected.COMMON_WORDS in promise.scope.unprotected,
+        common=promise.copies_common,
         leaves_words=promise.leaves_words,
         classes=Unprotected.CLASSES in promise.scope.unprotected,
         decoded=promise.scope.decoder != "none",
@@ -365,19 +375,6 @@ def vector_lines(measures: VectorMeasures | None) -> Iterator[AnswerLine]:
     yield line("attacker", "vectors", figures, of=ruler.of)
     names = ("distance", "distance_error", "corrected_error")
     yield line("distances", "always", {name: getattr(errors, name) for name in names})
-
-
-def _replaced_by_settings(policy: Policy | None) -> str:
-    """Name all that settings replace, for a report without counts."""
-    names = ["word"]
-    if policy is not None and policy.classes:
-        names.append("name")
-    if policy is not None and policy.number in ("perturb", "digits"):
-        names.append("number")
-    if policy is not None and policy.forms:
-        names.append("form_too")
-    parts = [say(f"piece.{name}", pieces=2) for name in names]
-    return ", ".join(parts) if "form_too" in names else series(tuple(parts))
 
 
 def _class_inside(policy: Policy | None, name: str) -> str:
