@@ -25,10 +25,11 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 
 from benchmarks.private_rows import read_rows
-from dptext import lexicons, open_pipeline
+from dptext import open_pipeline
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Candidates, Channel
 from dptext.attackers.reader import SameKindAttacker
+from dptext.lexicons import word_classes
 from dptext.measures import context_risk
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -57,7 +58,7 @@ class AnyWord(Channel):
         """Return the likeliest inputs of every output, all drawn ones writable."""
         table = super().candidates(epsilon, count, inputs)
         drawn = np.arange(len(self.prior) + 1) < len(table.rows)
-        drawn &= ~lexicons.vulgar_rows(self.lexicon)
+        drawn &= ~word_classes.vulgar_rows(self.lexicon)
         writable = drawn[table.rows] & np.isfinite(table.log_probs)
         return table._replace(writable=writable)
 

@@ -25,8 +25,8 @@ from sklearn.preprocessing import StandardScaler
 
 from benchmarks.private_rows import read_rows
 from dptext import cache
-from dptext.measures import text_vectors
-from dptext.measures.text_vectors import TextVectors
+from dptext.measures import vector_figures
+from dptext.measures.vector_figures import TextVectors
 from dptext.randomness import RunKey
 from dptext.types import Record
 from dptext.vectors import release, statement
@@ -43,7 +43,7 @@ MECHANISMS = (
 LOSSES = (8.0, 20.0)
 # privunit keeps something at each of these.
 LOSSES_OF_DIRECTIONS = (2.0, 4.0, 6.0, 8.0, 12.0, 20.0)
-FILE = cache.shipped_file().with_name(text_vectors.TEXT_VECTORS_FILE)
+FILE = cache.shipped_file().with_name(vector_figures.TEXT_VECTORS_FILE)
 _TRAINED, _TESTED, _BATCH = "agnews_train19k", "agnews_test5600", 500
 Wide = NDArray[np.float64]
 
@@ -125,7 +125,7 @@ def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
                         accuracy(plain[0], labels, noisy[1], answers),
                     )
                 row = TextVectors(
-                    settings=text_vectors.key(
+                    settings=vector_figures.text_vectors_key(
                         ready.settings.plain(), ready.base_digest
                     ),
                     loss=loss,

@@ -47,8 +47,8 @@ from dptext.run.interface import PYTHON, TABLE, shown_in
 from dptext.run.selection import Selection
 from dptext.run.work import LedgerUse, Work
 from dptext.types import Record
-from dptext.vectors import documents as vector_documents
 from dptext.vectors import release
+from dptext.vectors import run as vector_run
 from dptext.vectors.release import VectorRelease
 
 Overrides = Mapping[str, object] | None
@@ -411,7 +411,7 @@ class Vectors:
     def report(self) -> Report:
         """Build the public report, which depends on no text."""
         layout = Layout.from_selection(Selection(), {"text"})
-        return vector_documents.stated(self.release, self.key, layout)
+        return vector_run.stated(self.release, self.key, layout)
 
 
 def embed(

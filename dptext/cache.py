@@ -226,7 +226,6 @@ def _header(key: str, content: bytes) -> bytes:
 
 
 def _keep(path: Path, key: str, content: bytes) -> None:
-    """Write an entry."""
     _write(path, lambda file: file.write(_header(key, content) + b"\n" + content))
 
 

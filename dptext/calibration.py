@@ -13,7 +13,7 @@ from dptext import pipeline, profile, progress, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
-from dptext.measures import bayes_risk, calibrate, ladders
+from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, Mechanism
 from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
@@ -58,7 +58,7 @@ def solve(recipe: Profile, lexicon: Lexicon) -> tuple[Profile, Mechanism | None]
 def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) -> float:
     """Turn a limit on attackers of whole texts into a risk of one word."""
     assert params.attacker_risk is not None
-    risk = ladders.risk_for(recipe.settings(), lexicon, params.attacker_risk)
+    risk = calibrate.risk_for(recipe.settings(), lexicon, params.attacker_risk)
     progress.say(f"attacker-risk {params.attacker_risk:.3g} is met at risk {risk:.3g}")
     return risk
 

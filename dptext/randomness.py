@@ -177,8 +177,6 @@ class _Encryptor(Protocol):
 
 
 class _BlockCipher(Protocol):
-    """A block cipher with its key."""
-
     def encryptor(self) -> _Encryptor: ...
 
 

@@ -182,13 +182,10 @@ def describe_signer(key: Key | None) -> str:
 
 
 class _Signed(msgspec.Struct):
-    """The part of a report with its signature."""
-
     signature: Signature
 
 
 def _signature(report: bytes) -> Signature | None:
-    """Return the signature of a report, None without one."""
     try:
         return msgspec.json.decode(report, type=_Signed).signature
     except (msgspec.MsgspecError, ValueError, RecursionError):

@@ -1,5 +1,6 @@
 """What flows through the pipeline: frozen, slotted data.
 
+Components of other packages import it from here (docs/extending.md).
 Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k listed.
 """
 

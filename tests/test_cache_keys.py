@@ -25,7 +25,7 @@ from dptext.attackers.ngrams import Ngrams
 from dptext.budgets import uniform
 from dptext.exponential import losses
 from dptext.lexicons import importing
-from dptext.measures import bayes_risk, calibrate, context_risk, ladders, sampled_risk
+from dptext.measures import bayes_risk, calibrate, context_risk, sampled_risk
 from dptext.mechanisms import Aim, custext, diffractor, rank
 from dptext.settings import convert
 from dptext.spaces import Space
@@ -404,7 +404,7 @@ def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) 
     other = pipeline.build(profile.parse({**recipe, **settings}, "test"), lexicon)
     assert context_risk.key_of(usual) != context_risk.key_of(other)
     keys = [
-        ladders.ladder_key(each.profile.settings(), each.lexicon)
+        calibrate.ladder_key(each.profile.settings(), each.lexicon)
         for each in (usual, other)
     ]
     assert (keys[0] == keys[1]) == ("budget" in over)
@@ -424,14 +424,13 @@ MADE_IN = {
     "attackers/ngrams.py": ("gains",),
     "attackers/channel.py": ("candidates",),
     "measures/bayes_risk.py": ("exact risk",),
-    "measures/calibrate.py": ("calibration",),
-    "measures/ladders.py": ("figures of attackers",),
+    "measures/calibrate.py": ("calibration", "figures of attackers"),
     "measures/sampled_risk.py": ("wins",),
     # That of written words adds the decoder: tests/measures/test_in_context.py.
     "measures/context_risk.py": ("figures of attackers", "written words"),
     # tests/measures/test_text_vectors.py: settings that no benchmark measured have
     # no figures.
-    "measures/text_vectors.py": ("text vectors",),
+    "measures/vector_figures.py": ("text vectors",),
     "lexicons/importing.py": ("imported lexicon",),
     # tests/vectors: the digest of the model, and that of the texts.
     "vectors/release.py": ("sentences",),

@@ -14,8 +14,9 @@ import numpy as np
 import pytest
 
 import dptext
+from dptext import ledger as totals
 from dptext.engine.release_audit import binary_rank
-from dptext.ledger import keys, open_ledger, totals
+from dptext.ledger import keys, open_ledger
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record
 from tests.ledger.charges import begun
@@ -129,13 +130,13 @@ KNOWN = {
     ("attackers/ngrams.py", "os.urandom(4 * _ROWS_CHECKED)"): "rows to look at",
     ("randomness.py", "digest_size=32"): "256 bits: secrets",
     ("randomness.py", "digest_size=16"): "128 bits: a nonce",
-    ("engine/manifest.py", "digest_size=32"): "256 bits: a secret",
+    ("engine/earlier.py", "digest_size=32"): "256 bits: a secret",
     ("evaluation/comparison.py", "secrets.randbits(31)"): "a seed that is shown",
-    ("engine/repeats.py", "os.urandom(32)"): "256 bits: the key of a run's records",
-    ("engine/repeats.py", "digest_size=16"): "128 bits: records of a run",
+    ("engine/tally.py", "os.urandom(32)"): "256 bits: the key of a run's records",
+    ("engine/tally.py", "digest_size=16"): "128 bits: records of a run",
     ("pseudonyms.py", "digest_size=32"): "256 bits: a secret",
     ("lexicons/public_rows.py", "digest_size=_ROW_BYTES"): "48 bits: public texts",
-    ("vectors/job.py", "digest_size=16"): "128 bits: subjects of a run",
+    ("vectors/run.py", "digest_size=16"): "128 bits: subjects of a run",
     ("evaluation/attackers.py", "digest_size=8"): "64 bits: texts of a public file",
     (
         "ledger/keys.py",

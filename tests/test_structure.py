@@ -29,7 +29,7 @@ COMPONENTS = "dptext."
 LAYERS = (
     "types errors _version _built",
     "streams randomness registry failures cache models progress noise ledger settings "
-    "pseudonyms server_use shared_draws signatures overrides run",
+    "pseudonyms shared_draws signatures overrides run arrays",
     "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder tokens.codes tokens.number_words tokens.addresses "
@@ -40,7 +40,7 @@ LAYERS = (
     "profile pipeline calibration vectors engine.tally",
     # Reports as data and as pages, with figures of a whole pipeline.
     "report measures.public measures.context_risk",
-    "engine vectors.job vectors.documents vectors.request",
+    "engine vectors.run",
     "checking",
     "evaluation api calls frames integrations spark",
     "cli __main__",

@@ -37,7 +37,7 @@ from dptext.attackers.reader import SameKindAttacker
 from dptext.attackers.training import KindCounts
 from dptext.budgets import uniform
 from dptext.evaluation.classify import learn, make_classifier
-from dptext.measures import context_risk, ladders
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import (
     ClassifierFigures,
     ContextAttack,
@@ -197,7 +197,7 @@ def _batches(texts: Sequence[T], size: int) -> Iterator[Sequence[T]]:
 class Figures:
     """The file of figures; cells that are not measured keep theirs.
 
-    dptext.measures.ladders looks the parts up.
+    dptext.measures.calibrate looks the parts up.
     """
 
     def __init__(self, path: Path, *, fresh: bool) -> None:
@@ -206,9 +206,9 @@ class Figures:
 
     def rung(self, recipe: Profile, pipeline: Pipeline, risk: float) -> None:
         """Note that settings were measured at a risk."""
-        ladder = ladders.ladder_key(recipe.settings(), pipeline.lexicon)
+        ladder = calibrate.ladder_key(recipe.settings(), pipeline.lexicon)
         epsilon = pipeline.budget.description.high
-        rung = ladders.Rung(
+        rung = calibrate.Rung(
             epsilon, context_risk.key_of(pipeline), context_risk.written_key(pipeline)
         )
         by_settings = self._parts.setdefault("ladders", {})
@@ -263,7 +263,7 @@ def main() -> None:
     parser.add_argument("--texts", type=int, default=100, help="those sent to a server")
     asked = parser.parse_args()
     fresh = not (asked.profile or asked.risk or asked.kind or asked.endpoint)
-    figures = Figures(ladders.shipped_attackers(), fresh=fresh)
+    figures = Figures(calibrate.shipped_attackers(), fresh=fresh)
     for name in asked.profile or _SHIPPED:
         for risk in asked.risk or _SHIPPED[name] or (None,):
             over = {} if risk is None else {"budget": {"risk": risk}}

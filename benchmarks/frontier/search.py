@@ -20,6 +20,7 @@ from benchmarks.frontier.setup import (
     build,
 )
 from benchmarks.private_rows import read_rows
+from dptext.arrays import Likeliest
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Candidates, Channel
 from dptext.attackers.contexts import Kind
@@ -28,7 +29,6 @@ from dptext.errors import DptextError
 from dptext.exponential import losses
 from dptext.measures import bayes_risk, context_risk, public
 from dptext.measures.context_risk import Success
-from dptext.mechanisms import Likeliest
 from dptext.mechanisms.santext import SanText
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey

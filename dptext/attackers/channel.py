@@ -19,9 +19,9 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from dptext import cache, lexicons
+from dptext import cache
 from dptext.errors import UsageError
-from dptext.lexicons import closed_classes, stand_ins, word_classes
+from dptext.lexicons import word_classes
 from dptext.mechanisms import Mechanism
 from dptext.run.interface import option
 from dptext.tokens import grammar, kinds, language_data
@@ -77,7 +77,7 @@ class Candidates(NamedTuple):
     log_probs: Floats
     #: (O, c), inputs that may be written for y: words that may be drawn and are not
     #: vulgar. A delicate word (dptext.lexicons.word_classes) or a word of a closed
-    #: class (dptext.lexicons.closed_classes) may only be written for itself; for a y of
+    #: class (dptext.lexicons.word_classes) may only be written for itself; for a y of
     #: a closed class, only y.
     writable: Mask
 
@@ -123,7 +123,7 @@ class Channel:
     @property
     def neutral(self) -> Ids:
         """Return for each row that of a neutral word if it is a word of news: (V,)."""
-        return stand_ins.for_news(self.lexicon)
+        return word_classes.neutral_for_news(self.lexicon)
 
     @property
     def common(self) -> Mask:
@@ -248,17 +248,16 @@ class Channel:
         return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
 
     def _writable(self, rows: Ids, possible: Mask) -> Mask:
-        """Tell which inputs may be written for each output (`Candidates.writable`)."""
         drawn = np.zeros(len(self.prior) + 1, bool)
         drawn[: len(rows)] = possible[:, 0]
-        drawn &= ~lexicons.vulgar_rows(self.lexicon)
+        drawn &= ~word_classes.vulgar_rows(self.lexicon)
         # Elsewhere a delicate word would show everybody a guess that a model infers
         # from the words around it.
         delicate = word_classes.classes_of_lexicon(self.lexicon).delicate
         delicate = np.append(delicate, False)
         itself = rows == np.arange(len(rows))[:, None]
         writable: Mask = drawn[rows] & possible & (itself | ~delicate[rows])
-        closed = np.append(closed_classes.written_as_drawn(self.lexicon), False)
+        closed = np.append(word_classes.written_as_drawn(self.lexicon), False)
         if self.policy.common:
             # No replaced word is one of these: if one was drawn, that is chance.
             never = self._never_replaced

@@ -212,7 +212,6 @@ class _Lines:
         self._mask = np.empty((0, 0), bool)
 
     def read(self, searches: Sequence[Search[T]]) -> list[T]:
-        """Return the result of each search."""
         texts = [_Text(search) for search in searches]
         self._mask = np.empty((len(texts), 0), bool)
         waiting = texts

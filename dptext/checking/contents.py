@@ -205,7 +205,7 @@ class StopAtIdentifying:
             read(module, stream, selection, contents)
         self._stop(contents, name)
 
-    def look_at_vectors(self, job: Job, output: OutputFile) -> None:
+    def look_at_vectors(self, job: Job, written: Written, output: OutputFile) -> None:
         """Look at the ids beside complete vectors. Raises StoppedError."""
         name, field = job.output or "", job.selection.id_field
         if field is None or columns.suffix(name) == ".npy":  # vectors alone

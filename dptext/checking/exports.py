@@ -25,7 +25,7 @@ import msgspec
 
 from dptext import formats, streams
 from dptext.checking.policy import ExportPolicy
-from dptext.engine import manifest
+from dptext.engine import earlier
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.report.layout import Layout, sidecar_path
@@ -122,7 +122,7 @@ def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
         folders[:] = sorted(name for name in folders if name != ".git")
         together = {*names}
         for name in sorted(names):
-            if not manifest.is_manifest(Path(inner, name)):
+            if not earlier.is_manifest(Path(inner, name)):
                 yield from _in_folder(Path(inner, name), together, policy)
     yield from (Entry(Path(error.filename)) for error in failed)
 

@@ -28,7 +28,7 @@ from dptext.run.interface import noun, option
 from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
-from dptext.vectors import documents as vector_documents
+from dptext.vectors import run as vector_run
 from dptext.vectors.release import VectorRelease
 
 # Builds the public report of a run with prepared settings.
@@ -193,7 +193,7 @@ class Recomputer:
             ready = release.prepare(chosen, lexicon=lexicon)
             _check_risk_of_vectors(ready, lexicon)
             figures = statement.measure(ready) if measured else None
-        return lambda run: vector_documents.stated(
+        return lambda run: vector_run.stated(
             ready, run.key, run.layout, measures=figures
         )
 

@@ -74,14 +74,14 @@ def _path_formats(
         yield formats.by_suffix(output or "")
     elif os.path.isdir(name):
         with contextlib.suppress(UsageError, InputError):
-            from dptext.engine import folders
+            from dptext.engine.files import find_files
             from dptext.run.files import Outputs
 
             include, exclude = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
             chosen = Outputs(include=include, exclude=exclude)
-            files = folders.find_files([name], chosen=chosen)
+            files = find_files([name], chosen=chosen)
             yield from map(formats.by_suffix, files)
     else:
         with contextlib.suppress(UsageError, InputError, OSError):

@@ -77,7 +77,6 @@ def command(
     import msgspec
 
     from dptext import calibration, lexicons
-    from dptext.engine import audit as audits
     from dptext.engine import release_audit
     from dptext.guarantees import audit
     from dptext.profile import DEFAULT, load, shipped
@@ -107,7 +106,7 @@ def command(
     finding = audit.audit(
         ready.mechanism,
         ready.budget.description.high,
-        audits.draws(ready),
+        release_audit.draws(ready),
         inputs=inputs,
         runs=runs,
         number=draws,
@@ -123,7 +122,7 @@ def command(
         **msgspec.to_builtins(finding),
         "release": msgspec.to_builtins(checks),
     }
-    view = audits.view(finding, ready, checks)
+    view = release_audit.view(finding, ready, checks)
     screen.deliver(data, as_json, view, infinite="infinite")
     if finding.failed or any(check.refuted for check in checks):
         raise typer.Exit(1)

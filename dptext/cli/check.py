@@ -185,7 +185,7 @@ def _exports(
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
     """Return a file that was named: an export to read, or the verdict on another."""
     from dptext.checking import exports, verify
-    from dptext.engine.manifest import is_manifest
+    from dptext.engine.earlier import is_manifest
     from dptext.report.layout import sidecar_path
 
     reported = sidecar_path(path).exists()

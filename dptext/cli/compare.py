@@ -304,10 +304,10 @@ def command(
     fields = selection.fields or ("text",)
     selection = replace(selection, fields=fields, missing="pass")
     cells = grid.cells(settings.attacker)
-    from dptext.engine import folders
+    from dptext.engine.files import find_files
 
     check(cells)
-    files = folders.find_files([file], selection.format)
+    files = find_files([file], selection.format)
     texts = read_sample(
         paths=files,
         selection=selection,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from typing import Annotated
 
 import typer
@@ -146,9 +147,9 @@ def command(
     from dptext.engine.files import SignedReports
     from dptext.engine.job import Job
     from dptext.engine.language import is_asked_for
-    from dptext.engine.request import open_key
+    from dptext.engine.request import Request, open_key
     from dptext.vectors import columns, release
-    from dptext.vectors.request import VectorRequest
+    from dptext.vectors.run import VectorRun
 
     refuse_both(
         "id", selection.id_field is not None, "subject", pooled.subject is not None
@@ -165,15 +166,18 @@ def command(
         work=replace(work, on_error=faulty.on_error, quarantine=faulty.quarantine),
         any_language=is_asked_for(over),
         needs=context.meta[parser.NEEDS],
+        converts=True,
     )
     inspect = stopping.inspection(outs.fail_on, context)
-    request = VectorRequest(
+    request = Request(
         job=task,
-        settings=settings,
+        profile=settings.recipe,
         key=open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
         read=context.meta[outputs.READ],
         inspect=None if inspect is None else inspect.look_at_vectors,
+        begin_run=partial(VectorRun, settings),
     )
-    finished = request.planned().carry_out(answer)
+    finished = request.carry_out(request.jobs(answer.warn), answer)
+    assert finished is not None
     answer.show(finished.report, finished.outputs)

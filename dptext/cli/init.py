@@ -140,9 +140,9 @@ def command(
         raise UsageError(
             "init reads its input several times: save it to a file, and name that"
         )
-    from dptext.engine import folders
+    from dptext.engine.files import find_files
 
-    first, *others = folders.find_files([file], selection.format)
+    first, *others = find_files([file], selection.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
     job = Job((first,), None, replace(selection, dropped=(), pseudonyms=()))

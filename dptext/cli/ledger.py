@@ -43,16 +43,16 @@ def show(
     Subjects appear as keyed hashes, never by name. An edited ledger is shown with a
     warning.
     """
+    from dptext import ledger as ledgers
     from dptext.formats._fields import normalize
-    from dptext.ledger import open_ledger, totals
 
-    with open_ledger(ledger) as opened:
+    with ledgers.open_ledger(ledger) as opened:
         problem = opened.problem()
-        entries = totals.entries(opened)
+        entries = ledgers.entries(opened)
         if value:
-            subjects = [totals.spent_by(opened, normalize(each)) for each in value]
+            subjects = [ledgers.spent_by(opened, normalize(each)) for each in value]
         else:
-            subjects = list(totals.subjects(opened))
+            subjects = list(ledgers.subjects(opened))
         name = opened.id
     if problem is not None:
         line = f"{ledger}: {problem}; do not rely on these figures"
@@ -84,10 +84,10 @@ def export(ledger: LedgerFile) -> None:
 
     Subjects appear as keyed hashes, never by name.
     """
-    from dptext.ledger import open_ledger, totals
+    from dptext import ledger as ledgers
 
-    with open_ledger(ledger) as opened:
-        for charge in totals.charges(opened):
+    with ledgers.open_ledger(ledger) as opened:
+        for charge in ledgers.charges(opened):
             typer.echo(json.dumps(charge))
 
 
@@ -106,12 +106,12 @@ def verify(
     of the ledger is found with its key; if the key is an older copy, too, name the last
     released files to find it.
     """
-    from dptext.ledger import open_ledger, totals
+    from dptext import ledger as ledgers
 
-    with open_ledger(ledger) as opened:
+    with ledgers.open_ledger(ledger) as opened:
         tokens = _recorded_tokens(files or (), opened.id)
-        findings = list(totals.findings(opened, tokens))
-        states = [] if findings else [each["state"] for each in totals.entries(opened)]
+        findings = list(ledgers.findings(opened, tokens))
+        states = [] if findings else [each["state"] for each in ledgers.entries(opened)]
     for line in findings:
         typer.echo(f"{ledger}: {screen.one_line(line)}")
     if findings:
@@ -222,7 +222,7 @@ def _entry_table(entries: Iterable[Mapping[str, Any]]) -> Any:
 
 
 def _subject_table(subjects: Iterable[Mapping[str, Any]]) -> Any:
-    from dptext.ledger.amounts import format_loss
+    from dptext.ledger import format_loss
     from dptext.report.figures import count
 
     columns = [

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from dptext import progress, streams
 from dptext.cli import screen
 from dptext.engine import documents, plan
-from dptext.engine.folders import find_files
+from dptext.engine.files import find_files
 from dptext.engine.request import subject_limit
 from dptext.evaluation.attackers import PublicText, read_by_halves
 

@@ -159,12 +159,6 @@ def finished(
     layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.outputs.shuffle
     )
-    output = None
-    if len(written) == 1:
-        (one,) = written
-        name = Path(job.output).name if job.output else None
-        asked = None if one.used is None else one.used.asked
-        output = Output(name, one.bytes, one.sha256, one.copied, used=asked)
     document = stated(
         pipeline=pipeline,
         key=key.origin,
@@ -173,7 +167,24 @@ def finished(
         recorded=recorded,
     )
     words = WordCounts.from_tally(pipeline, tally)
-    return internal(document, Private.from_counts(job.inputs, tally, words), output)
+    private = Private.from_counts(job.inputs, tally, words)
+    return internal(document, private, only_output(job, written))
+
+
+def only_output(job: Job, written: Sequence[Written]) -> Output | None:
+    """Return the section on the output, None if there are several."""
+    if len(written) != 1:
+        return None
+    (one,) = written
+    return Output(
+        file=Path(job.output).name if job.output else None,
+        bytes=one.bytes,
+        sha256=one.sha256,
+        copied=one.copied,
+        columns=one.columns,
+        rows=one.rows,
+        used=None if one.used is None else one.used.asked,
+    )
 
 
 def called(

@@ -383,7 +383,6 @@ def _sections() -> Mapping[str, frozenset[str]]:
 
 @cache
 def _given_names() -> frozenset[str]:
-    """Return common English given names."""
     sections = dict(language_data.sections("english_names"))
     return frozenset(sections["man"] + sections["woman"])
 

@@ -8,23 +8,23 @@ from __future__ import annotations
 
 import io
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
 
 from dptext import formats, lexicons, metrics
 from dptext import pipeline as pipelines
+from dptext.decoders import ServerUse
 from dptext.engine.tally import Counted, Meters
 from dptext.errors import LexiconError, UsageError
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.pseudonyms import Pseudonyms
-from dptext.randomness import RunKey
+from dptext.randomness import Randomness, RunKey
 from dptext.run.files import Outputs
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
 from dptext.run.work import Work
-from dptext.server_use import ServerUse
 from dptext.types import Fault, Lexicon, Record, Verbatim
 
 # Called now and then with records and words done so far.
@@ -53,11 +53,18 @@ class Job:
     any_language: bool = False
     #: Needs of typed options, which the format of the input must meet.
     needs: Mapping[str, Needs] = field(default_factory=dict)
+    #: Whether the output has another format than the inputs: that of vectors.
+    converts: bool = False
 
     @property
     def format(self) -> str | None:
         """Return the format of all inputs; None until it is decided, once."""
         return self.selection.format
+
+    @property
+    def named(self) -> formats.Format | None:
+        """Return the format that the name of the output tells of the inputs, if any."""
+        return None if self.converts else formats.by_suffix(self.output or "")
 
     @property
     def batch_size(self) -> int:
@@ -79,6 +86,9 @@ class Written:
     used: ServerUse | None = None
     #: Whether faulty records were left out.
     has_faults: bool = False
+    #: Columns and rows of a file of vectors; None for words.
+    columns: tuple[str, ...] | None = None
+    rows: int | None = None
 
 
 class FilePart(NamedTuple):
@@ -226,6 +236,59 @@ def pseudonym_function(selection: Selection, key: RunKey) -> formats.Token:
     Raises UsageError unless the key is from a file.
     """
     return Pseudonyms(key).token if selection.pseudonyms else formats.no_token
+
+
+class Shuffled(formats.Writer):
+    """Gives a writer its records in random order, when all of them are there.
+
+    A record's place follows from 128 bits that the key of the run gives for its place
+    in the input and its texts, or for its id and its texts, as BLAKE2b gives its noise:
+    nobody without the key can tell the order from one drawn at random. A key file, the
+    same input and the same settings give the same order again; where two inputs differ,
+    the records that are equal in both keep their order among each other. All records
+    of an output are held in memory until its last one is read.
+    """
+
+    def __init__(
+        self,
+        writer: formats.Writer,
+        pipeline: Pipeline,
+        key: RunKey,
+        output: str | None,
+    ) -> None:
+        """Draw the order by the key of a run, apart from all noise of the pipeline.
+
+        output as in Randomness.
+        """
+        self._writer = writer
+        settings = f"order of records {pipeline.identity}"
+        self._order = Randomness(key, settings, output)
+        self._held: list[tuple[bytes, int, Record, Sequence[str]]] = []
+
+    def write(self, record: Record, texts: Sequence[str]) -> None:
+        """Hold a record; the number of it decides nothing, as no two places are equal.
+
+        Places are equal with a chance of 2^-128 for two records.
+        """
+        rank = self._order.nonce(record)
+        self._held.append((rank, len(self._held), record, texts))
+
+    def verbatim(self, item: Verbatim) -> None:
+        """Write what stands between records, all of it before them."""
+        self._writer.verbatim(item)
+
+    def close(self) -> None:
+        """Write all records."""
+        self._held.sort(key=lambda held: held[:2])
+        for _, _, record, texts in self._held:
+            self._writer.write(record, texts)
+        self._held.clear()
+        self._writer.close()
+
+    @property
+    def note(self) -> str:
+        """Return the note of the writer."""
+        return self._writer.note
 
 
 class Recipe(NamedTuple):

@@ -313,7 +313,6 @@ def view(result: Plan) -> Page:
 def _figures(
     result: Plan, attackers: Sequence[AttackerFigures]
 ) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield the figures of a run, and its costs."""
     for read in attackers:
         if read.kind == PUBLIC_TEXT and read.counted:
             of_rare = ""

@@ -15,9 +15,7 @@ from dptext.engine.fields import Fields
 from dptext.engine.job import Job, Task, Warn
 from dptext.engine.language import Language
 from dptext.engine.source import Source, location
-from dptext.lexicons.public_rows import PublicRows
 from dptext.streams.outputs import Quarantine
-from dptext.tokens.tokenizer import Tokenizer
 
 T = TypeVar("T")
 
@@ -35,27 +33,21 @@ class Reading:
         stack: contextlib.ExitStack,
         *,
         aside: Quarantine | None,
-        tokenizer: Tokenizer | None,
-        lexicon: str,
+        language: Language,
         warn: Warn,
         texts: int = 0,
-        public: PublicRows | None = None,
-        writes_copies: bool = True,
     ) -> None:
         """Open the inputs of a job until the stack ends.
 
-        aside takes faulty records; tokenizer finds the words of the lexicon of this
-        name; texts: number of texts of the run before; public: as in Language;
-        writes_copies: whether unchanged fields are in the output.
+        aside takes faulty records; language looks at all others; texts: number of texts
+        of the run before.
         """
         self.source = Source(job, aside, texts, warn)
         self.format = self.source.open(stack)
-        self.fields = Fields(
-            job.selection, self.format, warn if writes_copies else _ignore
-        )
-        known = None if job.any_language else tokenizer
-        self._language = Language(known, lexicon, warn, public)
-        self._job, self._stack = job, stack
+        # No unchanged field stands beside vectors.
+        warn_of_copies = _ignore if job.converts else warn
+        self.fields = Fields(job.selection, self.format, warn_of_copies)
+        self._language, self._job, self._stack = language, job, stack
 
     def batches(self) -> Iterator[Task]:
         """Give the records alone, batch after batch."""

@@ -17,13 +17,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from dptext import calibration, lexicons, profile, pseudonyms, signatures, streams
 from dptext.engine import files
-from dptext.engine.earlier import Earlier, describe_orphans
-from dptext.engine.fields import SAMPLE
+from dptext.engine.earlier import Earlier, Manifest, describe_orphans
 from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import Job, Progress, Written
 from dptext.engine.language import is_asked_for
-from dptext.engine.manifest import Manifest
-from dptext.engine.run import Inspect, Run
+from dptext.engine.run import Inspect, JobRun, Run
 from dptext.errors import InputError, UsageError
 from dptext.formats import _fields
 from dptext.guarantees.claims import SubjectLimit
@@ -94,6 +92,8 @@ class Request:
     inspect: Inspect | None = None
     #: Carries out the jobs of several outputs elsewhere than here.
     release_all: ReleaseAll | None = None
+    #: Begins the run; None: a run of words.
+    begin_run: Callable[..., JobRun] | None = None
 
     @classmethod
     def begin(
@@ -168,17 +168,17 @@ class Request:
                 )
             left_out, renewed = None, list(jobs)
             write = files.open_internal(self.reports, release)
-            run = Run(
+            begin = self.begin_run or partial(
+                Run,
                 self.pipeline(notices.warn),
-                self.key,
                 bayes_risk=self.reports.bayes_risk,
                 account=account,
-                inspect=self.inspect,
-                warn=notices.warn,
-                progress=notices.bar,
+            )
+            run = begin(
+                self.key, inspect=self.inspect, warn=notices.warn, progress=notices.bar
             )
             if opened is not None:
-                earlier = self._earlier(run.pipeline)
+                earlier = run.earlier(self.reports)
                 if line := earlier.replaced(jobs[0]):
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
@@ -186,6 +186,7 @@ class Request:
                     report = _reported(run, jobs[0], written, notices)
                     write(report)
             else:
+                assert isinstance(run, Run)
                 done = self._release_all(run, jobs, notices)
                 left_out = _left_out(run, len(jobs))
                 renewed = [job for job, _ in done]
@@ -204,20 +205,8 @@ class Request:
                 report = _reported(run, job, written, notices)
                 write(report)
                 release.commit()
-        is_exact = all(each.copied is not None for each in written)
-        is_sampled = not is_exact and run.tally.records > SAMPLE
-        outputs = name_outputs(
-            renewed,
-            self.reports,
-            tuple(run.tally.copied),
-            first=SAMPLE if is_sampled else 0,
-        )
+        outputs = name_outputs(renewed, self.reports, *run.copied(written))
         return Finished(report=report, outputs=outputs, left_out=left_out)
-
-    def _earlier(self, pipeline: Pipeline) -> Earlier:
-        """Return the comparison with outputs of earlier runs."""
-        settings = pipeline.profile.settings()
-        return Earlier(settings, pipeline.lexicon.digest, self.key, self.reports)
 
     def _release_all(
         self, run: Run, jobs: Sequence[Job], notices: Notices
@@ -227,7 +216,7 @@ class Request:
         check: Callable[[Job], object] = _check_original
         if (folder := self.job.outputs.out_dir) is not None:
             manifest = Manifest(Path(folder), run.pipeline, self.key)
-            earlier = self._earlier(run.pipeline)
+            earlier = run.earlier(self.reports)
             if line := earlier.check(folder, jobs, manifest):
                 notices.announce(line)
             if line := describe_orphans(folder, jobs, self.job.inputs, manifest):
@@ -337,10 +326,11 @@ def _unsigned(jobs: Sequence[Job], reports: SignedReports) -> str:
 
 
 def _reported(
-    run: Run, job: Job, written: Sequence[Written], notices: Notices
+    run: JobRun, job: Job, written: Sequence[Written], notices: Notices
 ) -> Report:
     """Return the internal report of outputs, with the warnings of the run."""
-    return notices.with_warnings(run.report(job, written), run.tally.identifying)
+    report = run.report(job, written)
+    return notices.with_warnings(report, run.identifying, run.advice)
 
 
 def name_outputs(

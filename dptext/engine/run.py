@@ -9,21 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import time
-from collections.abc import Callable, Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from dptext import formats, signatures
 from dptext.engine import documents
-from dptext.engine.fields import Fields, HeldBack
+from dptext.engine.earlier import Earlier, Manifest, State
+from dptext.engine.fields import SAMPLE, Fields, HeldBack
 from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.job import (
     Job,
     Progress,
     Recipe,
+    Shuffled,
     Task,
     TaskResult,
     Warn,
@@ -31,9 +34,8 @@ from dptext.engine.job import (
     Written,
     pseudonym_function,
 )
-from dptext.engine.manifest import Manifest, State
+from dptext.engine.language import Language
 from dptext.engine.reading import Reading
-from dptext.engine.shuffled import Shuffled
 from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, UnknownFieldError
@@ -50,6 +52,7 @@ from dptext.types import Fault, Verbatim
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
     from dptext.engine.charging import Account, Charging
 
+
 # Records of a batch that a third party is asked about.
 _ASKED = 256
 # Looks at a complete output that nobody can read yet, and raises what stops it.
@@ -58,7 +61,90 @@ Inspect = Callable[[Job, Written, OutputFile], None]
 Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
-class Run:
+class JobRun(ABC):
+    """A key, and what it makes of jobs: of words (`Run`), or of vectors."""
+
+    def __init__(
+        self,
+        key: RunKey,
+        *,
+        inspect: Inspect | None = None,
+        warn: Warn,
+        progress: Progressing = nullcontext,
+    ) -> None:
+        """Begin a run.
+
+        inspect: looks at each output before it leaves; warn: takes lines for people;
+        progress: shows how far a job is.
+        """
+        self.key = key
+        self.inspect = inspect
+        self._warn, self._progress = warn, progress
+        self._charged: Charging | None = None
+
+    @abstractmethod
+    def earlier(self, reports: SignedReports) -> Earlier:
+        """Return the comparison with outputs of earlier runs."""
+
+    @property
+    @abstractmethod
+    def identifying(self) -> Mapping[str, str]:
+        """Return the kinds of copied fields that look identifying."""
+
+    @property
+    def advice(self) -> str:
+        """Return the remedy for copied fields that look identifying; "": the usual."""
+        return ""
+
+    def copied(self, written: Sequence[Written]) -> tuple[tuple[str, ...], int]:
+        """Return the copied fields; and of how many records, 0 if of all."""
+        return (), 0
+
+    @abstractmethod
+    def report(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the internal report of the jobs so far."""
+
+    @abstractmethod
+    def _carry_out(
+        self, job: Job, opened: JobOutputs, charging: Charging | None
+    ) -> Written:
+        """Read all records of a job, write what becomes of them, and count them."""
+
+    def _charging(
+        self, job: Job, part: Path | None
+    ) -> AbstractContextManager[Charging | None]:
+        """Record an output in the ledger, if there is one, for a block.
+
+        part: the hidden file of the unfinished output.
+        """
+        return nullcontext()
+
+    @contextlib.contextmanager
+    def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
+        """Carry out a job; its release appears as a whole when the block succeeds.
+
+        Raises InputError at the first faulty record if on_error is "fail", if no record
+        could be read, and if no record has a selected field; RefusedError if a subject
+        would lose too much, and without guarantee; StoppedError from `inspect`;
+        UsageError if input and output, lexicon and script, or settings and ledger do
+        not go together.
+        """
+        with self._charging(job, opened.output.part) as charging:
+            self._charged = charging
+            written = self._carry_out(job, opened, charging)
+            if self.inspect is not None:
+                self.inspect(job, written, opened.output)
+            if opened.public is not None:
+                public = document.encode(document.public(self.report(job, [written])))
+                opened.public.stream.write(signatures.sign(public, opened.key))
+            yield written
+            opened.release.complete()
+            if charging is not None:
+                charging.leave()
+            opened.release.commit()
+
+
+class Run(JobRun):
     """A pipeline, a key, and the counts of the jobs so far."""
 
     def __init__(
@@ -70,31 +156,41 @@ class Run:
         account: Account | None = None,
         measures: PublicMeasures | None = None,
         texts: int = 0,
-        inspect: Inspect | None = None,
-        warn: Warn,
-        progress: Progressing = nullcontext,
+        **others: Any,
     ) -> None:
         """Begin a run.
 
         bayes_risk: whether to measure the risk, None: where it is quick; account:
         ledger of the outputs; measures: those of the pipeline, if they are known;
-        texts: number of texts before this run; inspect: looks at each output before
-        it leaves; warn: takes lines for people; progress: shows how far a job is.
+        texts: number of texts before this run; others as in JobRun.
         """
+        super().__init__(key, **others)
         self.pipeline = pipeline
-        self.key = key
+        self._account = account
         self.tally = Tally.begin(pipeline.lexicon, texts)
         self._bayes_risk, self._measures = bayes_risk, measures
-        self._warn, self._progress = warn, progress
-        self._account = account
-        self.inspect = inspect
         self._public = PublicRows(pipeline.lexicon)
         #: Jobs of several that have no output, as their input cannot be read.
         self.left_out: list[tuple[Job, InputError]] = []
-        self._charged: Charging | None = None
         if key.origin != "system" and pipeline.decoder.note:
             # The user expects equal bytes from equal keys.
-            warn(pipeline.decoder.note)
+            self._warn(pipeline.decoder.note)
+
+    def earlier(self, reports: SignedReports) -> Earlier:
+        """Return the comparison with outputs of earlier runs."""
+        settings = self.pipeline.profile.settings()
+        return Earlier(settings, self.pipeline.lexicon.digest, self.key, reports)
+
+    @property
+    def identifying(self) -> Mapping[str, str]:
+        """Return the kinds of copied fields that look identifying."""
+        return self.tally.identifying
+
+    def copied(self, written: Sequence[Written]) -> tuple[tuple[str, ...], int]:
+        """Return the copied fields; and of how many records, 0 if of all."""
+        is_exact = all(each.copied is not None for each in written)
+        is_sampled = not is_exact and self.tally.records > SAMPLE
+        return tuple(self.tally.copied), SAMPLE if is_sampled else 0
 
     def release_all(
         self,
@@ -172,37 +268,9 @@ class Run:
                 note(written)
                 return written
 
-    @contextlib.contextmanager
-    def releasing(self, job: Job, opened: JobOutputs) -> Iterator[Written]:
-        """Carry out a job; its release appears as a whole when the block succeeds.
-
-        Raises InputError at the first faulty record if on_error is "fail", if no record
-        could be read, and if no record has a selected field; RefusedError if a subject
-        would lose too much, and without guarantee; StoppedError from `inspect`;
-        UsageError if input and output, lexicon and script, or settings and ledger do
-        not go together.
-        """
-        with self._charging(job, opened.output.part) as charging:
-            self._charged = charging
-            written = self._carry_out(job, opened, charging)
-            if self.inspect is not None:
-                self.inspect(job, written, opened.output)
-            if opened.public is not None:
-                public = document.encode(document.public(self.report(job, [written])))
-                opened.public.stream.write(signatures.sign(public, opened.key))
-            yield written
-            opened.release.complete()
-            if charging is not None:
-                charging.leave()
-            opened.release.commit()
-
     def _charging(
         self, job: Job, part: Path | None
     ) -> AbstractContextManager[Charging | None]:
-        """Record an output in the ledger, if there is one, for a block.
-
-        part: the hidden file of the unfinished output.
-        """
         if self._account is None:
             return nullcontext()
         return self._account.charging(
@@ -212,7 +280,6 @@ class Run:
     def _carry_out(
         self, job: Job, opened: JobOutputs, charging: Charging | None
     ) -> Written:
-        """Read, make private and write all records of a job, and count them."""
         began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
         before = pipeline.decoder.used
         if before is not None:
@@ -227,11 +294,9 @@ class Run:
                 job,
                 stack,
                 aside=opened.aside,
-                tokenizer=pipeline.tokenizer,
-                lexicon=pipeline.lexicon.name,
+                language=self._language(job),
                 warn=self._warn,
                 texts=tally.next_text,
-                public=self._public,
             )
             source, fields = reading.source, reading.fields
             # An output that has left cannot be withdrawn if a field proves absent.
@@ -293,10 +358,14 @@ class Run:
             has_faults=bool(source.faults),
         )
 
+    def _language(self, job: Job) -> Language:
+        known = None if job.any_language else self.pipeline.tokenizer
+        lexicon = self.pipeline.lexicon.name
+        return Language(known, lexicon, self._warn, self._public)
+
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        """Return the writer of the records of a job."""
         token = pseudonym_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         if not job.outputs.shuffle:

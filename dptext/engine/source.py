@@ -21,7 +21,7 @@ from dptext import formats, streams
 from dptext import pipeline as pipelines
 from dptext.engine.fields import SAMPLE
 from dptext.engine.job import FilePart, Job, Task, Warn
-from dptext.engine.repeats import Repeats
+from dptext.engine.tally import Repeats
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
 from dptext.formats._fields import listed
@@ -128,7 +128,7 @@ def decide_format(job: Job, *read: str) -> Job:
     """
     if job.format is not None:
         return job
-    name, named = one_format(job.inputs, *read), formats.by_suffix(job.output or "")
+    name, named = one_format(job.inputs, *read), job.named
     if named is not None and named.name != name:
         suffixes = " or ".join(formats.find(None, name).SUFFIXES)
         raise UsageError(
@@ -159,9 +159,8 @@ def _decide_by_content(
 
 
 def _without_magic(job: Job, head: bytes) -> str:
-    named = formats.by_suffix(job.output or "")
-    if named is not None and named.name != _TEXT:
-        return named.name
+    if job.named is not None and job.named.name != _TEXT:
+        return job.named.name
     files = [name for name in job.inputs if not is_nameless(name)]
     if files:
         return formats.find(files[0]).name

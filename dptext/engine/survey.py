@@ -6,6 +6,7 @@ A function of the private text: names and kinds of fields, for its owner alone.
 from __future__ import annotations
 
 import contextlib
+import re
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
@@ -13,7 +14,6 @@ from itertools import islice
 from typing import BinaryIO
 
 from dptext import formats, streams
-from dptext.engine.free_text import Phrases
 from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind
 from dptext.engine.job import Job
 from dptext.errors import InputError
@@ -21,7 +21,58 @@ from dptext.formats import Format, Input
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
+_WORD = re.compile(r"[^\W\d_]\S*")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
+# Small words in the names of people and places.
+_PARTICLES = frozenset(
+    "de da do dos del della di du la le van von der den bin al y".split()
+)
+# What fields of free text are called, as the last word of a name.
+_NAMES = frozenset(
+    "answer answers body comment comments complaint content description detail details "
+    "explanation feedback issue memo message note notes opinion query question reason "
+    "remark remarks request review story subject summary symptom symptoms text "
+    "title".split()
+)
+_SHARE = 0.3  # of the values must be phrases
+_OF_NAMED = 0.2  # of those of a field that is named after free text
+_FEW = 3  # different phrases; a field of states, such as "open", has no more
+_REMEMBERED = 100
 RECORDS = 1000  # that `dptext init` looks at
+
+
+class Phrases:
+    """Counts the values of a field that are phrases, as short free text is.
+
+    Unlike codes, states and names, a phrase has several words, and a later one in small
+    letters. A field that is named after free text may repeat its values.
+    """
+
+    def __init__(self) -> None:
+        self._texts = self._phrases = 0
+        self._different: set[int] = set()
+
+    def add(self, text: str) -> None:
+        """Count a value, "" for one of no text."""
+        if not text.strip():
+            return
+        self._texts += 1
+        later = _WORD.findall(text[:1000])[1:]
+        if any(word[0].islower() and word not in _PARTICLES for word in later):
+            self._phrases += 1
+            if len(self._different) < _REMEMBERED:
+                self._different.add(hash(text))
+
+    def are_text(self, name: str, *, repeated: bool) -> bool:
+        """Tell whether the field of a name holds free text.
+
+        repeated: few of its values differ.
+        """
+        words = [word.lower() for word in _HUMP.split(name) if word]
+        is_named = bool(words) and words[-1] in _NAMES
+        if is_named and len(self._different) >= _FEW:
+            return self._phrases >= _OF_NAMED * self._texts
+        return not repeated and 0 < _SHARE * self._texts <= self._phrases
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from dptext.evaluation.attackers import (
 )
 from dptext.lexicons import from_text, importing, store
 from dptext.lexicons.from_text import Texts, count_words, vectors_from_text
-from dptext.measures import context_risk, ladders
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import (
     PUBLIC_TEXT,
     ContextAttack,
@@ -193,10 +193,10 @@ def make(
             name = context_risk.written_key(_ready(lexicon, risk, name=decoder))
             figures["written"][name] = [asdict(one)]
         epsilon = ready.budget.description.high
-        rungs[f"{risk:g}"] = asdict(ladders.Rung(epsilon, key, name))
-    figures["ladders"] = {ladders.ladder_key(settings_of, lexicon): rungs}
+        rungs[f"{risk:g}"] = asdict(calibrate.Rung(epsilon, key, name))
+    figures["ladders"] = {calibrate.ladder_key(settings_of, lexicon): rungs}
     text = json.dumps(figures, indent=1, sort_keys=True)
-    (folder / ladders.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
+    (folder / calibrate.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
 
 

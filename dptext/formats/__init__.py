@@ -261,7 +261,8 @@ def by_suffix(path: str) -> Format | None:
     suffix = _suffix(path)
     if not suffix:  # of no format; none is loaded
         return None
-    for choice in registry.names("formats"):
+    # Most are named by their suffix: then no other one is loaded.
+    for choice in sorted(registry.names("formats"), key=suffix[1:].__ne__):
         format = _load(choice)
         if suffix in format.SUFFIXES:
             return format

@@ -145,7 +145,6 @@ def _check_apart(plan: Plan, text: ArrowColumn) -> None:
 
 
 def _schema(schema: Schema, plan: Plan) -> Schema:
-    """Return the schema of the output."""
     import pyarrow as pa
 
     fields = [_field(field, plan.get(index)) for index, field in enumerate(schema)]

@@ -319,7 +319,6 @@ def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
 
 
 def _batches(file: _arrow.File, location: str) -> Iterator[_arrow.Batch]:
-    """Give the rows, some at a time."""
     import pyarrow as pa
 
     try:

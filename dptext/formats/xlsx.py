@@ -203,7 +203,6 @@ class Writer(formats.Writer):
             self._sheet.write(row.encode())
 
     def _spelled(self, name: str, cell: SheetCell) -> str:
-        """Return a cell as XML."""
         value = cell.value
         style = self._styles.setdefault(cell.format, len(self._styles))
         head = f'<c r="{name}" s="{style}"' if style else f'<c r="{name}"'

@@ -20,8 +20,7 @@ from dptext.engine.fields import SAMPLE
 from dptext.engine.identifying import FieldValues, identifying
 from dptext.engine.job import pseudonym_function
 from dptext.engine.language import Language
-from dptext.engine.repeats import Repeats
-from dptext.engine.tally import Tally
+from dptext.engine.tally import Repeats, Tally
 from dptext.errors import InputError, MissingExtra, UnknownFieldError, UsageError
 from dptext.formats import Unreadable, _arrow, _fields
 from dptext.formats._arrow import RowPage, TableHead

@@ -403,7 +403,6 @@ def _short_name(form: Form) -> str:
 
 
 def _new_forms(policy: Policy) -> list[Form]:
-    """Return the forms of which pieces are made new."""
     return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
 
 
@@ -493,7 +492,6 @@ def _order(terms: Terms) -> str:
 
 
 def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
-    """Yield the gaps of a release of topics."""
     assert terms.topics is not None
     yield render("topics.person")
     yield render("topics.disclosed", factor=factor(terms.epsilon))

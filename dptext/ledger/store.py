@@ -15,15 +15,17 @@ run, since this one verifies the appended events only.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import secrets
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dptext.errors import OutputError, UsageError
-from dptext.ledger.amounts import Amount
 from dptext.ledger.chain import TEXT_ERRORS, Event, Position, is_equal
 from dptext.ledger.keys import (
     LedgerKey,
@@ -35,6 +37,12 @@ from dptext.ledger.keys import (
     read_key,
 )
 
+# Units of one nat, and of a delta of one.
+NAT = 10**9
+DELTA = 10**18
+# An infinite loss counts as this many nats. A thousand million of them still fit the
+# 64 bits of an integer of SQLite.
+LARGEST_NATS = 1e9
 # Kinds of events. The first five are the states of an entry, in the order in which they
 # follow each other: RELEASED and RETURNED are final, RETURNED follows RETURNING.
 OPEN, LEAVING, RELEASED = "open", "leaving", "released"
@@ -89,6 +97,8 @@ _FROM_NUMBER = (
     "SELECT number, entry, kind, subject, draws, records, nats, delta, note, value "
     "FROM events WHERE number >= ? ORDER BY number"
 )
+# The statements that made the tables, indexes and so on of a file.
+_OBJECTS = "SELECT sql FROM sqlite_master ORDER BY sql"
 # The names of all rows of the table facts: the id and the seal are authenticated by the
 # chain, and the key is compared with that of the key file.
 _FACTS = ["id", "key", "seal"]
@@ -101,6 +111,68 @@ _REASONS = {
     "SQLITE_CANTOPEN": "it cannot be opened (also to read it, its folder must be "
     "writable)",
 }
+
+
+class Amount(NamedTuple):
+    """A loss and its delta, as integers: sums are exact, bounds never rounded down."""
+
+    #: In units of 10^-9 nats.
+    nats: int
+    #: In units of 10^-18.
+    delta: int
+
+    @classmethod
+    def rounded_up(cls, nats: float, delta: float = 0.0) -> Amount:
+        """Round a loss up to whole units of its decimal form: 0.1 is 10^8 units."""
+        return cls(
+            _units(nats, LARGEST_NATS, NAT, ROUND_CEILING),
+            _units(delta, 1.0, DELTA, ROUND_CEILING),
+        )
+
+    def plus(self, other: Amount) -> Amount:
+        """Add a loss (sequential composition); deltas stop at one."""
+        return Amount(self.nats + other.nats, min(self.delta + other.delta, DELTA))
+
+    def minus(self, part: Amount) -> Amount:
+        """Return the loss without a part of it."""
+        return Amount(self.nats - part.nats, max(self.delta - part.delta, 0))
+
+    def __str__(self) -> str:
+        return format_loss(self.nats / NAT, self.delta / DELTA)
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """The most that all recorded releases about one subject may lose together."""
+
+    nats: float
+    delta: float = 0.0
+
+    @property
+    def amount(self) -> Amount:
+        """Return the limit, rounded down to whole units."""
+        return Amount(
+            _units(self.nats, LARGEST_NATS, NAT, ROUND_FLOOR),
+            _units(self.delta, 1.0, DELTA, ROUND_FLOOR),
+        )
+
+    def admits(self, total: Amount) -> bool:
+        """Tell whether a total is within the limit."""
+        amount = self.amount
+        return total.nats <= amount.nats and total.delta <= amount.delta
+
+
+def format_loss(nats: float, delta: float) -> str:
+    """Write a loss for people: all decimals of the nats that are not zero."""
+    shown = f"{nats:.9f}".rstrip("0").rstrip(".") + " nats"
+    return f"{shown}, delta {delta:.6g}" if delta else shown
+
+
+def _units(value: float, largest: float, unit: int, rounding: str) -> int:
+    capped = min(value, largest) if math.isfinite(value) else largest
+    # By the shortest decimal form: binary 0.1 is a little more, and ten of them would
+    # not fit a limit of 1.
+    return int((Decimal(repr(capped)) * unit).to_integral_value(rounding))
 
 
 class _Snapshot(NamedTuple):
@@ -123,15 +195,7 @@ class Writer:
     def begin(self, limit: Amount, note: str) -> int:
         """Append the event that begins a release; return the number of the entry."""
         number = self.position.events + 1
-        event = Event(
-            number=number,
-            entry=number,
-            kind=OPEN,
-            nats=limit.nats,
-            delta=limit.delta,
-            note=note,
-        )
-        self._append(event)
+        self._append(number, OPEN, nats=limit.nats, delta=limit.delta, note=note)
         return number
 
     def charge(
@@ -144,23 +208,15 @@ class Writer:
         amount: Amount,
     ) -> None:
         """Append a charge of one or several records of a subject."""
-        event = Event(
-            number=self.position.events + 1,
-            entry=entry,
-            kind=CHARGE,
-            subject=subject,
-            draws=draws,
-            records=records,
-            nats=amount.nats,
-            delta=amount.delta,
-        )
-        self._append(event)
+        charged = {"records": records, "nats": amount.nats, "delta": amount.delta}
+        self._append(entry, CHARGE, subject=subject, draws=draws, **charged)
 
     def change(self, entry: int, kind: str, draws: bytes | None = None) -> None:
         """Append a change of the state of an entry, or of one of its charges."""
-        self._append(Event(self.position.events + 1, entry, kind, draws=draws))
+        self._append(entry, kind, draws=draws)
 
-    def _append(self, event: Event) -> None:
+    def _append(self, entry: int, kind: str, **others: Any) -> None:
+        event = Event(self.position.events + 1, entry, kind, **others)
         self.position = self._ledger.chain.after(self.position, event)
         self._ledger.data.execute(_INSERT, (*event, self.position.value))
 
@@ -236,8 +292,7 @@ class Ledger:
             "change.subject IS NULL AND change.kind = ? AND "
             "change.entry = charge.entry))"
         )
-        parameters = (draws, entry, RELEASED)
-        return self.data.execute(sql, parameters).fetchone() is not None
+        return bool(_column(self.data, sql, (draws, entry, RELEASED)))
 
     def state(self, entry: int) -> tuple[str, str]:
         """Return the state of an entry and its note."""
@@ -248,7 +303,7 @@ class Ledger:
     def unfinished(self) -> list[int]:
         """Return the entries that still reserve charges: of runs that go on or died."""
         sql = "SELECT number FROM entries WHERE state NOT IN (?, ?)"
-        return [number for (number,) in self.data.execute(sql, FINISHED)]
+        return _column(self.data, sql, FINISHED)
 
     def released_elsewhere(self, entry: int) -> list[bytes]:
         """Return the draws of an entry that other entries have released meanwhile."""
@@ -259,7 +314,7 @@ class Ledger:
             "AND change.subject IS NULL AND change.kind = ? "
             "WHERE own.entry = ? AND own.draws IS NOT NULL AND other.entry <> own.entry"
         )
-        return [draws for (draws,) in self.data.execute(sql, (RELEASED, entry))]
+        return _column(self.data, sql, (RELEASED, entry))
 
     def _verify(self) -> None:
         problem = self._problem()
@@ -273,9 +328,9 @@ class Ledger:
         """
         # First, since runs append to the ledger before they move the checkpoint.
         checkpoint = read_checkpoint(key_path(self.path))
-        if _objects(self.data) != sorted(_SCHEMA):
+        if _column(self.data, _OBJECTS) != sorted(_SCHEMA):
             return f"{_EDITED}: its tables are not those of a ledger"
-        if _fact_names(self.data) != _FACTS:
+        if _column(self.data, "SELECT name FROM facts ORDER BY name") != _FACTS:
             return f"{_EDITED}: it has other facts about itself"
         if _fact(self.data, "id") != self.id.encode():
             return f"{_EDITED}: it has another id"
@@ -285,7 +340,7 @@ class Ledger:
             # Nothing was verified yet, or somebody wrote without appending, as no run
             # does. Queries read indexes, which an editor can set against the events.
             self._position = self.chain.start
-            if not _is_consistent(self.data):
+            if _column(self.data, "PRAGMA integrity_check(1)") != ["ok"]:
                 return f"{_EDITED}, or its file is damaged"
         problem = self._follow_chain()
         if problem is not None:
@@ -314,8 +369,8 @@ class Ledger:
         if checkpoint.events == 0:
             return is_equal(checkpoint.value, self.chain.start.value)
         sql = "SELECT value FROM events WHERE number = ?"
-        row = self.data.execute(sql, (checkpoint.events,)).fetchone()
-        return row is not None and is_equal(row[0], checkpoint.value)
+        values = _column(self.data, sql, (checkpoint.events,))
+        return bool(values) and is_equal(values[0], checkpoint.value)
 
 
 @contextlib.contextmanager
@@ -402,7 +457,7 @@ def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey
 
 
 def _create_tables(path: Path, data: sqlite3.Connection) -> None:
-    if _objects(data):
+    if _column(data, _OBJECTS):
         raise UsageError(f"{path}: not a ledger of dptext; name another file")
     for statement in _SCHEMA:
         data.execute(statement)
@@ -423,30 +478,21 @@ def _decode(text: bytes) -> str:
     return text.decode("utf-8", TEXT_ERRORS)
 
 
-def _objects(data: sqlite3.Connection) -> list[object]:
-    """Return the statements that made the tables, indexes and so on of a file."""
-    sql = "SELECT sql FROM sqlite_master ORDER BY sql"
-    return [statement for (statement,) in data.execute(sql)]
-
-
-def _fact_names(data: sqlite3.Connection) -> list[object]:
-    return [name for (name,) in data.execute("SELECT name FROM facts ORDER BY name")]
-
-
-def _is_consistent(data: sqlite3.Connection) -> bool:
-    (answer,) = data.execute("PRAGMA integrity_check(1)").fetchone()
-    return bool(answer == "ok")
+def _column(
+    data: sqlite3.Connection, sql: str, parameters: Sequence[object] = ()
+) -> list[Any]:
+    """Return the only column of the rows of a query."""
+    return [value for (value,) in data.execute(sql, parameters)]
 
 
 def _number(data: sqlite3.Connection, pragma: str) -> int:
-    return int(data.execute(f"PRAGMA {pragma}").fetchone()[0])
+    return int(_column(data, f"PRAGMA {pragma}")[0])
 
 
 def _fact(data: sqlite3.Connection, name: str) -> bytes:
     """Return a fact, empty if it is missing or of another type: neither is valid."""
-    sql = "SELECT value FROM facts WHERE name = ?"
-    row = data.execute(sql, (name,)).fetchone()
-    return row[0] if row is not None and isinstance(row[0], bytes) else b""
+    values = _column(data, "SELECT value FROM facts WHERE name = ?", (name,))
+    return values[0] if values and isinstance(values[0], bytes) else b""
 
 
 @contextlib.contextmanager

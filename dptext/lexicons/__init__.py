@@ -8,15 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from dptext.errors import LexiconError
 from dptext.lexicons import store, topics
 from dptext.lexicons.store import BUILTIN, is_name, packaged_folder, user_folder
 from dptext.progress import shares
-from dptext.tokens.language_data import vulgar_words
-from dptext.types import ENGLISH as IN_ENGLISH
-from dptext.types import Mask
 
 if TYPE_CHECKING:
     from dptext.lexicons.importing import Settings
@@ -114,15 +109,3 @@ def installed() -> list[Installed]:
         except LexiconError as error:
             entries.append(Installed(name, folder, problem=str(error)))
     return entries
-
-
-def vulgar_rows(lexicon: Lexicon) -> Mask:
-    """Tell which words of a lexicon, and the unknown word, are vulgar: (V + 1,).
-
-    The built-in lexicon, and imports with English orders, know them and never draw
-    them; a decoder does not write them. They remain candidates of what a word was.
-    """
-    rows = np.zeros(len(lexicon.words) + 1, bool)
-    row_of = lexicon.row_of
-    rows[[row_of[word] for word in vulgar_words(IN_ENGLISH) & row_of.keys()]] = True
-    return rows

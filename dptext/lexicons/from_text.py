@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.errors import InputError
-from dptext.lexicons import closed_classes
+from dptext.lexicons import word_classes
 from dptext.lexicons.orders import inherit, measure, orders_of_others, unit
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import kinds, names, numbers
@@ -348,7 +348,7 @@ def _orders(
     barred = numbers.unlisted_rows(base.words)
     named = names.name_row(base)
     if named >= 0:
-        barred += np.flatnonzero(closed_classes.sealed_words(base)[:outputs]).tolist()
+        barred += np.flatnonzero(word_classes.sealed_words(base)[:outputs]).tolist()
     best = orders_of_others(base.vectors[:outputs], new, listed - 1, barred)
     if named >= 0:
         persons = [names.unknown_is_name(word, base.language) for word in words]

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from dptext import cache, progress
 from dptext.errors import LexiconError, OutputError, UsageError
-from dptext.lexicons import closed_classes, sources, store
 from dptext.lexicons import orders as listing
+from dptext.lexicons import sources, store, word_classes
 from dptext.lexicons.orders import (
     build_orders,
     far_bound,
@@ -452,7 +452,7 @@ class AsBuiltIn(Scheme):
         rows = self._rows(words)
         may = int(((rows >= 0) & (rows < self._most)).sum())
         outputs = min(self.outputs or may, may)
-        closed = closed_classes.sealed_words(lexicon)[:outputs]
+        closed = word_classes.sealed_words(lexicon)[:outputs]
         barred = [*numbers.unlisted_rows(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:

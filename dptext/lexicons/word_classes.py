@@ -1,4 +1,4 @@
-"""Classes of delicate words over the rows of any lexicon.
+"""Classes of delicate, closed and vulgar words over the rows of any lexicon.
 
 The lists are public data (dptext/data/words/english_classes.txt): special categories
 of personal data, words that should never be outputs, and the words of news. A word
@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.settings import digest_of_data
-from dptext.tokens.language_data import word_classes
-from dptext.tokens.regex import keys_of_words
-from dptext.types import ENGLISH, Lexicon, Mask
+from dptext.tokens import language_data
+from dptext.tokens.language_data import closed_classes, word_classes
+from dptext.tokens.regex import key_of, keys_of_words
+from dptext.types import ENGLISH, Ids, Lexicon, Mask
 
 # The special categories of personal data that classes name: those of articles 9 and 10
 # of the GDPR, and money.
@@ -30,6 +31,12 @@ SPECIAL = (
     "crime",
     "money",
 )
+# Closed classes that affect reading, not writing.
+_READING = ("peoples",)
+# The nouns that unknown words become are other words' replacements, too.
+_OPEN = ("unknown",)
+# Of so many replacements the commonest: one that is near, and says little.
+_FIRST = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,3 +127,73 @@ def digest(language: str = ENGLISH) -> str:
             for each in word_classes(language)
         ]
     )
+
+
+def written_as_drawn(lexicon: Lexicon) -> Mask:
+    """Tell which words are written where they were drawn and nowhere else: (V,).
+
+    They are those of closed classes: names, the nouns that unknown words become,
+    places, organisations, months, weekdays, numbers in words, negation, words of a
+    gender (dptext/data/words/closed_classes.txt). A decoder that put another word in
+    their place, or put them where another word was drawn, would guess at an identity,
+    lose a negation or turn a gender.
+    """
+    return _rows(lexicon.words, language_of_lists(lexicon), _READING)
+
+
+def sealed_words(lexicon: Lexicon) -> Mask:
+    """Tell which words occur only in orders of the same class: (V,)."""
+    return _rows(lexicon.words, language_of_lists(lexicon), (*_READING, *_OPEN))
+
+
+@lru_cache(maxsize=8)
+def _rows(words: tuple[str, ...], language: str, but: tuple[str, ...]) -> Mask:
+    listed = {
+        key_of(word)
+        for name, group in closed_classes(language).items()
+        if name not in but
+        for word in group
+    }
+    rows = np.array([key in listed for key in keys_of_words(words)], bool)
+    rows.setflags(write=False)
+    return rows
+
+
+def vulgar_rows(lexicon: Lexicon) -> Mask:
+    """Tell which words of a lexicon, and the unknown word, are vulgar: (V + 1,).
+
+    The built-in lexicon, and imports with English orders, know them and never draw
+    them; a decoder does not write them. They remain candidates of what a word was.
+    """
+    rows = np.zeros(len(lexicon.words) + 1, bool)
+    row_of = lexicon.row_of
+    vulgar = language_data.vulgar_words(ENGLISH) & row_of.keys()
+    rows[[row_of[word] for word in vulgar]] = True
+    return rows
+
+
+@lru_cache(maxsize=2)
+def neutral_for_news(lexicon: Lexicon) -> Ids:
+    """Return a neutral word to write in the place of each word of news: (V,) int32.
+
+    It is the commonest of the first replacements that the word of news lists which are
+    of the same part of speech and no delicate words, of no closed class, not vulgar and
+    no function words. A word that is no word of news, or lists no neutral word, stays.
+    """
+    classes = classes_of_lexicon(lexicon)
+    neutral = ~(classes.delicate | written_as_drawn(lexicon))
+    neutral &= ~vulgar_rows(lexicon)[:-1]
+    row_of = lexicon.row_of
+    function_words = language_data.stop_words(lexicon.language) & row_of.keys()
+    neutral[[row_of[word] for word in function_words]] = False
+    neutral &= np.array(["<" not in word for word in lexicon.words])
+    rows = np.arange(len(lexicon.words), dtype=np.int32)
+    for row in np.flatnonzero(classes.news).tolist():
+        listed = np.asarray(lexicon.orders[row], np.int64)
+        fitting = neutral[listed] & (listed != row)
+        if lexicon.parts is not None:
+            fitting &= lexicon.parts[listed] == lexicon.parts[row]
+        # Words stand by descending frequency.
+        rows[row] = min(listed[fitting][:_FIRST].tolist(), default=row)
+    rows.setflags(write=False)
+    return rows

@@ -35,7 +35,7 @@ from dptext.attackers.reader import Reader, SameKindAttacker
 from dptext.errors import UsageError
 from dptext.guarantees import binomial
 from dptext.lexicons.word_classes import SPECIAL, classes_of_lexicon
-from dptext.measures import ladders
+from dptext.measures import calibrate
 from dptext.measures.bayes_risk import Share
 from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
@@ -370,25 +370,25 @@ def measured_written(pipeline: Pipeline) -> tuple[InContext, ...]:
 
 
 def _known(pipeline: Pipeline, part: str, key: str) -> tuple[InContext, ...]:
-    figures = ladders.attacker_figures(pipeline.lexicon, part, key)
+    figures = calibrate.attacker_figures(pipeline.lexicon, part, key)
     try:
         return msgspec.convert(figures or [], tuple[InContext, ...])
     except msgspec.ValidationError:  # kept by another version of dptext
         return ()
 
 
-def measured_ladder(pipeline: Pipeline) -> Mapping[float, ladders.Rung]:
+def measured_ladder(pipeline: Pipeline) -> Mapping[float, calibrate.Rung]:
     """Return the measured risks of settings that differ in risk or epsilon alone."""
-    key = ladders.ladder_key(_settings_before_aim(pipeline), pipeline.lexicon)
-    return ladders.rungs(pipeline.lexicon, key)
+    key = calibrate.ladder_key(_settings_before_aim(pipeline), pipeline.lexicon)
+    return calibrate.rungs(pipeline.lexicon, key)
 
 
 def risk_for(pipeline: Pipeline, target: float) -> float:
     """Return the risk that a limit on attackers of whole texts gives.
 
-    Raises UsageError as `ladders.risk_for` does.
+    Raises UsageError as `calibrate.risk_for` does.
     """
-    return ladders.risk_for(_settings_before_aim(pipeline), pipeline.lexicon, target)
+    return calibrate.risk_for(_settings_before_aim(pipeline), pipeline.lexicon, target)
 
 
 def _settings_before_aim(pipeline: Pipeline) -> dict[str, Any]:

@@ -28,7 +28,7 @@ docs/extending.md has a whole mechanism, which the tests install and audit.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import ClassVar, Protocol
@@ -37,6 +37,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import noise, registry
+from dptext.arrays import Likeliest
+from dptext.arrays import log_normalised as log_normalised  # for plug-ins
 from dptext.errors import ComponentError, UsageError
 from dptext.geometry import distances_by_id
 from dptext.noise import WIDTH
@@ -56,6 +58,12 @@ from dptext.types import (
     Words,
 )
 
+# Limits of the epsilon of a word. Outside of them quotients of epsilon, distances,
+# scales and clips lose digits.
+LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7
+# Begin and end of frequency bands, by row of the vocabulary.
+Bands = Sequence[tuple[int, int]]
+
 
 def known_words_bound(bound: Floats | float, a: Ids, b: Ids) -> Floats:
     """Return a published bound, inf for the unknown word, which papers leave out."""
@@ -65,55 +73,6 @@ def known_words_bound(bound: Floats | float, a: Ids, b: Ids) -> Floats:
 def distance_bound(space: Space, a: Ids, b: Ids, epsilon: float) -> Floats:
     """Return epsilon times the distance, inf for the unknown word: (n,)."""
     return known_words_bound(epsilon * distances_by_id(space, a, b), a, b)
-
-
-def evaluate_each(curve: Callable[[float], float], eps: Eps) -> Floats:
-    """Return the value of a function at each epsilon, computed once for equal ones."""
-    values, which = np.unique(eps, return_inverse=True)
-    return np.array([curve(value) for value in values.tolist()])[which]
-
-
-def log_normalised(log_weights: Floats) -> Floats:
-    """Return logarithms of weights with rows that sum to 1, in place: (n, V)."""
-    log_weights -= log_weights.max(axis=1, keepdims=True)
-    log_weights -= np.log(np.exp(log_weights).sum(axis=1, keepdims=True))
-    return log_weights
-
-
-def count_at_most(table: Floats, rows: Ints, targets: Floats) -> Ints:
-    """Count the entries of a row of a table that are at most each target: (n,).
-
-    A row of table (m, k) never falls; rows (n,) one for each of the targets (n,).
-    """
-    counts, width = np.zeros(len(rows), np.int64), table.shape[1]
-    # Most words stay unchanged: few targets reach the first entry. For the others a
-    # binary search, all at once: each step tries to add a power of 2.
-    reached = np.flatnonzero(table[rows, 0] <= targets)
-    rows, targets = rows[reached], targets[reached]
-    ends = np.ones(len(reached), np.int64)
-    for power in reversed(range(width.bit_length())):
-        further = np.minimum(ends + (1 << power), width)
-        ends = np.where(table[rows, further - 1] <= targets, further, ends)
-    counts[reached] = ends
-    return counts
-
-
-def draw_columns(weights: Floats, uniform: Floats) -> Ints:
-    """Draw a column of each row by its weight: (n, m), in place, one uniform a row."""
-    # One rounding for each sum, in the order of columns.
-    sums = np.cumsum(weights, axis=1, out=weights)
-    # The product may be rounded up to the total, which no column exceeds.
-    target = np.minimum(uniform * sums[:, -1], np.nextafter(sums[:, -1], 0.0))
-    return np.asarray((sums <= target[:, None]).sum(axis=1))
-
-
-# Limits of the epsilon of a word. Outside of them quotients of epsilon, distances,
-# scales and clips lose digits.
-LEAST_EPSILON, LARGEST_EPSILON = 1e-40, 1e7
-# Pairs that `Likeliest` collects before it chooses the best of each output again.
-_WAITING = 2**22
-# Begin and end of frequency bands, by row of the vocabulary.
-Bands = Sequence[tuple[int, int]]
 
 
 class Family(StrEnum):
@@ -534,58 +493,3 @@ class ExponentialMechanism(WordMechanism):
     @abstractmethod
     def metric(self, epsilon: float, ids: Ints, begin: int, end: int) -> Floats:
         """Return t from inputs (n,) to the words begin to end: (n, end - begin)."""
-
-
-class Likeliest:
-    """Collects the inputs of largest prior(x) P(y|x) for each output y."""
-
-    def __init__(self, size: int, count: int) -> None:
-        """Begin for the outputs below size, with count inputs for each."""
-        self._size, self._count = size, count
-        # The worth of the last of the best of each output: less cannot be among them.
-        self._least = np.full(size, -np.inf)
-        none = np.empty(0)
-        self._pairs = [(none.astype(np.int64), none.astype(np.int64), none, none)]
-        self._waiting = 0
-
-    def add(self, rows: Ints, prior: Floats, log_probs: Floats) -> None:
-        """Add inputs: rows (n,), prior (n,) > 0, log_probs (n, size)."""
-        worth = log_probs + np.log(prior)[:, None]
-        inputs, outputs = np.nonzero(worth > self._least)
-        self.add_pairs(
-            outputs, rows[inputs], worth[inputs, outputs], log_probs[inputs, outputs]
-        )
-
-    def add_pairs(
-        self, outputs: Ints, rows: Ints, worth: Floats, log_probs: Floats
-    ) -> None:
-        """Add pairs (m,) of output and input; worth is ln prior(x) P(y|x)."""
-        self._pairs.append((outputs, rows, worth, log_probs))
-        self._waiting += len(outputs)
-        if self._waiting >= _WAITING:
-            self._choose()
-
-    def result(self) -> tuple[Ids, Floats]:
-        """Return rows (size, count) int32, the best first, and their log_probs."""
-        position = self._choose()
-        outputs, rows, _, log_probs = self._pairs[0]
-        table = np.zeros((self._size, self._count), np.int32)
-        logs = np.full((self._size, self._count), -np.inf)
-        table[outputs, position] = rows
-        logs[outputs, position] = log_probs
-        return table, logs
-
-    def _choose(self) -> Ints:
-        """Keep the best pairs of each output; return the position of each, best 0."""
-        parts = zip(*self._pairs, strict=True)
-        outputs, rows, worth, log_probs = (np.concatenate(part) for part in parts)
-        order = np.lexsort((rows, -worth, outputs))
-        ordered = outputs[order]
-        position = np.arange(len(order)) - np.searchsorted(ordered, ordered)
-        best = position < self._count
-        order, position = order[best], position[best]
-        kept = (outputs[order], rows[order], worth[order], log_probs[order])
-        last = position == self._count - 1
-        self._least[kept[0][last]] = kept[2][last]
-        self._pairs, self._waiting = [kept], 0
-        return position

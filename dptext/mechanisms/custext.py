@@ -45,15 +45,10 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import cache, geometry, mechanisms
+from dptext.arrays import draw_columns, log_normalised
+from dptext.exponential import DistanceMechanism
 from dptext.exponential.distribution import DistanceDistribution, Lists
-from dptext.exponential.mechanism import DistanceMechanism
-from dptext.mechanisms import (
-    Aim,
-    Bands,
-    WordMechanism,
-    known_words_bound,
-    log_normalised,
-)
+from dptext.mechanisms import Aim, Bands, WordMechanism, known_words_bound
 from dptext.randomness import RandomBits
 from dptext.spaces import Space, unit
 from dptext.types import Eps, Floats, Guarantee, Ids, Ints, VaryingEpsilon, blocks
@@ -205,7 +200,7 @@ class PublishedSets(WordMechanism):
         drawn = np.empty(len(ids), np.int32)
         for part in blocks(len(ids), _CHUNK):
             weights = np.exp(self._exponents(rows[part], eps[part]))
-            positions = mechanisms.draw_columns(weights, uniform[part])
+            positions = draw_columns(weights, uniform[part])
             drawn[part] = self.sets.sets[self.sets.classes[rows[part]], positions]
         return drawn
 

@@ -29,7 +29,8 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, noise
-from dptext.mechanisms import Aim, Family, NoiseMechanism, evaluate_each
+from dptext.arrays import evaluate_each
+from dptext.mechanisms import Aim, Family, NoiseMechanism
 from dptext.noise import largest_mu
 from dptext.randomness import RandomBits
 from dptext.spaces import Geometry, Space, cached_geometry

@@ -48,6 +48,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms, models
+from dptext.arrays import draw_columns, log_normalised
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Family, TextMechanism
 from dptext.models import language
@@ -312,7 +313,6 @@ class Params(mechanisms.Params):
         return Mlm(self, space, folder, digest_of_path(folder))
 
     def _find(self) -> str:
-        """Return the folder of the model."""
         feature = "the mechanism mlm"
         if not self.model:
             raise UsageError(
@@ -439,7 +439,7 @@ class Mlm(TextMechanism):
         """Return ln P(y|text) of one word in each of EXAMPLES, (m, V)."""
         log_weights = epsilon * self.scores(_examples()) / 2.0
         log_probs = np.full((len(EXAMPLES), self.space.size), -np.inf)
-        log_probs[:, self.outputs] = mechanisms.log_normalised(log_weights)
+        log_probs[:, self.outputs] = log_normalised(log_weights)
         return log_probs
 
     def numerical_slack(self, epsilon: float) -> float:
@@ -457,11 +457,10 @@ def pick(scores: Floats, eps: Eps, uniform: Floats) -> Ints:
     """Draw a column of each row by exp(eps s / 2): scores (n, m), uniform (n,)."""
     weights = scores * (eps / 2.0)[:, None]
     weights -= weights.max(axis=1, keepdims=True)
-    return mechanisms.draw_columns(np.exp(weights, out=weights), uniform)
+    return draw_columns(np.exp(weights, out=weights), uniform)
 
 
 def _examples() -> Words:
-    """Divide EXAMPLES into words."""
     texts = [text.replace(" ", "\n ").split("\n") for text in EXAMPLES]
     pieces = [piece for text in texts for piece in text]
     leads = [kinds.LEAD * (piece[0] == " ") for piece in pieces]

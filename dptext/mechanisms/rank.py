@@ -38,9 +38,10 @@ from msgspec import Meta, convert
 from numpy.typing import NDArray
 
 from dptext import cache, mechanisms
+from dptext.arrays import Likeliest, count_at_most
 from dptext.errors import UsageError
 from dptext.lexicons.orders import build_orders
-from dptext.mechanisms import Aim, Bands, Likeliest, WordMechanism
+from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Floats, Guarantee, Ids, VaryingEpsilon
@@ -365,7 +366,7 @@ class Rank(WordMechanism):
         if len(cumulative) == 1:
             ranks = np.searchsorted(cumulative[0], target, side="right")
         else:
-            ranks = mechanisms.count_at_most(cumulative, row_of, target)
+            ranks = count_at_most(cumulative, row_of, target)
         listed = np.flatnonzero(ranks < self.listed)
         drawn[listed] = self.orders[ids[listed], ranks[listed]]
         return drawn

@@ -16,9 +16,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dptext import mechanisms
+from dptext.exponential import TruncatedMetricMechanism
 from dptext.exponential.distribution import Lists
 from dptext.exponential.losses import Scales
-from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
 

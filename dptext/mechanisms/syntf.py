@@ -26,6 +26,7 @@ from msgspec import Meta
 from numpy.typing import NDArray
 
 from dptext import mechanisms
+from dptext.arrays import log_normalised
 from dptext.errors import UsageError
 from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.randomness import RandomBits
@@ -145,7 +146,7 @@ class SynTF(WordMechanism):
         words = self.synonyms[self.begins[rows][inputs] + number]
         log_weights[inputs, words] = (self.params.synonym - 1.0) * eps[inputs] / 2.0
         log_weights[known, rows[known]] = 0.0
-        return mechanisms.log_normalised(log_weights)
+        return log_normalised(log_weights)
 
     def best_guesses(self, prior: Floats, epsilon: float, bands: Bands) -> Floats:
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V).

@@ -21,9 +21,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from dptext import mechanisms
+from dptext.exponential import TruncatedMetricMechanism
 from dptext.exponential.distribution import Lists
 from dptext.exponential.losses import Scales
-from dptext.exponential.mechanism import TruncatedMetricMechanism
 from dptext.mechanisms import Aim
 from dptext.spaces import Space
 

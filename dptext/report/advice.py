@@ -9,6 +9,7 @@ from pathlib import Path
 
 import msgspec
 
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.sentences import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
@@ -17,7 +18,6 @@ from dptext.report.protection import Basis, fitness
 from dptext.report.units import unit_of
 from dptext.run.files import SIDECAR
 from dptext.run.interface import current
-from dptext.server_use import ServerAsked, ServerUse
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from msgspec import Meta
 
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
 from dptext.guarantees.sentences import ORIGINALS
 from dptext.guarantees.statement import topic_terms
@@ -24,14 +25,13 @@ from dptext.measures.public import (
 from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
-from dptext.server_use import ServerAsked, ServerUse
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
 
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
     from dptext.pipeline import Pipeline
-    from dptext.vectors.counts import Counts
+    from dptext.vectors import Counts
     from dptext.vectors.release import VectorRelease
 
 # In patterns, `$` alone would let a line end follow.

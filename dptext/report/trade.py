@@ -12,8 +12,8 @@ from collections.abc import Mapping
 import msgspec
 
 from dptext import cache
+from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.measures.ladders import Rung, shipped_attackers
 from dptext.report.attackers import AttackerFigures
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document

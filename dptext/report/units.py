@@ -13,8 +13,7 @@ from typing import Any, ClassVar
 
 from dptext.guarantees.claims import Unprotected
 from dptext.guarantees.sentences import original_row, series
-from dptext.measures import text_vectors
-from dptext.measures.vector_figures import VectorMeasures
+from dptext.measures.vector_figures import VectorMeasures, worth_of_texts
 from dptext.report import trade
 from dptext.report.attackers import (
     Attackers,
@@ -275,7 +274,7 @@ class Vectors(Unit):
         """Yield the success of finding originals, the error of distances, the use."""
         yield from vector_lines(self.section.measures)
         run, loss = self.document.run, self.document.guarantee.bound.text_loss.total
-        worth = text_vectors.worth(run.settings, run.lexicon_digest, loss)
+        worth = worth_of_texts(run.settings, run.lexicon_digest, loss)
         if worth is not None:
             is_less = loss is not None and loss < worth.loss * (1.0 - 1e-6)
             figures = {

@@ -401,7 +401,6 @@ def _candidate_pairs(
 
 
 def _largest_ratio(before: _Table, after: _Table, rows: Ints, others: Ints) -> float:
-    """Return the largest ratio of some pairs."""
     largest = 0.0
     for part in blocks(len(rows), _CHUNK):
         one, other = rows[part], others[part]

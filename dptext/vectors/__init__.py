@@ -2,14 +2,17 @@
 
 settings -> VectorRelease (`release.prepare`): all public work for the mechanism
 records  -> `VectorRelease.rows`: encode -> position -> noise, on a grid
-rows     -> `columns`: .npy, .npz or .parquet (`job` for files)
+rows     -> `columns`: .npy, .npz or .parquet
 
 `statement` has figures and sentences of the guarantee, and figures on public words or
-texts; `documents` puts them into a report.
+texts; `run` embeds files and puts all of it into a report.
 """
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from dptext.types import Inputs
@@ -32,3 +35,21 @@ class Pool(StrEnum):
         """Return the kind of inputs of the mechanism."""
         inputs = {Pool.WORD: Inputs.WORDS, Pool.SENTENCE: Inputs.VECTORS}
         return inputs.get(self, Inputs.MEANS)
+
+
+@dataclass(slots=True, kw_only=True)
+class Counts:
+    """The counts of a run of vectors; all are functions of the private text."""
+
+    records: int = 0
+    faults: int = 0
+    texts: int = 0
+    words: int = 0
+    vectors: int = 0
+    #: Number of vectors of each subject, by a digest of its value.
+    subjects: Counter[bytes] = field(default_factory=Counter)
+    seconds: float = 0.0
+    #: Name of the format of the input.
+    format: str = ""
+    #: The id field with its kind, if it looks identifying.
+    identifying: Mapping[str, str] = field(default_factory=dict)

@@ -162,7 +162,6 @@ def build(
 
 
 def _sentences(wanted: Mapping[str, bool], **blanks: str) -> tuple[str, ...]:
-    """Return the sentences with conditions that hold."""
     return tuple(render(name, **blanks) for name, holds in wanted.items() if holds)
 
 
@@ -174,7 +173,6 @@ def _conditions(
     identified: bool,
     is_custom: bool,
 ) -> tuple[str, ...]:
-    """Return the conditions of a statement."""
     uses_lexicon = release.pool is not Pool.SENTENCE
     mechanism = release.mechanism
     points = f"{mechanism.number:,}" if isinstance(mechanism, PrivUnit) else ""
@@ -204,7 +202,6 @@ def _conditions(
 
 
 def _not_covered(release: VectorRelease, identified: bool) -> tuple[str, ...]:
-    """Return the parts that are not protected."""
     is_word, options = release.pool is Pool.WORD, release.settings.options
     tokens = release.settings.recipe.tokens
     several = options.subject is not None and options.most > 1

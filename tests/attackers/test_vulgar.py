@@ -3,9 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext import lexicons, open_pipeline
+from dptext import open_pipeline
 from dptext.attackers.pairs import PairAttacker
-from dptext.lexicons import closed_classes
+from dptext.lexicons import word_classes
+from dptext.tokens import language_data
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon
 from tests.attackers import models
@@ -20,7 +21,9 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     batch = release(Policy(), ["cat dog, the runs. of cat"])
     before = PairAttacker(channel, model, count=SIZE + 1)
     assert before.weighed(batch).writable.any()
-    monkeypatch.setattr(lexicons, "vulgar_words", lambda language: frozenset(["cat"]))
+    monkeypatch.setattr(
+        language_data, "vulgar_words", lambda language: frozenset(["cat"])
+    )
     after = PairAttacker(channel, model, count=SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
@@ -36,7 +39,7 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
 
 def test_the_built_in_lexicon_draws_none(builtin: Lexicon) -> None:
     """It knows vulgar words, and none is among the words that are written."""
-    bad = np.flatnonzero(lexicons.vulgar_rows(builtin))
+    bad = np.flatnonzero(word_classes.vulgar_rows(builtin))
     assert len(bad) > 20
     assert bad.min() >= int(builtin.meta["outputs"])
 
@@ -45,7 +48,7 @@ def test_a_closed_class_is_written_where_it_was_drawn(builtin: Lexicon) -> None:
     """Of a drawn name only itself may be written, and no name of another draw."""
     channel = open_pipeline("balanced").channel
     table = channel.candidates(channel.budget.high, 32)
-    closed = np.append(closed_classes.written_as_drawn(builtin), False)
+    closed = np.append(word_classes.written_as_drawn(builtin), False)
     itself = table.rows == np.arange(len(table.rows))[:, None]
     written = closed[table.rows] & table.writable
     assert not (written & ~itself).any()

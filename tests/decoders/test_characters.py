@@ -8,7 +8,7 @@ import unicodedata
 import pytest
 
 from dptext import lexicons
-from dptext.decoders._characters import are_allowed, is_allowed
+from dptext.decoders.endpoint import are_allowed, is_allowed
 
 # Unicode's property Default_Ignorable_Code_Point, as DerivedCoreProperties.txt of
 # Unicode 16 has it, and characters that are seen as nothing without it.

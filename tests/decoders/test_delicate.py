@@ -19,7 +19,7 @@ from dptext.attackers import kernel, ngrams
 from dptext.attackers.channel import Channel
 from dptext.decoders import causal_lm, ngram
 from dptext.decoders.endpoint import count_words
-from dptext.lexicons import closed_classes, stand_ins, word_classes
+from dptext.lexicons import word_classes
 from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
@@ -210,20 +210,20 @@ def test_a_word_of_news_that_stands_alone_becomes_a_neutral_one(
     assert drawn[tokens.texts > 0].sum() == len(words) - 1
     assert not news[written][tokens.texts > 0].any()
     # The written word is then a function of the word, among its own replacements.
-    neutral = stand_ins.for_news(pipeline.lexicon)
+    neutral = word_classes.neutral_for_news(pipeline.lexicon)
     strays = drawn & (tokens.texts > 0)
     assert (written[strays] == neutral[tokens.ids[strays]]).all()
 
 
 def test_neutral_words_are_neutral(builtin: Lexicon) -> None:
     """Outputs of the same part of speech, delicate in no way; others stand for none."""
-    rows = stand_ins.for_news(builtin)
+    rows = word_classes.neutral_for_news(builtin)
     classes = classes_of_lexicon(builtin)
     outputs = int(builtin.meta["outputs"])
     changed = np.flatnonzero(rows != np.arange(len(rows)))
     assert classes.news[changed].all()
     assert not classes.delicate[rows[changed]].any()
-    assert not closed_classes.written_as_drawn(builtin)[rows[changed]].any()
+    assert not word_classes.written_as_drawn(builtin)[rows[changed]].any()
     assert (rows[changed] < outputs).all()
     assert classes.news[:outputs].sum() == (changed < outputs).sum() > 50
     parts = builtin.parts

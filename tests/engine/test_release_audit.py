@@ -17,7 +17,7 @@ import pytest
 
 from dptext import calibration, pipeline, profile, registry
 from dptext.attackers.channel import Channel
-from dptext.engine import audit_texts, budget_audit, release_audit
+from dptext.engine import budget_audit, release_audit
 from dptext.measures import calibrate
 from dptext.pipeline import Pipeline
 from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
@@ -70,7 +70,7 @@ def built(lexicon: Lexicon, budget: str = "uniform", **keys: Any) -> Pipeline:
 
 def found_in_budget(sanitizer: Pipeline) -> str:
     """Return what speaks against the budget of a pipeline."""
-    public = audit_texts.scripted(sanitizer)
+    public = budget_audit.scripted(sanitizer)
     return budget_audit.audit_budget(sanitizer, public)[1]
 
 

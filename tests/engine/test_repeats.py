@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext.engine.repeats import Repeats
+from dptext.engine.tally import Repeats
 from dptext.randomness import Randomness, RunKey
 from dptext.types import Record
 from tests.cli.running import here, small
@@ -29,7 +29,7 @@ def test_what_does_not_fit_into_memory_is_counted_too(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """With room for 16 KiB, 20,000 records are counted as well."""
-    monkeypatch.setattr("dptext.engine.repeats._MEMORY", 16)
+    monkeypatch.setattr("dptext.engine.tally._MEMORY", 16)
     repeats = Repeats()
     for number in range(20_000):
         assert repeats.count(Record(number, (), None, str(number))) == 0

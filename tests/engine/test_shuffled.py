@@ -99,7 +99,7 @@ def test_every_place_is_equally_likely(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     save(source, ["a cat", "a dog", "a cat"])
     from dptext import calibration, formats, lexicons, profile
-    from dptext.engine.shuffled import Shuffled
+    from dptext.engine.job import Shuffled
     from dptext.randomness import RunKey
     from dptext.types import Record
 

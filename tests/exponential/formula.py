@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.exponential.mechanism import TruncatedMetricMechanism
+from dptext.exponential import TruncatedMetricMechanism
 from dptext.types import Lexicon
 from tests import distributions
 

@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from dptext import exponential
 from dptext.exponential import distribution, losses
-from dptext.exponential import mechanism as exponential
 from dptext.mechanisms import Mechanism
 from tests import prepared, small
 from tests.small import zipf

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.exponential.mechanism import DistanceEstimate
+from dptext.exponential import DistanceEstimate
 from tests import prepared, small
 from tests.exponential.test_best_guesses import DISTANCES, by_rows
 from tests.small import zipf

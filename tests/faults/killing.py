@@ -21,8 +21,7 @@ from typing import Any
 
 import dptext
 from dptext import ledger as ledgers
-from dptext.ledger import store
-from dptext.ledger.totals import entries, findings, spent_by
+from dptext.ledger import entries, findings, spent_by, store
 from tests.cli import running
 
 ROOT = Path(dptext.__file__).parent

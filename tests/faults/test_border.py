@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from dptext import formats, streams
-from dptext.engine import folders
+from dptext.engine import files
 from dptext.errors import InputError
 from dptext.run.files import Outputs
 from dptext.run.selection import Selection
@@ -178,20 +178,20 @@ def test_folder_that_cannot_be_read(open_folder: Path) -> None:
     (tmp_path / "x" / "a.txt").write_text("the\n")
     outputs = Outputs(out_dir=str(tmp_path / "o"))
     given = ([str(tmp_path / "x")], outputs, None, print)
-    assert len(folders.pair_outputs(*given)) == 1
+    assert len(files.pair_outputs(*given)) == 1
     inside.chmod(0)
     me = os.geteuid()
     try:
         if me == 0:
             os.seteuid(65534)
         with pytest.raises(InputError, match=r"x/y: Permission denied"):
-            folders.pair_outputs(*given)
+            files.pair_outputs(*given)
     finally:
         os.seteuid(me)
         inside.chmod(0o755)
     (tmp_path / "x" / "link").symlink_to(inside)
     with pytest.raises(InputError, match="a link to a folder, which is not followed"):
-        folders.pair_outputs(*given)
+        files.pair_outputs(*given)
 
 
 def test_file_that_changes_while_it_is_read(tmp_path: Path) -> None:

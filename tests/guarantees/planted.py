@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from dptext import pipeline, profile
-from dptext.engine import audit as audits
+from dptext.engine import release_audit as audits
 from dptext.guarantees import audit
 from dptext.pipeline import Pipeline
 from dptext.randomness import RandomBits

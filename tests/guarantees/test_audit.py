@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from dptext import mechanisms
+from dptext.arrays import log_normalised
 from dptext.errors import UsageError
 from dptext.guarantees import audit, binomial
-from dptext.mechanisms import Aim, TextMechanism, WordMechanism, log_normalised
+from dptext.mechanisms import Aim, TextMechanism, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
 from dptext.types import Eps, Guarantee, Ids, Words

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from scipy import special
 
-from dptext.engine import audit as audits
+from dptext.engine import release_audit as audits
 from dptext.guarantees import audit
 from dptext.mechanisms import Aim, Mechanism, WordMechanism, santext, tem
 from dptext.types import Eps, Ids, Lexicon

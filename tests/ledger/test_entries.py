@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import RefusedError
-from dptext.ledger import Ledger, Limit, store
-from dptext.ledger.locks import lock_run
-from dptext.ledger.totals import entries, findings, spent_by
+from dptext.ledger import Ledger, Limit, entries, findings, spent_by, store
+from dptext.ledger.keys import lock_run
 from tests.ledger.charges import begun, charge, release
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from dptext.ledger import open_ledger, totals
+from dptext import ledger as totals
+from dptext.ledger import open_ledger
 from tests.faults.killing import ROOT, Lines, ended
 from tests.ledger.charges import begun, charge, release
 

@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
+from dptext import ledger as totals
 from dptext.errors import UsageError
-from dptext.ledger import open_ledger, totals
+from dptext.ledger import open_ledger
 from dptext.ledger.chain import Chain, Event, Position
 from dptext.ledger.keys import key_path
 from tests.ledger.charges import begun, charge, release

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.lexicons import closed_classes as closed
+from dptext.lexicons import word_classes as closed
 from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.mechanisms import Aim, rank

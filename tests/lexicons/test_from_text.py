@@ -16,7 +16,7 @@ import pytest
 from dptext import lexicons
 from dptext.attackers import ngrams
 from dptext.errors import InputError
-from dptext.lexicons import closed_classes, importing, store
+from dptext.lexicons import importing, store, word_classes
 from dptext.lexicons.from_text import adapt, count_words, vectors_from_text
 from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.sources import RawVectors
@@ -314,5 +314,5 @@ def test_new_names_are_the_input_that_all_names_are() -> None:
     assert named[row_of["xanthippine"]]
     assert not named[row_of["qzzorp"]]
     assert named.sum() == rows_of_names(base).sum() + 1 > 10
-    closed = closed_classes.sealed_words(lexicon)
+    closed = word_classes.sealed_words(lexicon)
     assert not closed[lexicon.orders[row_of["qzzorp"], 1:].astype(int)].any()

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from dptext.errors import UsageError
-from dptext.exponential.mechanism import DistanceEstimate, DistanceMechanism
+from dptext.exponential import DistanceEstimate, DistanceMechanism
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Mechanism
 from tests import prepared, small

@@ -19,7 +19,7 @@ from dptext.budgets import uniform
 from dptext.errors import LexiconError, UsageError
 from dptext.evaluation.attackers import search_by_attacker
 from dptext.guarantees import binomial
-from dptext.measures import context_risk, ladders
+from dptext.measures import calibrate, context_risk
 from dptext.measures.context_risk import Reading, Success
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -270,12 +270,12 @@ def test_shipped_figures_are_those_of_equal_settings(
     file.write_text(
         json.dumps({"attackers": {context_risk.key_of(ready): [asdict(figures)]}})
     )
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured(ready) == (figures,)
     assert context_risk.measured(build(tmp_path, decode=True)) == (figures,)
     assert context_risk.measured(other) == ()
     assert msgspec.json.encode(figures)
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: tmp_path / "none.json")
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: tmp_path / "none.json")
     assert context_risk.measured(ready) == ()
 
 
@@ -307,7 +307,7 @@ def test_figures_of_written_words_go_by_the_decoder(
     file = tmp_path / "attackers.json"
     written = {context_risk.written_key(ready): [asdict(figures)]}
     file.write_text(json.dumps({"written": written}))
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured_written(ready) == (figures,)
     assert context_risk.measured_written(build(tmp_path)) == ()
     assert context_risk.measured_written(build(tmp_path, 4.0, decode=True)) == ()
@@ -327,10 +327,10 @@ def test_figures_of_another_version_are_not_measured(
     ready = build(tmp_path)
     file = tmp_path / "attackers.json"
     key = context_risk.key_of(ready)
-    ladder = ladders.ladder_key(ready.profile.settings(), LEXICON)
+    ladder = calibrate.ladder_key(ready.profile.settings(), LEXICON)
     data = {"attackers": {key: [{"old": 1}]}, "ladders": {ladder: {"0.2": key}}}
     file.write_text(json.dumps(data))
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     assert context_risk.measured(ready) == ()
     assert context_risk.measured_ladder(ready) == {}
 
@@ -371,7 +371,7 @@ def test_a_smaller_risk_finds_less_in_every_kind_of_text() -> None:
     assert len(rungs) == 8
     before: dict[str, float] = {}
     for _, rung in rungs:
-        data = json.loads(ladders.shipped_attackers().read_text())
+        data = json.loads(calibrate.shipped_attackers().read_text())
         corpora = {
             each["corpus"]: max(r["classes"][0]["success"] for r in each["readings"])
             for each in data["attackers"][rung.attackers]
@@ -386,21 +386,21 @@ def test_a_risk_in_context_becomes_a_risk_of_one_word(
     """The largest measured one where the upper limit of no attacker is above it."""
     recipe = profile.load("balanced")
     file = tmp_path / "attackers.json"
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     entries, rungs = {}, {}
     for risk, limits in ((0.1, (0.1, 0.2)), (0.2, (0.25, 0.4)), (0.3, (0.5, 0.3))):
         readings = tuple(reading(limit) for limit in limits)
         entries[f"at {risk}"] = [asdict(context_risk.InContext("a", "", readings))]
-        rungs[f"{risk}"] = asdict(ladders.Rung(8.0, f"at {risk}", ""))
-    key = ladders.ladder_key(recipe.settings(), LEXICON)
+        rungs[f"{risk}"] = asdict(calibrate.Rung(8.0, f"at {risk}", ""))
+    key = calibrate.ladder_key(recipe.settings(), LEXICON)
     file.write_text(json.dumps({"attackers": entries, "ladders": {key: rungs}}))
     for target, risk in ((0.2, 0.1), (0.39, 0.1), (0.41, 0.2), (0.9, 0.3)):
-        assert ladders.risk_for(recipe.settings(), LEXICON, target) == risk
+        assert calibrate.risk_for(recipe.settings(), LEXICON, target) == risk
     with pytest.raises(UsageError, match=r"find up to 20.00%"):
-        ladders.risk_for(recipe.settings(), LEXICON, 0.19)
+        calibrate.risk_for(recipe.settings(), LEXICON, 0.19)
     other = profile.load("strict")
     with pytest.raises(UsageError, match="no attacker was measured"):
-        ladders.risk_for(other.settings(), LEXICON, 0.3)
+        calibrate.risk_for(other.settings(), LEXICON, 0.3)
 
 
 @pytest.mark.parametrize("content", [b"{", b"\xff", b"[" * 100_000])
@@ -410,9 +410,9 @@ def test_damaged_figures_are_named(
     """One line names the file and tells users to make it again."""
     file = tmp_path / "attackers.json"
     file.write_bytes(content)
-    monkeypatch.setattr(ladders, "shipped_attackers", lambda: file)
+    monkeypatch.setattr(calibrate, "shipped_attackers", lambda: file)
     with pytest.raises(LexiconError, match=r"attackers\.json: not valid JSON"):
-        ladders.risk_for(profile.load("balanced").settings(), LEXICON, 0.3)
+        calibrate.risk_for(profile.load("balanced").settings(), LEXICON, 0.3)
 
 
 def test_attackers_are_asked_for_by_name(tmp_path: Path) -> None:

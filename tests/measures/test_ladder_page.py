@@ -6,7 +6,7 @@ from typing import Any
 
 import dptext
 from dptext import profile
-from dptext.measures import context_risk, ladders
+from dptext.measures import calibrate, context_risk
 from dptext.report import answer
 from tests.outside import ROOT
 
@@ -76,7 +76,7 @@ def of_profile(
     Of written words and of what the attacker finds all and rare ones; at last the share
     that classifiers keep of what they learn beyond chance.
     """
-    shipped = json.loads(ladders.shipped_attackers().read_text())
+    shipped = json.loads(calibrate.shipped_attackers().read_text())
     pipeline = dptext.open_pipeline(name)
     keys = context_risk.key_of(pipeline), context_risk.written_key(pipeline)
     measured = {each["corpus"]: each for each in shipped["attackers"][keys[0]]}

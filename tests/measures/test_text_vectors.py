@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext.measures.text_vectors import TextVectors, worth
+from dptext.measures.vector_figures import TextVectors, worth_of_texts
 from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import here
@@ -27,7 +27,7 @@ def prepared(pool: str, **over: object) -> VectorRelease:
 
 def figures(chosen: VectorRelease, loss: float | None) -> TextVectors | None:
     """Return the figures of a release at a loss of a text."""
-    return worth(chosen.settings.plain(), chosen.base_digest, loss)
+    return worth_of_texts(chosen.settings.plain(), chosen.base_digest, loss)
 
 
 @pytest.mark.parametrize("pool", ["mean", "sif"])
@@ -50,7 +50,7 @@ def test_other_settings_and_larger_losses_were_not_measured() -> None:
     assert measured("word", 8.0) is None
     assert measured("mean", 8.0, tokens={"stop_word": "drop"}) is None
     assert measured("mean", 8.0, mechanism={"delta": 1e-3}) is None
-    assert worth({"embed": 3}, "", 8.0) is None
+    assert worth_of_texts({"embed": 3}, "", 8.0) is None
 
 
 def test_a_run_says_it(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.mechanisms import count_at_most, draw_columns
+from dptext.arrays import count_at_most, draw_columns
 
 
 @pytest.mark.parametrize("width", [1, 2, 3, 31, 32, 33, 96, 257])

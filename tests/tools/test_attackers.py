@@ -14,7 +14,7 @@ import pytest
 
 from benchmarks.private_rows import TEXTS
 from dptext import models, open_pipeline
-from dptext.measures import context_risk, ladders
+from dptext.measures import calibrate, context_risk
 from tests.cli.running import environment
 from tests.model_server import serving
 from tools import attackers
@@ -46,14 +46,14 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
     (tmp_path / "text").mkdir()
     with gzip.open(tmp_path / "text" / "sst2_dev.jsonl.gz", "wt") as file:
         file.writelines(json.dumps({"text": row}) + "\n" for row in ROWS)
-    before = ladders.shipped_attackers().read_bytes()
+    before = calibrate.shipped_attackers().read_bytes()
     flags = ["--profile", "balanced", "--risk", "10%", "--kind", "sentences"]
     flags += ["--texts", "2", "--model", "tiny"]
     with serving() as server:
         ran = run(tmp_path, *flags, "--endpoint", server.url)
         assert ran.returncode == 0, ran.stderr
         asked, sent = server.asked, b"\n".join(server.requests).decode()
-    assert ladders.shipped_attackers().read_bytes() == before
+    assert calibrate.shipped_attackers().read_bytes() == before
     assert ran.stdout.startswith("balanced, risk 10%, epsilon ")
     assert "the model tiny on 127.0.0.1:" in ran.stdout
     assert "2 texts, 3 requests" in ran.stdout
@@ -69,7 +69,7 @@ def test_a_server_attacks_the_named_rows_and_nothing_is_written(tmp_path: Path) 
 @pytest.mark.slow
 def test_the_figures_that_ship_are_those_of_what_ships() -> None:
     """Each shipped setting has its figures, and none of earlier settings are left."""
-    parts = json.loads(ladders.shipped_attackers().read_bytes())
+    parts = json.loads(calibrate.shipped_attackers().read_bytes())
     assert {*parts["attackers"], *parts["written"]} == attackers.shipped_keys()
     rungs = [each for one in parts["ladders"].values() for each in one.values()]
     # Profiles without a risk stand on no rung.
@@ -104,7 +104,7 @@ def test_a_shipped_cell_is_what_the_command_makes() -> None:
     """Written words and finds of all attackers in customer reviews under readable."""
     pipelines = (open_pipeline("readable", each) for each in ({}, {"decoder": "none"}))
     one = attackers.cell("customer reviews", *pipelines)
-    parts = json.loads(ladders.shipped_attackers().read_bytes())
+    parts = json.loads(calibrate.shipped_attackers().read_bytes())
     key = context_risk.key_of(open_pipeline("readable"))
     (shipped,) = (
         each for each in parts["attackers"][key] if each["kind"] == one.attackers.kind

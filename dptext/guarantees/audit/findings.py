@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -24,6 +25,11 @@ DrawWords = Callable[[Ids, Eps], Ids]
 DrawPoints = Callable[[Ids, Eps], Iterator[tuple[Ints, Points]]]
 # Tells people about each step.
 Progress = Callable[[str], None]
+# Levels of the quantiles of noise, and points of a numerical integral.
+LEVELS = np.array(
+    [1e-3, 0.01, 0.05, *np.arange(0.1, 0.95, 0.1).round(1), 0.95, 0.99, 0.999]
+)
+_POINTS = 200_001
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,3 +324,40 @@ def draw_points(draw: DrawPoints, row: int, epsilon: float, count: int) -> Point
     """Draw so many points of one word."""
     ids, eps = np.full(count, row, np.int32), np.full(count, epsilon)
     return np.concatenate([points for _, points in draw(ids, eps)])
+
+
+def gamma_quantiles(shape: float) -> Floats:
+    """Return the quantiles at LEVELS of Gamma(shape, 1), shape at least 1/2.
+
+    By the density 2 s^(2 shape - 1) exp(-s^2) of the square root, which is smooth.
+    """
+    middle = math.sqrt(shape)
+    s = np.linspace(max(middle - 10.0, 0.0), middle + 10.0, _POINTS)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log = (2.0 * shape - 1.0) * np.log(s) - s**2
+    log[np.isnan(log)] = 0.0  # 0 ln 0
+    return _inverse(s, log) ** 2
+
+
+def projection_quantiles(width: int) -> Floats:
+    """Return the quantiles of a coordinate of a direction in so many dimensions.
+
+    In one dimension the coordinate is -1 or 1: the one quantile that is left is 0. With
+    t = sin(phi) the density is cos(phi)^(width - 2), smooth also in two dimensions.
+    """
+    if width == 1:
+        return np.zeros(1)
+    phi = np.linspace(-math.pi / 2.0, math.pi / 2.0, _POINTS)
+    with np.errstate(divide="ignore"):
+        log = (width - 2.0) * np.log(np.maximum(np.cos(phi), 1e-300))
+    return np.sin(_inverse(phi, log))
+
+
+def _inverse(points: Floats, log: Floats) -> Floats:
+    """Return the quantiles of a density, by its logarithm at points."""
+    density = np.exp(log - log.max())
+    steps = np.diff(points) * (density[1:] + density[:-1]) / 2.0
+    below = np.concatenate(([0.0], np.cumsum(steps)))
+    below /= below[-1]
+    inside = np.flatnonzero(np.diff(below, prepend=-1.0) > 0.0)
+    return np.asarray(np.interp(LEVELS, below[inside], points[inside]))

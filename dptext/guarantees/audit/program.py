@@ -25,14 +25,15 @@ Of noise:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.guarantees.audit import quantiles
+from dptext.guarantees.audit import findings
 from dptext.guarantees.audit.findings import (
     ALARM,
     BATCH,
@@ -287,16 +288,8 @@ def _hold(
         draws = np.flatnonzero(group.inputs // _ROWS == begin // _ROWS)
         rows = group.inputs[draws] - begin
         outputs, share = group.outputs[draws], 2.0 * fifth * len(probs) / len(ids)
-        _test_pairs(
-            tests,
-            mechanism,
-            inputs=ids[part],
-            probs=probs,
-            rows=rows,
-            outputs=outputs,
-            alarm=share,
-            group=group.name,
-        )
+        named = partial(_becomes, mechanism, ids[part], group.name)
+        _test_pairs(tests, probs, rows, outputs, alarm=share, named=named)
         expected += counts[part] @ probs
         chances_of_drawn[draws] = probs[rows, outputs]
         for number, level in enumerate(levels):
@@ -321,8 +314,8 @@ def _hold(
     targeted = (relations >= 0).sum(axis=1)
     hits = (relations == group.outputs).sum(axis=1)
     rates = np.minimum(due / np.maximum(targeted, 1), 1.0)
-    named = [f"{name}, {group.name}" for name in names]
-    tests.take(hits, targeted, chances=rates, alarm=fifth, named=named.__getitem__)
+    events = [f"{name}, {group.name}" for name in names]
+    tests.take(hits, targeted, chances=rates, alarm=fifth, named=events.__getitem__)
     below /= total
     # Rounding of a sum over V, where an output is always or never so rare.
     sure = np.abs(below - np.round(below)) < 1e-9
@@ -337,7 +330,7 @@ def _hold(
         for at in (0, -1):
             n, level = int(targeted[at]), fifth / (2.0 * len(names))
             if n:
-                tests.finds(named[at], float(rates[at]), n, level)
+                tests.finds(events[at], float(rates[at]), n, level)
         missing = f"a word never written, {group.name}"
         tests.finds_missing(missing, total, fifth / (2.0 * size))
         rare = f"one output of one input that should be rare, {group.name}"
@@ -345,35 +338,38 @@ def _hold(
         tests.finds(rare, 1.0 / size, int(np.median(counts)), of_pair)
 
 
+def _becomes(mechanism: Mechanism, inputs: Ids, group: str, row: int, word: int) -> str:
+    before, after = label(mechanism, inputs[row]), label(mechanism, word)
+    return f"{before!r} becomes {after!r}, {group}"
+
+
 def _test_pairs(
     tests: MultipleTests,
-    mechanism: Mechanism,
-    inputs: Ids,
     probs: Floats,
     rows: Ints,
     outputs: Ids,
+    *,
     alarm: float,
-    group: str,
+    named: Callable[[int, int], str],
 ) -> None:
     """Test every output of some inputs: those drawn, and those expected but not.
 
-    probs (m, V) exact; rows (n,) which of the inputs was drawn for, outputs (n,).
+    probs (m, V) exact; rows (n,) which of the inputs was drawn for, outputs (n,);
+    named: names a row and an output.
     """
     size = probs.shape[1]
-    counts = np.bincount(rows, minlength=len(inputs))
+    counts = np.bincount(rows, minlength=len(probs))
     hits = np.bincount(rows * size + outputs, minlength=probs.size)
     # An output that was never drawn can only be too rare if it was expected often.
     often = (probs * counts[:, None]).ravel() > 10.0
     looked = np.flatnonzero((hits > 0) | often)
-
-    def named(at: int) -> str:
-        row, word = divmod(int(looked[at]), size)
-        before, after = label(mechanism, inputs[row]), label(mechanism, word)
-        return f"{before!r} becomes {after!r}, {group}"
-
-    draws, chances = counts[looked // size], probs.ravel()[looked]
     tests.take(
-        hits[looked], draws, chances=chances, alarm=alarm, named=named, among=probs.size
+        hits[looked],
+        counts[looked // size],
+        chances=probs.ravel()[looked],
+        alarm=alarm,
+        named=lambda at: named(*divmod(int(looked[at]), size)),
+        among=probs.size,
     )
 
 
@@ -401,16 +397,16 @@ class NoiseCounts:
 
     def __init__(self, epsilon: float, words: int, shape: float, width: int) -> None:
         self.epsilon = epsilon
-        self._steps = quantiles.gamma(shape)
-        self._amounts = np.zeros((words, len(quantiles.LEVELS)), np.int64)
+        self._steps = findings.gamma_quantiles(shape)
+        self._amounts = np.zeros((words, len(findings.LEVELS)), np.int64)
         self._draws = np.zeros(words, np.int64)
-        self._turns = quantiles.LEVELS if width != 1 else np.array([0.5])
+        self._turns = findings.LEVELS if width != 1 else np.array([0.5])
         self._directions: tuple[_CountsBelow, ...] = ()
         if width:
             rng = np.random.default_rng(_NOISE_SEED + 2)
             axes = rng.normal(size=(width, _RANDOM))
             self._axes = axes / np.linalg.norm(axes, axis=0)
-            turns = quantiles.projection(width)
+            turns = findings.projection_quantiles(width)
             self._directions = tuple(
                 _CountsBelow(event, turns, np.zeros((count, len(turns)), np.int64))
                 for event, count in (
@@ -442,7 +438,7 @@ class NoiseCounts:
         self, tests: MultipleTests, mechanism: NoiseMechanism, ids: Ids, alarm: float
     ) -> None:
         """Test all counts; of lengths that are only bounded no long one is a fault."""
-        levels, at = quantiles.LEVELS, f"epsilon {self.epsilon:.6g}"
+        levels, at = findings.LEVELS, f"epsilon {self.epsilon:.6g}"
 
         def name_all(i: int) -> str:
             return f"noise below its quantile {levels[i]:g}, {at}"
