@@ -92,8 +92,8 @@ def test_reports_without_them_show_no_table() -> None:
 @pytest.mark.parametrize(
     ("common", "others"),
     [
-        (True, "Common words that are not listed are unchanged, and may tell of these"),
-        (False, "Words that are not listed may tell of these"),
+        (True, "Common words that are not listed are unchanged, and may reveal these"),
+        (False, "Words that are not listed may reveal these"),
     ],
 )
 def test_figures_of_delicate_words_are_of_listed_ones(
