@@ -107,8 +107,8 @@ def reports(folder: Path) -> Iterator[Document]:
     source.write_text('{"who":"a","text":"the film was good"}\n' * 2)
     shown, out = folder / "report.json", str(folder / "out.npy")
     run = ("embed", str(source), "-f", "text", "--pool", "mean", "--epsilon", "5")
-    more = ("--subject", "who", "--most", "2", "-o", out, "--report", str(shown))
-    ran = here(*run, *more)
+    files = ("--subject", "who", "--most", "2", "-o", out, "--report", str(shown))
+    ran = here(*run, *files)
     assert ran.code == 0, ran.err
     yield dptext.report.document.decode(shown.read_bytes(), "report")
 
