@@ -37,7 +37,9 @@ UNSIGNED = "not signed"
 class Signature:
     """A signature of a public report."""
 
+    # No row: the page says who signed.
     algorithm: Annotated[Literal["Ed25519"], Meta(description="Algorithm (RFC 8032).")]
+    # No row: the page says who signed.
     key: Annotated[
         str,
         Meta(
@@ -45,6 +47,7 @@ class Signature:
             description="Id of the key: 16 digits of the SHA-256 of its public half.",
         ),
     ]
+    # No row: the page says who signed.
     value: Annotated[
         str,
         Meta(

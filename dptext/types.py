@@ -121,9 +121,13 @@ class Metric:
     """The distance that multiplies epsilon; its name decides nothing."""
 
     kind: Annotated[MetricKind, Meta(description="Kind of distance.")]
+    # No row: the wording names the distance.
     name: Annotated[str, Meta(description="Name, for people.")] = field(compare=False)
+    # No row: the wording names the distance.
     identity: Annotated[str, Meta(description="The space and its parameters.")] = ""
+    # No row: the wording names the distance.
     cut: Annotated[float | None, Meta(description="Largest distance, or null.")] = None
+    # No row: the wording names the distance.
     between_classes: Annotated[
         float, Meta(description="Added between words of different public classes.")
     ] = 0.0

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 
-from dptext.report import language_models
+from dptext.report import attackers
 
 ROOT = Path(__file__).resolve().parents[1]
 FOLDER = ROOT / "docs" / "pictures"
@@ -135,9 +135,7 @@ def shares(profile: str) -> tuple[int, int]:
 def found() -> str:
     """Draw how many of 100 words of customer reviews stand unchanged and are found."""
     (reviews,) = (
-        row.share
-        for row in language_models.trials()["readable"].rows
-        if row.texts == REVIEWS
+        row.share for row in attackers.trials()["readable"].rows if row.texts == REVIEWS
     )
     recovered = max(shares("readable")[1], 100 * reviews)
     rows = {"readable": (COMMON, round(COMMON + (100 - COMMON) * recovered / 100))}

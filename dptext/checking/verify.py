@@ -25,7 +25,7 @@ from dptext.guarantees.claims import Unprotected, format_up
 from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
 from dptext.models import endpoint
-from dptext.report import document, figures, names
+from dptext.report import advice, document, names
 from dptext.report.blocks import Tone
 from dptext.report.document import Document, encode
 from dptext.report.protection import Basis, fitness
@@ -154,7 +154,7 @@ def verdict(
     if outcome.difference:
         return failed(Rule.CHANGED, f"its report was changed: {outcome.difference}")
     used = None if report.output is None else report.output.used
-    notes = [] if used is None else [figures.third_party_sentence(used)]
+    notes = [] if used is None else [advice.third_party(used).sentence]
     if outcome.gap is not None:
         kind, reason = outcome.gap
         line = f"its report is not recomputed: {reason}"

@@ -21,8 +21,8 @@ from dptext.measures.context_risk import PUBLIC_TEXT, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.report import answer, figures, protection, views, whole_texts
-from dptext.report.attackers import AttackerFigures, Attackers
+from dptext.report import answer, figures, protection, views
+from dptext.report.attackers import AttackerFigures, Attackers, attack_lines
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -37,8 +37,9 @@ from dptext.report.blocks import (
     Tone,
     Verdict,
 )
-from dptext.report.language_models import NOT_MEASURED
-from dptext.report.whole_texts import TopicFigures
+from dptext.report.lines import say
+from dptext.report.sections import TopicFigures
+from dptext.report.units import Topics, Words, topic_lines
 from dptext.run.interface import option
 from dptext.types import Record
 
@@ -226,7 +227,7 @@ def plan(
         promise=promise,
         key="system",
         risk=measures.risk,
-        topics=topics is not None,
+        use=Words.use if topics is None else Topics.use,
         limits=limits,
     )
     verdict, tone = protection.fitness(basis)
@@ -316,8 +317,8 @@ def view(result: Plan) -> Page:
             "measures "
             "it on public texts"
         ),
-        common=Unprotected.COMMON_WORDS in result.guarantee.scope.unprotected,
-        leaves_words=protection.leaves_words(result.guarantee),
+        common=result.guarantee.copies_common,
+        leaves_words=result.guarantee.leaves_words,
         classes=Unprotected.CLASSES in result.guarantee.scope.unprotected,
         decoded=result.guarantee.scope.decoder != "none",
         profile=result.profile,
@@ -327,9 +328,9 @@ def view(result: Plan) -> Page:
         *protection.changed_fields(result.dropped, result.pseudonyms),
         *protection.protection(result.guarantee, limits=result.limits),
         *(
-            answer.attacks(known)
+            attack_lines(known)
             if result.topics is None
-            else answer.topic_lines(result.topics, seeded=False)
+            else topic_lines(result.topics, seeded=False)
         ),
     ]
     measured: list[Block] = [
@@ -338,8 +339,8 @@ def view(result: Plan) -> Page:
     ]
     if result.topics is not None:
         measured = [
-            *whole_texts.blocks(result.topics, seeded=False),
-            Paragraph(NOT_MEASURED, "note"),
+            *views.topic_blocks(result.topics, seeded=False),
+            Paragraph(say("not_measured.language_model"), "note"),
         ]
     return Page(
         f"Plan: {result.profile}",
@@ -386,7 +387,7 @@ def _figures(
     if result.changed is not None:
         is_decoded = result.guarantee.scope.decoder != "none"
         drawn = " as drawn, before decoding" if is_decoded else ""
-        leaves = protection.leaves_words(result.guarantee)
+        leaves = result.guarantee.leaves_words
         of = "replaced words" if leaves else "words"
         of = of if result.topics is None else "texts get another topic"
         yield "changed", f"{figures.about(result.changed)} of {of}{drawn}"

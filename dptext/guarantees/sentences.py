@@ -34,14 +34,25 @@ from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
-# Tables of templates, by name and key, some by a value as well.
-TEMPLATES: dict[str, dict[str, Any]] = tomllib.loads(
-    Path(__file__).with_name("sentences.toml").read_text(encoding="utf-8")
-)
+
+def read_templates(path: Path) -> dict[str, Any]:
+    """Read a file of templates: tables by name and key, some by a value as well."""
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def find_template(templates: Mapping[str, Any], name: str) -> str:
+    """Return the template with a dotted name."""
+    template: Any = templates
+    for key in name.split("."):
+        template = template[key]
+    return str(template)
+
+
+TEMPLATES = read_templates(Path(__file__).with_name("sentences.toml"))
 # Lists of a policy.
 _LISTS = ("keep", "mask")
-# What every template may name.
-_BLANKS = {
+#: Values for every template.
+BLANKS = {
     "word_limit": f"{MAX_MEANINGFUL_LOSS:g}",
     "text_limit": f"{MAX_MEANINGFUL_TEXT_LOSS:g}",
     "marks": ", ".join(names(marks=True)),
@@ -55,10 +66,7 @@ _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 def render(name: str, /, **parts: str) -> str:
     """Return a template by its dotted name, with its blanks filled."""
-    template: Any = TEMPLATES
-    for key in name.split("."):
-        template = template[key]
-    return str(template).format(**_BLANKS, **parts)
+    return find_template(TEMPLATES, name).format(**BLANKS, **parts)
 
 
 def series(parts: tuple[str, ...]) -> str:

@@ -115,6 +115,7 @@ class Bound:
             )
         ),
     ]
+    # No row: the sentences and `loss` have it.
     worst_loss: Annotated[
         Nats | None,
         Meta(
@@ -159,12 +160,14 @@ class Scope:
             )
         ),
     ] = "none"
+    # No row: the sentence has it.
     adjacency: Annotated[
         tuple[str, ...],
         Meta(
             description="What two texts must have in common to be compared, in words."
         ),
     ] = ()
+    # No row: the sentence has it.
     covered: Annotated[
         tuple[str, ...],
         Meta(description="Classes of token that the mechanism replaces, in words."),
@@ -181,6 +184,7 @@ class Scope:
         tuple[str, ...],
         Meta(description="What must hold for the guarantee to be true, in words."),
     ] = ()
+    # No row: a condition has it.
     numerical_slack: Annotated[
         Nats | None,
         Meta(description="Nats that finite random bits may add; null: not bounded."),
@@ -230,6 +234,16 @@ class Statement:
     wording: Annotated[
         Wording, Meta(description="The guarantee in sentences, for people.")
     ]
+
+    @property
+    def copies_common(self) -> bool:
+        """Tell whether common words are unchanged."""
+        return claims.Unprotected.COMMON_WORDS in self.scope.unprotected
+
+    @property
+    def leaves_words(self) -> bool:
+        """Tell whether words stay by design, which no ledger counts as a loss."""
+        return not claims.VISIBLE_WORDS.isdisjoint(self.scope.unprotected)
 
 
 def build(promise: Guarantee, terms: Terms) -> Statement:

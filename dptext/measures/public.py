@@ -52,6 +52,7 @@ class Deniability:
         Meta(ge=0, description="S_w, the number of distinct words in `runs` draws."),
     ]
     runs: Annotated[int, Meta(ge=1, description="Number of draws of a word.")]
+    # No row: the method says it.
     sampled: Annotated[
         bool,
         Meta(

@@ -27,6 +27,7 @@ _SETTINGS = ("space", "mechanism", "tokens")
 class Distortion:
     """Distances and inner products of released vectors against those without noise."""
 
+    # No row: a size of the sample.
     pairs: Annotated[int, Meta(description="Number of pairs compared.")]
     distance: Annotated[float, Meta(description="Mean distance without noise.")]
     expected_distance: Annotated[
@@ -60,6 +61,7 @@ class VectorAttack:
 
     of: Annotated[str, Meta(description="Public words or texts to choose from.")]
     choices: Annotated[int, Meta(description="Number of them.")]
+    # No row: a size of the sample.
     draws: Annotated[int, Meta(description="Number of guesses.")]
     baseline: Annotated[
         Share, Meta(description="Success of the best guess without the vector.")

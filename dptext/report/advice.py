@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dptext.guarantees.claims import Unprotected
+import msgspec
+
+from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.sentences import series
-from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
-from dptext.report.figures import count
-from dptext.report.interface import COMMAND_LINE, Interface
-from dptext.report.protection import Basis, fitness, number_of_topics
+from dptext.report.lines import AnswerLine, line, say
+from dptext.report.protection import Basis, fitness
+from dptext.report.units import unit_of
 from dptext.run.files import SIDECAR
-from dptext.run.interface import option
+from dptext.run.interface import current
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -54,138 +55,73 @@ class RunOutputs:
     is_changed: bool = False
 
 
-def unit(document: Document) -> str:
-    """Name a record of the input in a word."""
-    if document.run.layout.format == "text":
-        return "line"
-    if not is_in_memory(document):
-        return "record"
-    return "text" if document.run.layout.fields is None else "row"
-
-
-def is_in_memory(document: Document) -> bool:
-    """Tell whether a program passed the texts, so that there is no file."""
-    return document.output is None and (
-        document.private is None or not document.private.inputs
-    )
-
-
 def sending(
-    document: Document,
-    released: RunOutputs,
-    unchanged: Sequence[str] | None,
-    interface: Interface = COMMAND_LINE,
+    document: Document, released: RunOutputs, unchanged: Sequence[str] | None
 ) -> AnswerLine:
-    """Say what to ask and to do before the output leaves, and which files may.
+    """Return the line on questions and looks before the output leaves.
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
     if fitness(Basis.from_document(document))[1] is Tone.BAD:
-        sentence = "Do not send it unless you could send the original as well."
-        return AnswerLine("sending", sentence)
-    private, layout = document.private, document.run.layout
-    parts = []
-    if (unchanged is None or len(unchanged)) and layout.fields is not None:
-        parts.append("the unchanged columns")
-    if Unprotected.COMMON_WORDS in document.guarantee.scope.unprotected:
-        parts.append("the common words")
-    if layout.pseudonyms:
-        parts.append("the pseudonyms")
-    if topics := number_of_topics(document):
-        parts.append("the topic of each text" if topics == 1 else "the topics")
-    sentence = f"May {series(tuple(parts))} leave? " if parts else ""
-    if document.vectors is None:
-        # A public report does not tell how many there are.
-        records = None if private is None else private.records
-        each, several = unit(document), f"{_ROWS} {unit(document)}s"
-        if records is None:
-            sentence += f"Read {several}. "
-        else:
-            sentence += f"Read {several if records >= _ROWS else f'every {each}'}. "
-    elif not interface.is_python:
-        sentence += "Run dptext check. "
-    files = _sent_files(document, released, interface)
-    return AnswerLine("sending", f"{sentence}Send only {files}")
+        return line("sending", "bad")
+    unit, layout, private = unit_of(document), document.run.layout, document.private
+    has_columns = unchanged is None or len(unchanged) > 0
+    is_asked = {
+        "columns": has_columns and layout.fields is not None,
+        "common": document.guarantee.copies_common,
+        "pseudonyms": layout.pseudonyms,
+        **dict.fromkeys(unit.asked, True),
+    }
+    asked = [say(f"asked.{key}", unit) for key, holds in is_asked.items() if holds]
+    few = unit.row if private is not None and private.records < _ROWS else ""
+    rows, python = 0 if few else _ROWS, current().is_python
+    look = say(f"look.{unit.made}", unit, rows=rows, few=few, python=python)
+    files, shown = _sent_files(document, released), series(tuple(asked))
+    return line("sending", "always", None, asked=shown, look=look, files=files)
 
 
-def _sent_files(document: Document, released: RunOutputs, interface: Interface) -> str:
+def _sent_files(document: Document, released: RunOutputs) -> str:
     """Name the files that may leave."""
-    if not released.outputs and is_in_memory(document) and interface.is_python:
-        if document.vectors is not None:
-            return "the vectors."
-        is_of_texts = document.run.layout.fields is None
-        return "the new texts." if is_of_texts else "the new table."
+    reports = released.public is not None
+    if not released.outputs and document.is_in_memory and current().is_python:
+        texts = document.run.layout.fields is None
+        return say(f"files.{unit_of(document).made}", texts=texts)
     if len(released.outputs) > 1:
-        reports = "" if released.public is None else " and the report beside each"
-        return f"the outputs{reports}."
+        return say("files.several", reports=reports)
     name = Path(released.outputs[0] or "").name if released.outputs else ""
     if not name or len(name) > _LONG_NAME or not name.isprintable():
-        reports = "" if released.public is None else f" and its report ({SIDECAR})"
-        return f"the output{reports}."
-    if released.public is None:
+        return say("files.output", reports=reports, sidecar=SIDECAR)
+    if not reports:
         return name
-    report = f"{name}{SIDECAR}" if len(name) <= _SHORT_NAME else f"its {SIDECAR}"
-    return f"{name} and {report}"
+    report = f"{name}{SIDECAR}"
+    if len(name) > _SHORT_NAME:
+        report = say("files.report", sidecar=SIDECAR)
+    return say("files.named", name=name, report=report)
 
 
-def again(
-    document: Document,
-    *,
-    is_sent: bool = False,
-    is_by_name: bool = False,
-    interface: Interface = COMMAND_LINE,
-) -> AnswerLine:
-    """Say whether a further release costs protection; draws that were sent may."""
-    sentence = {
-        "system": (
-            "Do not release twice: a second version weakens protection; "
-            f"{interface.option('key-file')} makes reruns identical."
-        ),
-        "key-file": (
-            "The same input, settings and key give this output again, at no further "
-            "cost."
-        ),
-        "seed": (
-            "Anyone who has the texts and knows or guesses the seed can make this "
-            "output again."
-        ),
-    }[document.run.key]
-    scope = document.guarantee.scope
-    if document.run.key == "key-file" and scope.strategy is not Strategy.DATA_SET:
-        anew = _drawn_anew(document, is_by_name=is_by_name, interface=interface)
-        sentence += f" {anew} Send only one version of each."
-    if is_sent and document.run.key != "system":
-        sentence += " The third party may answer otherwise."
-    return AnswerLine("again", sentence, {"key": document.run.key})
+def again(document: Document, *, is_sent: bool, is_by_name: bool) -> AnswerLine:
+    """Return the line on the cost of a further release.
 
-
-def _drawn_anew(document: Document, *, is_by_name: bool, interface: Interface) -> str:
-    """Name the records that further runs with the same key draw anew.
-
-    Draws go by the texts of a record and by its id, else by its place.
+    is_sent: a third party decoded draws, and may answer otherwise. is_by_name: draws go
+    by the names of the outputs, too. Draws go by the texts of a record and by its id,
+    else by its place.
     """
-    named, layout = f"{unit(document).capitalize()}s", document.run.layout
-    changed = f"{named} with a changed text"
-    if layout.fields is None:
-        changed = f"Changed {named.lower()}"
-    if layout.id_field is not None:
-        return f"{changed} are drawn anew."
-    others = ", and those behind an added or missing one,"
-    if is_by_name:
-        others = (
-            ", those behind an added or missing one of their file, and all of a "
-            "renamed file,"
+    key, layout = document.run.key, document.run.layout
+    row, anew = unit_of(document).row, ""
+    is_one = document.guarantee.scope.strategy is Strategy.DATA_SET
+    if key == "key-file" and not is_one:
+        by = "name" if is_by_name else "place"
+        anew = say(
+            f"anew.{by if layout.id_field is None else 'id'}",
+            fields=layout.fields is not None,
+            row=row,
+            Row=row.capitalize(),
         )
-    by_id = ""
-    if layout.fields is not None:
-        by_id = f"; with {interface.option('id')} only the first"
-    return f"{changed}{others} are drawn anew{by_id}."
+    return line("again", key, {"key": key}, anew=anew, asked=is_sent)
 
 
-def report(
-    document: Document, released: RunOutputs, interface: Interface = COMMAND_LINE
-) -> AnswerLine:
-    """Say where the full report is, or how to get one, and who signed it."""
+def report(document: Document, released: RunOutputs) -> AnswerLine:
+    """Return the line on the full report: where it is, and who signed it."""
     public, signed = released.public, released.signed
     figures: JsonObject = {
         "public": public,
@@ -194,46 +130,37 @@ def report(
         "signed": None if signed == UNSIGNED else signed,
     }
     if not released.is_run:
-        return AnswerLine("report", _genuine(document, released, interface), figures)
+        return AnswerLine("report", _genuine(document, released), figures)
     parts = []
     if public is not None:
         name = shlex.quote(public.removesuffix(SIDECAR))
-        shown = f"dptext report {name} shows more"
-        parts.append("on standard output" if public == "-" else shown)
+        parts.append(say(f"report.{'stdout' if public == '-' else 'shown'}", name=name))
         if signed:
-            parts.append(signed if signed == UNSIGNED else f"signed {signed}")
+            is_signed = signed != UNSIGNED
+            parts.append(say("report.signed", signed=signed) if is_signed else signed)
         if len(released.outputs) > 1:
-            parts.append(f"one beside each of {count(len(released.outputs))} files")
+            parts.append(say("report.beside", files=len(released.outputs)))
     private = [each for each in (released.internal, released.page) if each is not None]
     if private:
-        names = ("standard output" if each == "-" else each for each in private)
-        parts.append(f"private: {' and '.join(names)}")
-    if not parts:
-        parts = [
-            (
-                f"not written: {option('report', 'FILE')} writes it, "
-                f"{option('verbose')} "
-                "prints it"
-            )
-        ]
-    return AnswerLine("report", "; ".join(parts), figures)
+        names = [say("where.stdout") if each == "-" else each for each in private]
+        parts.append(say("report.private", names=" and ".join(names)))
+    return AnswerLine("report", "; ".join(parts) or say("report.none"), figures)
 
 
-def _genuine(document: Document, released: RunOutputs, interface: Interface) -> str:
+def _genuine(document: Document, released: RunOutputs) -> str:
     """Say whether a report that is shown again is genuine, and how to test it."""
     name = released.outputs[0] if released.outputs else None
     file = "FILE" if name is None else shlex.quote(name)
     if document.audience == "internal":
-        owner = "Internal: for the owner alone"
-        if interface.is_python and name is not None:
-            return f"{owner}. dptext report {file} shows the public one."
-        return f"{owner}; not signed."
-    compared = f"dptext check {file} compares it with the file and its settings."
-    if released.is_changed:
-        compared = (
-            "The file here is not the file of the report: it was changed or replaced "
-            f"after the run, and dptext check {file} refuses it."
-        )
-    if released.signed in (None, UNSIGNED):
-        return f"Not signed: anyone may have written it. {compared}"
-    return f"Signature: {released.signed}. {compared}"
+        is_named = current().is_python and name is not None
+        return say(f"report.{'internal_named' if is_named else 'internal'}", file=file)
+    compared = say(f"report.{'other' if released.is_changed else 'same'}", file=file)
+    is_signed = released.signed not in (None, UNSIGNED)
+    key = f"report.{'signature' if is_signed else 'not_signed'}"
+    return say(key, signed=released.signed, compared=compared)
+
+
+def third_party(used: ServerAsked | ServerUse) -> AnswerLine:
+    """Name the address that draws went to and, if known, the number of answers."""
+    key = "used" if isinstance(used, ServerUse) else "asked"
+    return line("third party", key, msgspec.to_builtins(used))

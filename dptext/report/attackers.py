@@ -1,18 +1,26 @@
-"""The figures of attackers in a report, and their sentences.
+"""The figures of attackers in a report, and their lines of the answer.
 
 The share of written words that are the original, then the share found by an attacker on
 whole texts. A figure is for exactly the settings of a run, or a lower limit measured at
 settings that protect more; without one the sentence names the command that measures it.
+
+Two blind trials with a large language model were made once, with outputs of two
+profiles (docs/results/language-models.md has their design):
+dptext/data/language_models.toml holds their figures and sentences.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
+from pathlib import Path
 from typing import Annotated
 
+import msgspec
 from msgspec import Meta
 
+from dptext.guarantees.sentences import read_templates
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import (
     ALL,
@@ -24,15 +32,12 @@ from dptext.measures.context_risk import (
     SPECIAL_WORDS,
     InContext,
 )
-from dptext.report import language_models
-from dptext.report.answer_line import AnswerLine
-from dptext.report.figures import exact, whole
-from dptext.report.language_models import Trial
+from dptext.report.figures import span
+from dptext.report.lines import AnswerLine, line, say
 from dptext.types import JsonObject
 
 Count = Annotated[int, Meta(ge=0)]
-SEEDED = "Not measured: with the seed, every draw can be repeated."
-MEASURED_BY = "dptext evaluate ORIGINAL OUTPUT --profile OUTPUT.dptext.json measures it"
+_TRIALS = Path(__file__).parents[1] / "data" / "language_models.toml"
 # Of fewer words a share says little.
 _FEW = 50
 # Languages of lexicons as people name them.
@@ -140,6 +145,54 @@ class AttackerFigures:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
+class Finding:
+    """Share of replaced words, names apart, that were found in texts of a kind."""
+
+    texts: str
+    share: Share
+    #: 95% limits, by text.
+    low: Share
+    high: Share
+    #: Of words beyond the thousand most frequent; None where they were not counted.
+    rare: Share | None = None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Trial:
+    """The findings in outputs of one profile."""
+
+    #: For a screen: goes on after "In trials". Empty where the sentence is for pages.
+    short: str
+    #: For a page.
+    sentence: str
+    #: Below a table.
+    note: str
+    rows: tuple[Finding, ...]
+
+    @property
+    def limits(self) -> list[float]:
+        """Return the smallest and the largest share."""
+        shares = [row.share for row in self.rows]
+        return [min(shares), max(shares)]
+
+
+@cache
+def trials() -> dict[str, Trial]:
+    """Return the trials by the names of their profiles."""
+    return msgspec.convert(read_templates(_TRIALS), dict[str, Trial])
+
+
+def trial_for(profile: str, *, common: bool) -> tuple[str, Trial] | None:
+    """Return the trial nearest to a run, with the name of its profile, if any.
+
+    common: common words are copied; then it is that of `readable`.
+    """
+    name = "readable" if common else profile
+    known = trials().get(name)
+    return None if known is None else (name, known)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
 class Attackers:
     """All figures of attackers on the words of a run."""
 
@@ -170,54 +223,36 @@ class Attackers:
     decoded: bool = False
     #: Name of the profile, with changes.
     profile: str = ""
-    #: The command that measures for these settings.
-    measured_by: str = MEASURED_BY
+    #: The command that measures for these settings, where it is another one.
+    measured_by: str = ""
 
     @property
     def not_measured(self) -> str:
         """Name the command that measures these settings."""
-        which = "texts in this language" if self.other_language else "these settings"
-        return f"Not measured for {which}: {self.measured_by}."
+        command = self.measured_by or say("measured_by.files")
+        return say("not_measured.settings", self, measured_by=command)
 
     @property
     def trial(self) -> tuple[str, Trial] | None:
         """Return the trial of a large language model with its profile, if any."""
         if self.seeded or self.other_language or self.language not in ("", "en"):
             return None
-        return language_models.trial_for(self.profile, common=self.common)
+        return trial_for(self.profile, common=self.common)
 
     @property
     def words(self) -> str:
         """Name the words behind the figures."""
-        if not self.leaves_words:
-            return "words"
-        apart = " (names apart)" if self.classes else ""
-        return f"replaced words{apart}"
+        return say("attacked.words", self)
 
     @property
     def public_texts(self) -> str:
         """Name the texts behind the figures."""
-        name = _LANGUAGES.get(self.language, "")
-        return f"public {name} texts" if name else "public texts"
+        return say("attacked.texts", language=_LANGUAGES.get(self.language))
 
 
-def written_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Return the sentence and figures on written words that are the original."""
-    figures: JsonObject = {"found": None, "found_of_rare_words": None}
-    if known.seeded:
-        return SEEDED, figures
-    if known.rewritten:
-        return "Not measured: no word of a rewritten text stands for another.", figures
-    if known.other_language or not known.written:
-        return known.not_measured, figures
-    every, rare = _shares(known.written)
-    of_rare = f", {between(rare)} of rare ones" if rare else ""
-    figures = {"found": _limits(every), "found_of_rare_words": _limits(rare)}
-    sentence = (
-        f"In {known.public_texts}, {between(every)} of all {known.words} are "
-        f"unchanged{of_rare}."
-    )
-    return sentence, figures
+def attack_lines(known: Attackers) -> list[AnswerLine]:
+    """Return lines on attackers: by reading, by unchanged words, from one draw."""
+    return [attacker_line(known), _same_word(known), _one_guess(known)]
 
 
 def attacker_line(known: Attackers) -> AnswerLine:
@@ -225,80 +260,67 @@ def attacker_line(known: Attackers) -> AnswerLine:
 
     Where common words are copied the language model finds most and comes first.
     """
-    counting, figures = _counting_sentence(known)
-    figures["found_by_language_model"] = None
-    brief = counting
-    if known.seeded:
-        return AnswerLine("attacker", counting, figures)
-    if known.trial is None:
-        sentence = f"{counting} {language_models.NOT_MEASURED}"
-        return AnswerLine("attacker", sentence, figures, brief)
-    profile, trial = known.trial
-    if profile == known.profile:
-        figures["found_by_language_model"] = trial.limits
-    if not known.common:
-        sentence = f"{counting} {trial.sentence}"
-        return AnswerLine("attacker", sentence, figures, brief)
-    if known.attackers:
-        shares = [row.success for row in known.attackers]
-        brief = f"Counting words: at least {between(shares)}."
-        counting = f"An attacker who counts words r{counting[1:]}"
-    where = "" if profile == known.profile else f" with `{profile}`"
-    return AnswerLine(
-        "attacker",
-        f"{trial.sentence} {counting}",
-        figures,
-        f"In trials{where} {trial.short}. {brief}",
-    )
-
-
-def _counting_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Return the sentence and figures on the strongest attacker who counts words."""
     figures: JsonObject = {
         "attacker": None,
         "found": None,
         "found_of_rare_words": None,
         "measured_at_risk": None,
+        "found_by_language_model": None,
     }
+    counts = too = brief = known.not_measured
     if known.seeded:
-        return SEEDED, figures
-    if known.other_language or not known.attackers:
-        return known.not_measured, figures
-    every, rare = _shares(known.attackers)
-    figures = {
-        "attacker": known.attackers[0].attacker,
-        "found": _limits(every),
-        "found_of_rare_words": _limits(rare),
-        "measured_at_risk": known.attackers_risk,
-    }
-    of_rare = f", {between(rare)} of rare ones" if rare else ""
-    texts = known.public_texts
-    if known.attackers_risk is not None:
-        texts += f" at risk {whole(known.attackers_risk)}, which protects more"
-    sentence = (
-        f"Recovers at least {between(every)} of all {known.words}{of_rare} ({texts})."
-    )
-    return sentence, figures
+        return AnswerLine("attacker", say("not_measured.seed"), figures)
+    if known.attackers and not known.other_language:
+        figures |= _found(known.attackers)
+        figures["attacker"] = known.attackers[0].attacker
+        figures["measured_at_risk"] = known.attackers_risk
+        counts, too = (
+            say("attacker.counts", known, first=first, **figures)
+            for first in (True, False)
+        )
+        brief = say("attacker.counts_briefly", **figures)
+    if known.trial is None:
+        other = say("not_measured.language_model")
+        return AnswerLine("attacker", f"{counts} {other}", figures, counts)
+    profile, trial = known.trial
+    if profile == known.profile:
+        figures["found_by_language_model"] = trial.limits
+    if not known.common:
+        return AnswerLine("attacker", f"{counts} {trial.sentence}", figures, counts)
+    other = "" if profile == known.profile else profile
+    short = say("attacker.trial_briefly", other=other, trial=trial.short, counts=brief)
+    return AnswerLine("attacker", f"{trial.sentence} {too}", figures, short)
 
 
-def delicate_sentence(known: Attackers) -> tuple[str, JsonObject] | None:
-    """Return the sentence and figures on words of special categories, if measured."""
-    if known.seeded or known.other_language:
-        return None
-    shares = [each.special for each in known.attackers if each.special is not None]
-    if not shares:
-        return None
-    unchanged = [each.special for each in known.written if each.special is not None]
-    listed = f"; {between(unchanged)} are unchanged" if unchanged else ""
-    others = "Words that are not listed"
-    if known.common:
-        others = "Common words that are not listed are unchanged, and"
-    sentence = (
-        "Of listed words of health, religion, origin, sexuality, politics, crime and "
-        f"money, an attacker recovers at least {between(shares)}{listed} "
-        f"({known.public_texts}). {others} may tell of these, too (a new hip)."
+def _same_word(known: Attackers) -> AnswerLine:
+    """Return the line on written words that are the original.
+
+    Where nothing is measured, the line on attackers has the reason and the command.
+    """
+    if known.seeded:
+        sentence = say("not_measured.briefly")
+    elif known.rewritten:
+        sentence = f"{say('not_measured.rewritten')}."
+    elif known.other_language or not (known.written or known.attackers):
+        sentence = say("not_measured.settings", known, measured_by="")
+    elif not known.written:
+        sentence = known.not_measured
+    else:
+        return line("same word", "always", _found(known.written), known)
+    return AnswerLine(
+        "same word", sentence, {"found": None, "found_of_rare_words": None}
     )
-    return sentence, {"found": _limits(shares), "unchanged": _limits(unchanged)}
+
+
+def delicate_lines(known: Attackers) -> Iterator[AnswerLine]:
+    """Yield the line on words of special categories, if measured."""
+    recovered, unchanged = (
+        _limits([each.special for each in rows if each.special is not None])
+        for rows in (known.attackers, known.written)
+    )
+    if recovered and not (known.seeded or known.other_language):
+        shown = {"found": recovered, "unchanged": unchanged}
+        yield line("delicate", "always", shown, known)
 
 
 def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
@@ -313,57 +335,41 @@ def category_rows(known: Attackers) -> list[tuple[str, str, str]]:
             for rows_of in (known.attackers, known.written)
         )
         if by_reading or as_written:
-            reading = between(by_reading) if by_reading else ""
-            rows.append((name, reading, between(as_written) if as_written else ""))
+            reading = span(by_reading) if by_reading else ""
+            rows.append((name, reading, span(as_written) if as_written else ""))
     return rows
 
 
-def draw_sentence(known: Attackers) -> tuple[str, JsonObject]:
-    """Return the sentence and figures on the best guess from one draw."""
-    risk = known.risk
-    figures: JsonObject = {"found": None, "without_output": None}
+def _one_guess(known: Attackers) -> AnswerLine:
+    """Return the line on the best guess from one draw."""
+    risk, sentence = known.risk, ""
     if known.seeded:
-        return SEEDED, figures
-    if known.other_language:
-        return "Not known for texts in this language: its words are unknown.", figures
-    if risk is None:
-        return _as_sentence(known.risk_note), figures
-    success, without = risk.success, risk.baseline
-    seen, unseen = "the drawn word alone", "without it"
-    if risk.success_with_form is not None and risk.baseline_with_form is not None:
-        success, without = risk.success_with_form, risk.baseline_with_form
-        seen, unseen = "the drawn word and its grammatical form", "from the form alone"
-    if known.decoded:
-        seen += ", before decoding"
-    most = "" if risk.low is None else "at most "
-    words = "replaced words" if known.leaves_words else "words"
-    sentence = (
-        f"Right for {most}{exact(success)} of {words}, from {seen}; {unseen}, "
-        f"{exact(without)}."
-    )
-    return sentence, {"found": success, "without_output": without}
+        sentence = say("not_measured.seed")
+    elif known.other_language:
+        sentence = say("not_measured.draw")
+    elif risk is None:
+        note = known.risk_note.removesuffix(".")
+        sentence = f"{note[:1].upper()}{note[1:]}."
+    if risk is None or sentence:
+        return AnswerLine(
+            "one guess", sentence, {"found": None, "without_output": None}
+        )
+    alone = {"found": risk.success, "without_output": risk.baseline}
+    formed = {
+        "found": risk.success_with_form,
+        "without_output": risk.baseline_with_form,
+    }
+    has_form = None not in formed.values()
+    shown, sampled = formed if has_form else alone, risk.low is not None
+    return line("one guess", "always", shown, known, form=has_form, sampled=sampled)
 
 
-def _as_sentence(note: str) -> str:
-    """Write a note with a capital first letter and a full stop."""
-    return f"{note[:1].upper()}{note[1:]}{'' if note.endswith('.') else '.'}"
-
-
-def _shares(rows: Sequence[AttackerFigures]) -> tuple[list[float], list[float]]:
-    """Return the shares of all words and of rare ones, of each corpus."""
+def _found(rows: Sequence[AttackerFigures]) -> JsonObject:
+    """Return the limits of the shares of all words and of rare ones."""
     rare = [row.rare for row in rows if row.rare is not None]
-    return [row.success for row in rows], rare
+    every = [row.success for row in rows]
+    return {"found": _limits(every), "found_of_rare_words": _limits(rare)}
 
 
 def _limits(shares: Sequence[float]) -> list[float]:
     return [min(shares), max(shares)] if shares else []
-
-
-def between(shares: Sequence[float]) -> str:
-    """Write the least and the largest of some shares."""
-    low, high = whole(min(shares)), whole(max(shares))
-    if low == high:
-        return low
-    if low[0].isdigit() and high[0].isdigit():
-        low = low.removesuffix("%")
-    return f"{low} to {high}"

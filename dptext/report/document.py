@@ -20,6 +20,7 @@ from msgspec import Meta, ValidationError
 
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
+from dptext.report.attackers import AttackerFigures
 from dptext.report.sections import (
     Output,
     Private,
@@ -40,7 +41,9 @@ _NEXT = "name a report, or a file with its report beside it"
 class Document:
     """A privacy report, either of words or of vectors: the other section is null."""
 
+    # No row: programs tell files apart by it.
     report: Annotated[Literal["dptext"], Meta(description="Kind of file.")]
+    # No row: programs decide by it.
     version: Annotated[Literal[1], Meta(description="Version of this schema.")]
     audience: Annotated[
         Literal["internal", "public"],
@@ -63,6 +66,7 @@ class Document:
         Private | None,
         Meta(description="Functions of the private text; null in a public report."),
     ]
+    # No row: the page says who signed.
     signature: Annotated[
         Signature | None,
         Meta(
@@ -89,6 +93,16 @@ class Document:
         """
         rows = () if self.words is None else self.words.written
         return max((row.success for row in rows), default=None)
+
+    @property
+    def attackers(self) -> tuple[AttackerFigures, ...]:
+        """Return the figures of attackers who read whole texts."""
+        return () if self.words is None else self.words.attackers
+
+    @property
+    def is_in_memory(self) -> bool:
+        """Tell whether a program passed the texts, so that there is no file."""
+        return self.output is None and (self.private is None or not self.private.inputs)
 
     @property
     def policy(self) -> Policy | None:

@@ -7,9 +7,8 @@ Data for machines (JSON, CSV) has the numbers themselves.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees import claims
 
 # Classes of token in words.
@@ -139,6 +138,21 @@ def between(low: float | None, high: float | None) -> str:
     return f"{share(low)} to {share(high)}"
 
 
+def numbered(number: int, noun: str) -> str:
+    """Write how many there are of a thing."""
+    return f"{count(number)} {noun}{'' if number == 1 else 's'}"
+
+
+def span(shares: Collection[float]) -> str:
+    """Write the smallest and the largest of some shares."""
+    low, high = whole(min(shares)), whole(max(shares))
+    if low == high:
+        return low
+    if low[0].isdigit() and high[0].isdigit():
+        low = low.removesuffix("%")
+    return f"{low} to {high}"
+
+
 def with_chance(shown: str, chance: float | None) -> str:
     """Write a share, or S_w, with its value by chance, if that is known."""
     if chance is None:
@@ -177,20 +191,6 @@ def listed_names(names: Iterable[str]) -> str:
 def legend(*names: str) -> tuple[str, ...]:
     """Return a sentence for each of the figures."""
     return tuple(f"{name}: {MEANINGS[name]}." for name in names)
-
-
-def third_party_sentence(used: ServerAsked | ServerUse) -> str:
-    """Name the address that draws went to and, if known, the number of answers."""
-    which, after = "Draws were", ""
-    if isinstance(used, ServerUse):
-        texts = f"{count(used.texts)} text" + ("" if used.texts == 1 else "s")
-        which = f"Draws of {texts} were"
-        after = f"; {count(used.unanswered)} decoded by dptext, in part or in all"
-    way = "through a proxy" if used.proxy else "through no proxy that dptext knows"
-    return (
-        f"{which} sent to the address {used.host} (model {used.model}), {way}; who "
-        f"answers there is not known{after}."
-    )
 
 
 def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:

@@ -44,23 +44,29 @@ class Layout:
         str | None,
         Meta(description="Field that names records, unchanged in the output."),
     ] = None
+    # No row: for programs that read the output again.
     missing: Annotated[
         Literal["fail", "pass"],
         Meta(description="Records that lack a private field stop the run or pass."),
     ] = "fail"
+    # No row: for programs that read the output again.
     delimiter: Annotated[
         Annotated[str, Meta(max_length=1)] | None,
         Meta(description="Delimiter of a table; null if its header tells it."),
     ] = None
+    # No row: for programs that read the output again.
     quoting: Annotated[
         bool, Meta(description="Whether quotes enclose fields of a table.")
     ] = True
+    # No row: for programs that read the output again.
     header: Annotated[
         bool, Meta(description="Whether a table begins with the names of its columns.")
     ] = True
+    # No row: for programs that read the output again.
     encoding: Annotated[
         _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
     ] = None
+    # No row: for programs that read the output again.
     escapes: Annotated[
         Literal["backslash", "none"] | None,
         Meta(

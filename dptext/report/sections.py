@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from dptext.decoders import ServerAsked, ServerUse
-from dptext.guarantees.claims import SubjectLimit
+from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
+from dptext.guarantees.sentences import ORIGINALS
+from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.public import (
     Deniability,
@@ -23,7 +25,6 @@ from dptext.measures.public import (
 from dptext.measures.vector_figures import VectorMeasures
 from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
-from dptext.report.whole_texts import TopicFigures
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
 
@@ -60,7 +61,9 @@ _TREATED = (
 class Recorded:
     """The ledger that records an output."""
 
+    # No row: `dptext ledger` shows it.
     ledger: Annotated[_Hex, Meta(description="Id of the ledger.")]
+    # No row: `dptext ledger` shows it.
     entry: Annotated[
         _Hex | None,
         Meta(description="Entry of the output; null for a report of several outputs."),
@@ -101,6 +104,57 @@ class Run:
     ] = None
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class TopicFigures:
+    """Success of attackers who hold originals, if whole texts become topics."""
+
+    topics: Annotated[Count, Meta(description="Number of topics.")]
+    nearest: Annotated[
+        Share,
+        Meta(
+            description=(
+                "Probability that the topic nearest to a text is written, exact."
+            )
+        ),
+    ]
+    originals: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of equally likely originals, alike in all unchanged fields, "
+                "that the attacker holds."
+            )
+        ),
+    ]
+    picked: Annotated[
+        Share, Meta(description="Upper limit of picking the right one, on average.")
+    ]
+    picked_after: Annotated[
+        Share, Meta(description="The same after any single output.")
+    ]
+    picked_of_two: Annotated[Share, Meta(description="The same for two originals.")]
+    together: Annotated[
+        Count, Meta(description="Number of topics written for a text, as a set.")
+    ] = 1
+
+    @classmethod
+    def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
+        """Return the figures of a pipeline of topics, None for one of words."""
+        terms = topic_terms(pipeline.mechanism, pipeline.budget.description)
+        if terms is None:
+            return None
+        epsilon = pipeline.budget.description.high
+        return cls(
+            topics=terms.size,
+            nearest=terms.nearest,
+            originals=ORIGINALS,
+            picked=picked_share(epsilon, ORIGINALS, terms),
+            picked_after=picked_after(epsilon, ORIGINALS),
+            picked_of_two=picked_after(epsilon, 2),
+            together=terms.together,
+        )
+
+
 @dataclass(frozen=True, slots=True)
 class WordSection:
     """Figures of attackers on released words, and the public data behind them."""
@@ -125,6 +179,7 @@ class WordSection:
         str,
         Meta(description="Source of its word frequencies; empty in a public report."),
     ] = ""
+    # No row: risk_note says why in words.
     no_risk: Annotated[
         NoRisk | None, Meta(description="Why there is no risk; null if there is one.")
     ] = None
@@ -171,10 +226,12 @@ class WordSection:
             )
         ),
     ] = None
+    # No row: settings name the files.
     decoder_files: Annotated[
         dict[str, str],
         Meta(description="Digests of the files of the decoder, by setting."),
     ] = field(default_factory=dict)
+    # No row: settings name the files.
     list_files: Annotated[
         dict[str, str], Meta(description="Digests of the files of lists, by path.")
     ] = field(default_factory=dict)
@@ -482,6 +539,7 @@ class Output:
         tuple[str, ...] | None,
         Meta(description="Columns of a file of vectors; null for words."),
     ] = None
+    # No row: `dptext check` compares it with the file.
     rows: Annotated[
         Count | None, Meta(description="Rows of a file of vectors; null for words.")
     ] = None

@@ -20,7 +20,6 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.sentences import series
 from dptext.report import answer, figures
 from dptext.report.advice import RunOutputs
-from dptext.report.answer_line import AnswerLine
 from dptext.report.attackers import Attackers
 from dptext.report.blocks import (
     Badge,
@@ -36,7 +35,8 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
-from dptext.report.protection import is_of_texts
+from dptext.report.lines import AnswerLine
+from dptext.report.units import attackers_on, unit_of
 from dptext.types import JsonObject, Notion
 
 _Better = Literal["A", "B", "equal"]
@@ -74,7 +74,7 @@ class Side:
     def known(self) -> Attackers | None:
         """Return the attackers that its report knows; None for vectors."""
         words = self.document.words
-        return None if words is None else answer.attackers_on(self.document, words)
+        return None if words is None else attackers_on(self.document, words)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -234,7 +234,7 @@ def _of_guarantees(first: Side, second: Side) -> tuple[_Better | None, str]:
         return "equal", ""
     if any(none):
         return ("B" if none[0] else "A"), ""
-    if is_of_texts(first.document) != is_of_texts(second.document):
+    if unit_of(first.document).noun != unit_of(second.document).noun:
         return None, "one is a guarantee of words, the other of whole texts"
     if {*one.scope.unprotected} & _WORDS != {*other.scope.unprotected} & _WORDS:
         return None, "they replace different words"

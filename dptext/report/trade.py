@@ -7,23 +7,21 @@ private texts sorts others right.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import msgspec
 
 from dptext import cache
-from dptext.guarantees.claims import Unprotected
 from dptext.measures.calibrate import Rung, shipped_attackers
 from dptext.measures.context_risk import InContext
-from dptext.report.answer_line import AnswerLine
-from dptext.report.attackers import AttackerFigures, between
+from dptext.report.attackers import AttackerFigures
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole
-from dptext.report.interface import COMMAND_LINE, Interface
-from dptext.types import Notion
+from dptext.report.lines import say
 
 _KIND, _CLASSIFIER = "news", "tfidf"
+_Rows = tuple[AttackerFigures, ...]
 
 
 def blocks(document: Document) -> list[Block]:
@@ -34,7 +32,7 @@ def blocks(document: Document) -> list[Block]:
     risk = _risk(document)
     points: dict[float, Point] = {}
     originals = 0.0
-    for rung, corpora in _ladder(document, risk):
+    for rung, corpora in _ladder(document.attackers, risk):
         for corpus in corpora:
             learned = {each.classifier: each for each in corpus.learned}
             if corpus.kind == _KIND and _CLASSIFIER in learned:
@@ -59,50 +57,19 @@ def blocks(document: Document) -> list[Block]:
     return [chart, More((Paragraph(note, "note"),))]
 
 
-def stronger(
-    document: Document, interface: Interface = COMMAND_LINE
-) -> Iterator[AnswerLine]:
-    """Name a release of the same texts that protects more, with its figures."""
-    promise, words = document.guarantee, document.words
-    option = interface.option
-    topics = f"{option('topics')} protects whole texts"
-    if document.run.key == "seed":
-        sentence = (
-            f"Without {option('seed')} and {option('key-file')} nobody can repeat the "
-            "draws."
-        )
-    elif promise.bound.notion is Notion.NONE:
-        sentence = f"{option('profile', 'balanced')} has a guarantee; {topics}."
-    elif words is None:
-        sentence = f"A smaller {interface.name('epsilon')}."
-    elif words.topics is not None:
-        strong = option("profile", "topics-strong")
-        ledger = f"{option('ledger')} limits the total of a person"
-        if interface.is_python:
-            ledger = "a ledger (dptext sanitize) limits the total of a person"
-        sentence = f"A smaller {interface.name('epsilon')}, as of {strong}; {ledger}."
-    elif Unprotected.COMMON_WORDS in promise.scope.unprotected:
-        smaller = _smaller_risk(document, interface)
-        sentence = f"{topics}; {smaller[0].lower()}{smaller[1:]} no common word."
-    else:
-        sentence = f"{_smaller_risk(document, interface)}; {topics}."
-    yield AnswerLine("stronger", sentence)
+def smaller_risk(document: Document, *, first: bool) -> str:
+    """Name a risk of half or less that was measured, with the findings of attackers.
 
-
-def _smaller_risk(document: Document, interface: Interface) -> str:
-    """Name a risk of half or less that was measured, with the findings of attackers."""
+    first: at the beginning of a sentence.
+    """
     risk = _risk(document)
-    if isinstance(risk, float):
-        for rung, corpora in reversed(_ladder(document, risk)):
-            if rung <= risk / 2.0:
-                rows = AttackerFigures.from_measured(corpora)
-                recovered = between([each.success for each in rows])
-                return (
-                    f"{interface.option('risk', whole(rung))} (at least {recovered} "
-                    "recovered)"
-                )
-    smaller = "epsilon" if risk is None else "risk"
-    return f"A smaller {interface.name(smaller)}"
+    for rung, corpora in reversed(_ladder(document.attackers, risk)):
+        if isinstance(risk, float) and rung <= risk / 2.0:
+            rows = AttackerFigures.from_measured(corpora)
+            shares = [each.success for each in rows]
+            return say("stronger.measured", risk=rung, shares=shares)
+    name = "epsilon" if risk is None else "risk"
+    return say("stronger.smaller", first=first, name=name)
 
 
 def _risk(document: Document) -> object:
@@ -112,11 +79,10 @@ def _risk(document: Document) -> object:
 
 
 def _ladder(
-    document: Document, risk: object
+    attackers: _Rows, risk: object
 ) -> list[tuple[float, tuple[InContext, ...]]]:
     """Return the results at each risk of the ladder of a report's attackers."""
-    words = document.words
-    if words is None or not words.attackers or not isinstance(risk, float):
+    if not attackers or not isinstance(risk, float):
         return []
     file = shipped_attackers()
     measured: Mapping[str, object] = cache.shipped_entry(file, "attackers") or {}
@@ -135,6 +101,6 @@ def _ladder(
         # Of several ladders only the one measured for this report's settings; a public
         # report has its rows in short.
         rows = AttackerFigures.from_measured(corpora(chosen))
-        if words.attackers in (rows, tuple(each.in_short() for each in rows)):
+        if attackers in (rows, tuple(each.in_short() for each in rows)):
             return sorted((float(at), corpora(rung)) for at, rung in ladder.items())
     return []

@@ -7,8 +7,9 @@ the private text are marked, and absent from public reports.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from dptext.guarantees import sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
@@ -17,7 +18,7 @@ from dptext.measures.bayes_risk import Risk
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, protection, trade, whole_texts
+from dptext.report import answer, figures, protection, trade
 from dptext.report.advice import RunOutputs
 from dptext.report.attackers import (
     AttackerFigures,
@@ -37,7 +38,6 @@ from dptext.report.blocks import (
     Paragraph,
     Rows,
     Section,
-    Show,
     Table,
     paragraphs,
 )
@@ -46,32 +46,18 @@ from dptext.report.figures import (
     between,
     count,
     share,
-    short,
     with_chance,
 )
-from dptext.report.language_models import NOT_MEASURED
-from dptext.report.sections import Private, VectorSection, WordCounts, WordSection
+from dptext.report.lines import page_rows, say
+from dptext.report.sections import Private, TopicFigures, WordCounts
+from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
 from dptext.run.files import SIDECAR
-from dptext.run.interface import option
 from dptext.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
+# Sections by their titles, rows on the reading, and the speed.
+_Happened = tuple[Sequence[tuple[str, Sequence[Block]]], Rows, str]
 OWNER = "For the owner of the text only"
-_AUDIENCE = {
-    "internal": (
-        "Internal report, for the owner of the text only: counts{kept} and the marked "
-        "parts are computed from the private text. Do not release this page."
-    ),
-    "public": (
-        "Public report: it tells nothing of the private texts beyond the released "
-        "file itself."
-    ),
-}
-_KEYS = {
-    "system": "drawn by the operating system for this run, kept nowhere",
-    "key-file": "a key file",
-    "seed": "a seed: repeatable, no privacy",
-}
 # The attackers that ship, by their names.
 _ATTACKERS = {
     AS_WRITTEN: "words as written",
@@ -91,44 +77,29 @@ def report(
     if released is not None and released.signed:
         signed = released.signed
     released = replace(released or answer.outputs_named(document), signed=signed)
-    if document.words is not None:
-        name = document.run.profile
-        known = answer.attackers_on(document, document.words)
-        sections = [*_words(document.words, known)]
-        kept = ", the line 'meaning'"
-    else:
-        assert document.vectors is not None
-        name, sections, kept = "vectors", [_vectors(document.vectors)], ""
-    failed = () if document.success else ("This run did not succeed.",)
+    unit = unit_of(document)
+    is_text = unit.noun == "text"
+    policy = None if is_text else document.policy
+    measures, happened = _PARTS[type(unit)]
+    failed = () if document.success else (say("page.failed"),)
     shown = answer.first_screen(document, released)
     return Page(
-        f"Privacy report: {name}",
+        say(f"page.{unit.key}", unit),
         [
             *guarantee(
                 document.guarantee,
-                of_texts=protection.is_of_texts(document),
-                layouts=_layouts(document),
+                of_texts=is_text,
+                layouts=() if policy is None else sentences.form_layouts(policy),
             ),
-            *sections,
-            *_private(
-                document.private,
-                document.guarantee.bound.delta,
-                topics=None if document.words is None else document.words.topics,
-            ),
-            _run(document),
+            *measures(unit),
+            *_private(unit, happened),
+            _run(unit),
             _check(document, signed),
         ],
-        lead=(*failed, _AUDIENCE[document.audience].format(kept=kept)),
-        footer=f"Written by dptext {document.run.dptext}. This page has no scripts and "
-        "loads nothing.",
+        lead=(*failed, say(f"page.{document.audience}", rows=unit.made == "rows")),
+        footer=say("page.footer", unit),
         first=(*shown, *trade.blocks(document)),
     )
-
-
-def _layouts(document: Document) -> tuple[str, ...]:
-    """Return sentences on layouts of forms, by the settings of a public report."""
-    policy = None if protection.is_of_texts(document) else document.policy
-    return () if policy is None else sentences.form_layouts(policy)
 
 
 def guarantee(
@@ -176,9 +147,9 @@ def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
         name, rows = "one text differs", [("any two texts", loss.farthest)]
     elif bound.notion is Notion.METRIC:
         rows = [
-            ("half of the words, nearest other word", loss.nearest),
-            ("half of all pairs of words, about", loss.median),
-            ("farthest pair of words", loss.farthest),
+            ("median distance to the nearest other word", loss.nearest),
+            ("median distance between words, about", loss.median),
+            ("largest distance between words", loss.farthest),
         ]
         largest = loss.farthest if math.isfinite(loss.farthest) else None
     columns = [
@@ -197,13 +168,9 @@ def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
     )
 
 
-def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
+def _words(unit: Words) -> Iterator[Section]:
     """Yield measures of released words, by public data alone."""
-    if words.topics is not None:
-        originals = whole_texts.blocks(words.topics, seeded=known.seeded)
-        none = Paragraph(NOT_MEASURED, "note")
-        yield Section("What attackers find", (*originals, none))
-        return
+    words, known = unit.section, unit.known
     bands: Iterable[Block] = ()
     if words.risk is not None and not known.other_language:
         bands = _bands(words.risk)
@@ -217,6 +184,37 @@ def _words(words: WordSection, known: Attackers) -> Iterator[Section]:
         note = Paragraph(method, "note")
         rows = Figures(deniability(deny))
         yield Section("Plausible deniability", (rows, note))
+
+
+def _topics(unit: Topics) -> Iterator[Section]:
+    """Yield measures of released topics, by public data alone."""
+    seeded = unit.document.run.key == "seed"
+    none = Paragraph(say("not_measured.language_model"), "note")
+    shown = topic_blocks(unit.topics, seeded=seeded)
+    yield Section("What attackers find", (*shown, none))
+
+
+def topic_blocks(topics: TopicFigures, *, seeded: bool) -> tuple[Block, ...]:
+    """Return a table on attackers who hold originals."""
+    if seeded:
+        reason = say("not_measured.seed")
+        return (Paragraph(f"Someone with original texts: {reason}"),)
+    held = f"one of {count(topics.originals)} originals"
+    bound = Column("picks the right one in at most", sentences.percent, full=1.0)
+    table = Table(
+        [
+            Column("someone who holds"),
+            bound,
+            Column("without output", sentences.percent),
+        ],
+        [
+            (f"{held}, on average", topics.picked, 1.0 / topics.originals),
+            (f"{held}, after any one output", topics.picked_after, None),
+            ("one of two originals", topics.picked_of_two, 0.5),
+        ],
+        title="Someone with original texts",
+    )
+    return (table, Paragraph(say("page.originals", topics), "note"))
 
 
 def attackers(known: Attackers) -> Iterator[Block]:
@@ -244,7 +242,8 @@ def attackers(known: Attackers) -> Iterator[Block]:
     ]
     if rows:
         yield Table(columns, rows, title=f"Share of {known.words} found").filled()
-    yield Paragraph(NOT_MEASURED if trial is None else trial.note, "note")
+    note = say("not_measured.language_model") if trial is None else trial.note
+    yield Paragraph(note, "note")
     if shown and (special := category_rows(known)):
         named = Column("words of special categories")
         by_reading, as_written = Column("found by reading"), Column("written unchanged")
@@ -347,45 +346,58 @@ def deniability(deny: Deniability) -> Rows:
 
 
 def _private(
-    private: Private | None, delta: float, *, topics: whole_texts.TopicFigures | None
+    unit: Unit, happened: Callable[[Any, Private], _Happened]
 ) -> Iterator[Section]:
     """Yield functions of the private texts, marked as such."""
-    if private is None:
+    if (private := unit.document.private) is None:
         return
     mark = (Badge(OWNER),)
-    rows = [
-        ("Inputs", ", ".join(private.inputs)),
-        ("Records", f"{count(private.records)}, {count(private.faults)} set aside"),
-        ("Texts", count(private.texts)),
+    sections, read, speed = happened(unit, private)
+    for title, blocks in sections:
+        yield Section(title, blocks, mark)
+    time = ("Time", f"{private.seconds:.3g} s{speed}")
+    shown = Figures([*page_rows("read", private), *read, time])
+    yield Section("What was read", (shown,), mark)
+
+
+def _texts_happened(unit: Topics, private: Private) -> _Happened:
+    """Return the share of nearest topics."""
+    assert private.words is not None
+    changed = private.words.metrics.get("PP", {}).get("share_changed")
+    nearest = kept_line(unit.topics, changed, warns=False).sentence
+    shown = (Figures([("Topics", nearest)]),)
+    return [("What happened to the texts", shown)], [], ""
+
+
+def _words_happened(unit: Words, private: Private) -> _Happened:
+    """Return counts of tokens, epsilon by text, and metrics."""
+    assert private.words is not None
+    words = private.words
+    changed: list[Block] = [Figures(list(metrics(words.metrics)))]
+    if not words.metrics:
+        changed = [Paragraph(f"{say('not_measured.rewritten').capitalize()}.")]
+    elif "by_chance" in words.metrics.get("PP", {}):
+        changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
+    spent = page_rows("spent", None, **words.epsilon_per_text)
+    sections: list[tuple[str, Sequence[Block]]] = [
+        ("What happened to the words", [*_tokens(words)]),
+        ("Epsilon per text", [Figures(spent)]),
+        ("How much changed", changed),
     ]
-    seconds = f"{private.seconds:.3g} s"
-    if (words := private.words) is not None and topics is not None:
-        other = words.metrics.get("PP", {}).get("share_changed")
-        nearest, _ = whole_texts.kept_sentence(topics, other)
-        happened = Figures([("Topics", nearest.replace(" (do not publish)", ""))])
-        yield Section("What happened to the texts", (happened,), mark)
-    elif words is not None:
-        yield Section("What happened to the words", tuple(_tokens(words)), mark)
-        yield Section("Epsilon per text", (_spent(words.epsilon_per_text),), mark)
-        changed: list[Block] = [Figures(list(metrics(words.metrics)))]
-        if not words.metrics:
-            changed = [Paragraph(f"{answer.NOT_MEASURED.capitalize()}.")]
-        elif "by_chance" in words.metrics.get("PP", {}):
-            changed.append(Paragraph(figures.CHANGED_BY_CHANCE, "note"))
-        yield Section("How much changed", changed, mark)
-        named = words.fields.items()
-        rows += [(f"Records with field {name}", count(n)) for name, n in named]
-        seconds += f", {count(words.words_per_second)} words/s"
-    elif (vectors := private.vectors) is not None:
-        rows += [("Words", count(vectors.words)), ("Vectors", count(vectors.vectors))]
-        if vectors.most_of_one is not None:
-            nats = vectors.epsilon_of_one
-            lost = "" if nats is None else f", together at most {format_up(nats)} nats"
-            if lost and delta:
-                lost += f" with delta {number(delta)}"
-            most = f"{count(vectors.most_of_one)}{lost}"
-            rows.append(("Most vectors of one subject", most))
-    yield Section("What was read", (Figures([*rows, ("Time", seconds)]),), mark)
+    fields = words.fields.items()
+    read: Rows = [(f"Records with field {name}", count(n)) for name, n in fields]
+    return sections, read, f", {count(words.words_per_second)} words/s"
+
+
+def _vectors_happened(unit: Vectors, private: Private) -> _Happened:
+    """Return counts of vectors, and the most of one subject."""
+    assert private.vectors is not None
+    vectors, delta = private.vectors, unit.document.guarantee.bound.delta
+    most, nats = vectors.most_of_one, vectors.epsilon_of_one
+    shown = "" if most is None else count(most)
+    with_delta = number(delta) if delta and nats is not None else ""
+    read = page_rows("vectors_read", vectors, most=shown, delta=with_delta)
+    return [], read, ""
 
 
 def _tokens(words: WordCounts) -> Iterator[Block]:
@@ -413,19 +425,6 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
     )
 
 
-def _spent(spent: Mapping[str, float]) -> Figures:
-    """Return the epsilon of texts; bounds are rounded up."""
-    names: dict[str, tuple[str, Show]] = {
-        "min": ("least", short),
-        "median": ("median", short),
-        "p95": ("95 of 100 texts have at most about", short),
-        "max": ("largest", figures.bound),
-        "total": ("all texts together", figures.bound),
-    }
-    shown = ((*names[key], nats) for key, nats in spent.items() if key in names)
-    return Figures([(name, show(nats)) for name, show, nats in shown])
-
-
 def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str, str]]:
     """Yield each metric with its value, meaning and further figures."""
     for name, metric in measured.items():
@@ -447,84 +446,49 @@ def metrics(measured: Mapping[str, Mapping[str, Figure]]) -> Iterator[tuple[str,
         yield name, f"{shown}: {meaning} ({about})" if about else f"{shown}: {meaning}"
 
 
-def _vectors(section: VectorSection) -> Section:
+def _vectors(unit: Vectors) -> list[Section]:
     """Return measures of released vectors, by public data alone."""
+    section = unit.section
     grid = f"steps of {section.step:.6g}" if section.step else "public points"
-    rows = [
-        ("Vectors", f"{section.dimensions} dimensions, {grid}"),
-        ("Epsilon of one vector", format_up(section.epsilon_each, 6)),
-    ]
+    epsilon = format_up(section.epsilon_each, 6)
+    shown = page_rows("released", section, grid=grid, epsilon=epsilon)
     if section.measures is None:
-        return Section("Vectors", (Figures(rows),))
-    errors, ruler = section.measures.distortion, section.measures.ruler
-    low, middle, high = map(short, section.measures.noise_lengths)
-    measured = {
-        "Mean distance without noise": errors.distance,
-        "Expected with noise": errors.expected_distance,
-        "Mean error of a distance": errors.distance_error,
-        "With the noise's known part taken off": errors.corrected_error,
-        "Mean size of an inner product": errors.product,
-        "Mean error of an inner product": errors.product_error,
-        "Expected standard deviation of that error": errors.expected_product_error,
-    }
-    best = "" if ruler.best is None else f", by the best guess {share(ruler.best)}"
-    rows += [
-        *((name, short(value)) for name, value in measured.items()),
-        ("Length of the noise", f"5% {low}, 50% {middle}, 95% {high}"),
-        (
-            "Ruler: the original is found",
-            f"by the nearest of {count(ruler.choices)} {ruler.of} "
-            f"{share(ruler.nearest)}{best} (95% limits "
-            f"{between(ruler.low, ruler.high)}); without the vector "
-            f"{share(ruler.baseline)}",
+        return [Section("Vectors", (Figures(shown),))]
+    shown += page_rows("measured", section.measures)
+    note = Paragraph("Errors are measured on public words or texts alone.", "note")
+    return [Section("Vectors", (Figures(shown), note))]
+
+
+_PARTS: dict[type[Unit], tuple[Callable[[Any], Iterable[Section]], Any]] = {
+    Words: (_words, _words_happened),
+    Topics: (_topics, _texts_happened),
+    Vectors: (_vectors, _vectors_happened),
+}
+
+
+def _run(unit: Unit) -> Section:
+    """Return versions and settings."""
+    run, promise = unit.document.run, unit.document.guarantee
+    name, others = run.layout.id_field, (*run.layout.dropped, *run.layout.pseudonyms)
+    flat = dict(figures.flat(run.settings))
+    head = [
+        *page_rows("run", unit),
+        *page_rows(
+            unit.key,
+            unit,
+            mechanism=flat.get("mechanism.name", "not stated"),
+            pool=flat.get("embed.pool", "not stated"),
+        ),
+        *page_rows(
+            "layout",
+            unit,
+            copied="" if name in others else name,
+            named=name if name in others else "",
+            key=say(f"key.{run.key}"),
         ),
     ]
-    note = Paragraph("Errors are measured on public words or texts alone.", "note")
-    return Section("Vectors", (Figures(rows), note))
-
-
-def _run(document: Document) -> Section:
-    run, layout, bound = document.run, document.run.layout, document.guarantee.bound
-    words, vectors, output = document.words, document.vectors, document.output
-    flat = dict(figures.flat(run.settings))
-    head: Rows = [("dptext", run.dptext), ("Profile", run.profile)]
-    if words is not None:
-        size = f"{count(words.vocabulary)} words, {words.dimensions} dimensions"
-        head.append(("Lexicon", f"{run.lexicon}: {size}"))
-        more: Rows = [("Word frequencies", words.prior)] if words.prior else []
-    else:
-        assert vectors is not None
-        head += [
-            ("Mechanism", flat.get("mechanism.name", "not stated")),
-            ("Pool", flat.get("embed.pool", "not stated")),
-            ("Vectors of", run.lexicon),
-        ]
-        more = [("Digest of the vectors", Code(vectors.table_digest))]
-    if output is not None and output.columns is not None:
-        head.append(("Columns", ", ".join(output.columns)))
-    if layout.id_field is not None:
-        is_copied = layout.id_field not in (*layout.dropped, *layout.pseudonyms)
-        named = "Names a record (unchanged, too)" if is_copied else "Names a record"
-        head.append((named, layout.id_field))
-    if layout.dropped:
-        head.append(("Left out", ", ".join(layout.dropped)))
-    if layout.pseudonyms:
-        head.append(("Pseudonyms (no guarantee)", ", ".join(layout.pseudonyms)))
-    head.append(("Source of randomness", _KEYS[run.key]))
-    epsilon = f"{number(bound.epsilon)} {bound.unit}, level: {bound.level}"
-    metric: Rows = []
-    if bound.notion is Notion.METRIC:
-        metric = [("Metric", document.guarantee.wording.distance)]
-    facts: Rows = [
-        ("Algorithm", run.algorithm),
-        ("Lexicon digest", Code(run.lexicon_digest)),
-        *more,
-        ("Settings digest", Code(run.settings_digest)),
-        ("Notion", str(bound.notion)),
-        *metric,
-        ("Epsilon", epsilon),
-        ("Source of the guarantee", document.guarantee.wording.source),
-    ]
+    metric = promise.wording.distance if promise.bound.notion is Notion.METRIC else ""
+    facts = page_rows("facts", unit, metric=metric)
     settings = [(Code(name), each) for name, each in flat.items()]
     details = More((Figures(facts), Heading("Settings"), Figures(settings)))
     return Section("Versions and settings", (Figures(head), details))
@@ -532,28 +496,14 @@ def _run(document: Document) -> Section:
 
 def _check(document: Document, signed: str) -> Section:
     """Describe how to check the file, and the signature of the public report."""
-    output, rows = document.output, Rows()
-    more: list[Block] = []
+    output = document.output
+    shown, more = Rows(), list[Block]()
     if output is not None:
-        rows = [
-            ("File", output.file or "written to standard output"),
-            ("Size", f"{count(output.bytes)} bytes"),
-            ("SHA-256", Code(output.sha256)),
-        ]
+        name = output.file or "written to standard output"
+        shown = page_rows("file", output, name=name)
         if output.file is not None:
-            line = (
-                f"With the public report as {output.file}{SIDECAR} beside the file, "
-                f"dptext check {output.file} ends with exit code 0 if the report is of "
-                "this very file, says what its settings give, and meets the policy."
-            )
-            more.append(More((Paragraph(line),)))
-    wrote = (
-        "Anyone may have written the public report."
-        if signed == UNSIGNED
-        else (
-            f"dptext check {option('verify-key')} finds every edit of the public "
-            "report."
-        )
-    )
-    rows.append(("Signature", f"{signed}. {wrote}"))
-    return Section("How to check the file", (Figures(rows), *more))
+            line = say("page.check", file=output.file, sidecar=SIDECAR)
+            more = [More((Paragraph(line),))]
+    key = "page.unsigned" if signed == UNSIGNED else "page.signed"
+    shown.append(("Signature", say(key, signed=signed)))
+    return Section("How to check the file", (Figures(shown), *more))

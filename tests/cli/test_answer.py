@@ -18,9 +18,9 @@ from rich.console import Console
 
 from dptext import profile
 from dptext.report import answer, terminal
-from dptext.report.answer_line import AnswerLine
 from dptext.report.blocks import Figures
-from dptext.report.interface import PYTHON
+from dptext.report.lines import AnswerLine
+from dptext.run.python import PYTHON
 from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 

@@ -119,7 +119,7 @@ def test_the_panel_and_the_internal_report(source: str, tmp_path: Path) -> None:
         "Privacy report: vectors",
         "Not covered:",
         "Holds if:",
-        "Ruler",
+        "Attack: the original is found",
     ):
         assert part in ran.err
     report = json.loads(internal.read_bytes())

@@ -16,7 +16,7 @@ from dptext.errors import ComponentError, UsageError
 from dptext.metrics import Batch, similarity
 from dptext.pipeline import Privatized
 from dptext.report import answer, document
-from dptext.report.counted import drawn_pieces
+from dptext.report.units import drawn_pieces
 from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer

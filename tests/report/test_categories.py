@@ -9,7 +9,7 @@ from dptext.measures import context_risk
 from dptext.measures.context_risk import InContext, Reading, Success
 from dptext.randomness import RunKey
 from dptext.report import views
-from dptext.report.attackers import AttackerFigures, Attackers, delicate_sentence
+from dptext.report.attackers import AttackerFigures, Attackers, delicate_lines
 from dptext.report.blocks import Paragraph, Table
 from dptext.types import Lexicon
 
@@ -92,8 +92,8 @@ def test_reports_without_them_show_no_table() -> None:
 @pytest.mark.parametrize(
     ("common", "others"),
     [
-        (True, "Common words that are not listed are unchanged, and may tell of these"),
-        (False, "Words that are not listed may tell of these"),
+        (True, "Common words that are not listed are unchanged, and may reveal these"),
+        (False, "Words that are not listed may reveal these"),
     ],
 )
 def test_figures_of_delicate_words_are_of_listed_ones(
@@ -104,7 +104,6 @@ def test_figures_of_delicate_words_are_of_listed_ones(
         [InContext("A", "", (reading("ngram", any=(90, 0.3)),))]
     )
     known = Attackers(risk=None, risk_note="", attackers=(one,), common=common)
-    told = delicate_sentence(known)
-    assert told is not None
-    assert told[0].startswith("Of listed words of health")
-    assert others in told[0]
+    (told,) = delicate_lines(known)
+    assert told.sentence.startswith("Of listed words of health")
+    assert others in told.sentence

@@ -12,7 +12,7 @@ import dptext
 from dptext import pipeline, profile
 from dptext.engine import plan
 from dptext.report import answer, figures, html, protection
-from dptext.report.interface import PYTHON
+from dptext.run.python import PYTHON
 from tests import small
 from tests.report.pages import (
     changed,

@@ -12,7 +12,7 @@ import pytest
 
 import dptext
 from dptext.engine import plan
-from dptext.report import answer, html, trade
+from dptext.report import answer, attackers, html, trade, units
 from dptext.report.blocks import Chart
 from dptext.report.document import Document
 from tests.report.pages import internal_report, panel, planned, rendered
@@ -31,9 +31,9 @@ def test_the_strongest_comes_first() -> None:
     shares = [each.success for each in words.attackers]
     assert shares == sorted(shares, reverse=True)
     best = replace(words.attackers[0], attacker="another", success=0.9)
-    known = answer.attackers_on(measured(), words)
+    known = units.attackers_on(measured(), words)
     known = replace(known, attackers=[best, *words.attackers])
-    attacker, written, guess = answer.attacks(known)
+    attacker, written, guess = attackers.attack_lines(known)
     assert (attacker.name, written.name) == ("attacker", "same word")
     assert attacker.sentence.startswith("Recovers at least 34 to 90% of all words")
     assert attacker.figures["attacker"] == "another"

@@ -10,13 +10,14 @@ import pytest
 
 import dptext
 from dptext import profile
-from dptext.report import answer, attackers, language_models
+from dptext.report import answer, attackers
 from dptext.report import document as report
-from dptext.report.answer_line import AnswerLine
 from dptext.report.document import Document
+from dptext.report.lines import AnswerLine, say
 from tests.cli.running import here
 from tests.report.pages import rendered
 
+NOT_MEASURED = say("not_measured.language_model")
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "results" / "language-models.md"
 TEXT = "She works at the office in Hamburg and cannot log in since Tuesday."
@@ -33,7 +34,7 @@ def line(of: Document, name: str = "attacker") -> AnswerLine:
     return found
 
 
-def percents(row: language_models.Finding) -> tuple[str, ...]:
+def percents(row: attackers.Finding) -> tuple[str, ...]:
     """Write the figures of a row as the page writes them."""
     return tuple(f"{100 * each:g}" for each in (row.share, row.low, row.high))
 
@@ -41,7 +42,7 @@ def percents(row: language_models.Finding) -> tuple[str, ...]:
 def test_the_page_has_the_figures_that_reports_show() -> None:
     """One table in the docs, one file of data: each share stands with its limits."""
     page = PAGE.read_text("utf-8")
-    for trial in language_models.trials().values():
+    for trial in attackers.trials().values():
         for row in trial.rows:
             share, low, high = percents(row)
             pattern = rf"\b{share}%?\*{{0,2}} \({low} to {high}%?\)"
@@ -61,7 +62,7 @@ def test_a_model_finds_the_words_that_the_copied_ones_tell() -> None:
     assert "about 65 (news) to 90 (customer reviews)" in said.sentence
     assert said.figures["found_by_language_model"] == [0.44, 0.67]
     page = rendered(readable).decode()
-    for row in language_models.trials()["readable"].rows:
+    for row in attackers.trials()["readable"].rows:
         share, low, high = percents(row)
         assert row.texts in page
         assert f"{share}.0%" in page
@@ -97,9 +98,9 @@ def test_profiles_without_common_words() -> None:
     assert said.figures["found_by_language_model"] == [0.285, 0.285]
     for other in (document("strict"), document("balanced", budget={"risk": 0.1})):
         said = line(other)
-        assert said.sentence.endswith(language_models.NOT_MEASURED)
+        assert said.sentence.endswith(NOT_MEASURED)
         assert said.figures["found_by_language_model"] is None
-        assert language_models.NOT_MEASURED in rendered(other).decode()
+        assert NOT_MEASURED in rendered(other).decode()
         assert "language model, `" not in rendered(other).decode()
 
 
@@ -108,7 +109,7 @@ def test_a_seed_and_another_language_have_no_trial() -> None:
     known = attackers.Attackers(
         risk=None, risk_note="", common=True, seeded=True, profile="readable"
     )
-    assert attackers.attacker_line(known).sentence == attackers.SEEDED
+    assert attackers.attacker_line(known).sentence == say("not_measured.seed")
     known = attackers.Attackers(
         risk=None, risk_note="", common=True, other_language=True, profile="readable"
     )

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures
-from dptext.report import vector_lines
+from dptext.report.units import vector_lines
 from tests.cli.running import here
 
 MEASURES = VectorMeasures(
@@ -39,7 +39,7 @@ MEASURES = VectorMeasures(
 
 def test_the_better_guess_counts() -> None:
     """Of the nearest word and the best guess; what needs no vector stands beside it."""
-    attacker, distances = vector_lines.attack_lines(MEASURES)
+    attacker, distances = vector_lines(MEASURES)
     assert attacker.figures["found"] == 0.5
     assert "Finds at least 50% of originals among 1,000 words" in attacker.sentence
     assert "without the vector 5%" in attacker.sentence
@@ -48,7 +48,7 @@ def test_the_better_guess_counts() -> None:
 
 def test_who_has_the_seed_needs_no_guess() -> None:
     """No figure of a guess is shown."""
-    (line,) = vector_lines.attack_lines(None)
+    (line,) = vector_lines(None)
     assert line.figures == {"found": None}
 
 

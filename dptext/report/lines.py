@@ -1,0 +1,140 @@
+"""Lines of the short answer: sentences of answer.toml, filled with figures.
+
+A sentence is one entry of the file. A blank names a figure and how it is written:
+`{found:whole}` in whole percent, `{words:word}` as "1 word" or "2 words",
+`{texts:is|are}` by number, `{exact:never|hardly ever}` by a condition,
+`{option:key-file}` as the reader writes this option. A part in brackets stands only
+where all of its figures have a value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+from dptext.guarantees import sentences
+from dptext.guarantees.claims import format_up, number
+from dptext.report import figures
+from dptext.report.blocks import Code, Rows
+from dptext.run.interface import noun, option
+from dptext.types import JsonObject
+
+_FILE = Path(__file__).with_name("answer.toml")
+_OPTIONS = {"option": option, "noun": noun}
+_PART = re.compile(r"\[([^\[\]]*)\]")
+# How blanks are written.
+_WRITERS: dict[str, Callable[[Any], str]] = {
+    "bound": figures.bound,
+    "count": figures.count,
+    "exact": figures.exact,
+    "limit": sentences.percent,
+    "nats": format_up,
+    "list": ", ".join,
+    "nearest": sentences.nearest_percent,
+    "plain": number,
+    "share": figures.share,
+    "short": figures.short,
+    "span": figures.span,
+    "whole": figures.whole,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerLine:
+    """An answer."""
+
+    #: Its question in a word or two.
+    name: str
+    #: For pages and for machines.
+    sentence: str
+    figures: JsonObject = field(default_factory=dict)
+    #: The sentence for a terminal, if it is a shorter one.
+    short: str | None = None
+
+
+class _Writer(Formatter):
+    """Fills the blanks of a sentence, from names or from attributes of an object."""
+
+    def get_value(
+        self, key: int | str, args: Sequence[object], kwargs: Mapping[str, object]
+    ) -> object:
+        """Return the value of a blank."""
+        name = str(key)
+        return kwargs[name] if name in kwargs else getattr(args[0], name)
+
+    def find(self, name: str, source: object, values: Mapping[str, object]) -> object:
+        """Return the value of a dotted name, None if a part of it is missing."""
+        with contextlib.suppress(AttributeError):
+            return self.get_field(name, (source,), values)[0]
+        return None
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        """Write a figure, a number of things, one of two words, or an option."""
+        one, either, other = format_spec.partition("|")
+        if callable(value):
+            return str(value(*format_spec.split(" ", 1)))
+        if write := _WRITERS.get(format_spec):
+            return write(value)
+        if either:
+            return one if value == 1 else other
+        if isinstance(value, int) and format_spec:
+            return figures.numbered(value, format_spec)
+        return format(value, format_spec)
+
+
+@cache
+def templates() -> dict[str, Any]:
+    """Return the data of answer.toml."""
+    return sentences.read_templates(_FILE)
+
+
+def say(name: str, source: object = None, /, **blanks: object) -> str:
+    """Return a sentence by its dotted name, with its blanks filled.
+
+    source: the object with the attributes that other blanks name.
+    """
+    writer, values = _Writer(), {**_OPTIONS, **sentences.BLANKS, **blanks}
+
+    def part(match: re.Match[str]) -> str:
+        parsed = [*writer.parse(match[1])]
+        names = [name for _, name, how, _ in parsed if name and "|" not in (how or "")]
+        has_all = all(_is_given(writer.find(name, source, values)) for name in names)
+        if names:
+            return match[1] if has_all else ""
+        return match[0]
+
+    text = _PART.sub(part, sentences.find_template(templates(), name))
+    return writer.vformat(text, (source,), values)
+
+
+def page_rows(name: str, source: object = None, /, **blanks: object) -> Rows:
+    """Return a table of rows without those that are left out, machine text as code."""
+    shown: Rows = []
+    for key, template in templates()["rows"][name].items():
+        text = say(f"rows.{name}.{key}", source, **blanks)
+        if text or not template.startswith("["):
+            shown.append((key, Code(text[1:-1]) if "`" in template else text))
+    return shown
+
+
+def _is_given(value: object) -> bool:
+    return isinstance(value, float) or bool(value)
+
+
+def line(
+    name: str,
+    key: str = "always",
+    figures: Mapping[str, object] | None = None,
+    source: object = None,
+    /,
+    **blanks: object,
+) -> AnswerLine:
+    """Return a line with one of its sentences; figures are blanks, too."""
+    shown = {**(figures or {})}
+    return AnswerLine(name, say(f"{name}.{key}", source, **{**shown, **blanks}), shown)
