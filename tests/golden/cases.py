@@ -204,8 +204,8 @@ MECHANISMS: dict[str, tuple[str, ...]] = {
     "custext cosine": ("mechanism={name: custext, distance: cosine, k: 16}",),
     "diffractor": ("mechanism={name: diffractor, chains: 2}",),
     "diffractor tem": ("mechanism={name: diffractor, noise: tem, chains: 2}",),
-    "gumbel": ("mechanism=gumbel", "budget.epsilon=40"),
-    "gumbel low": ("mechanism={name: gumbel, low_epsilon: true}", "budget.epsilon=1"),
+    "gumbel": ("mechanism=gumbel",),
+    "gumbel low": ("mechanism={name: gumbel, low_epsilon: true}",),
     "vickrey": ("mechanism={name: vickrey, t: 0.5}",),
     "laplace": ("mechanism=laplace",),
     "laplace lexicon metric": (
@@ -238,11 +238,16 @@ SPACES = {
 }
 
 
+# Of mechanisms that take no 6.
+EPSILONS = {"gumbel": "40", "gumbel low": "1"}
+
+
 def _mechanisms() -> Iterator[tuple[str, Case]]:
     for name, given in MECHANISMS.items():
         mapped = ("mapping=nearest",) if name.startswith(MAPPED) else ()
         risk = ("--no-bayes-risk",) if name in UNMEASURED else ()
-        options = (*TEXT, *GOLD, *settings(*given, *mapped), *risk)
+        gold = (*LEXICON, "--epsilon", EPSILONS.get(name, "6"))
+        options = (*TEXT, *gold, *settings(*given, *mapped), *risk)
         for how, secret in (("key", KEY), ("seed", SEED)):
             yield (
                 f"mechanism {name} {how}",
@@ -487,7 +492,8 @@ def _figures() -> Iterator[tuple[str, Case]]:
     yield "evaluate", partial(reported, *common, "--no-attackers", "--id", "id")
     decoded = settings("decoder={name: ngram, model: pairs}")
     clear = ("deniability.n_w", "word_attacks.0.words", "settings.decoder.topic")
-    yield "evaluate attackers", partial(drawn, *common, *decoded, clear=clear)
+    read = tuple(each for each in common if each not in ("--decode", "none"))
+    yield "evaluate attackers", partial(drawn, *read, *decoded, clear=clear)
     tried = ("--mechanism", "rank", "--mechanism", "santext", "--epsilon", "6")
     yield (
         "compare",
