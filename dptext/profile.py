@@ -302,6 +302,8 @@ def _tokens(settings: object, location: str) -> Policy:
         raise UsageError(
             f"{location}: classes go with common, which divides words by their spelling"
         )
+    if policy.opinion == "keep" and not policy.common:
+        raise UsageError(f"{location}: opinion adds to common words: set common, too")
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
             raise UsageError(

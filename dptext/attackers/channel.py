@@ -129,8 +129,8 @@ class Channel:
     def common(self) -> Mask:
         """Return a mask of common words other than function words: (V + 1,)."""
         common = np.zeros(len(self.prior) + 1, bool)
-        if count := self.policy.common:
-            words = common_words(self.lexicon, count)
+        if self.policy.common:
+            words = common_words(self.lexicon, *self.policy.copied_words)
             common[words.content(self.lexicon)] = True
         return common
 
@@ -170,7 +170,7 @@ class Channel:
         return np.append((forms == shown.form) | (shown.form < 0), True)
 
     @cached_property
-    def _never_replaced(self) -> Mask:
+    def never_replaced(self) -> Mask:
         """Return a mask (V + 1,) of words that are never replaced if common are copied.
 
         These are function words, contractions, and words of classes that are drawn
@@ -184,8 +184,10 @@ class Channel:
     @cached_property
     def _common_rows(self) -> Mask:
         rows = np.zeros(len(self.prior), bool)
-        if count := self.policy.common:
-            rows[common_words(self.lexicon, count).rows(self.lexicon)] = True
+        if self.policy.common:
+            rows[
+                common_words(self.lexicon, *self.policy.copied_words).rows(self.lexicon)
+            ] = True
         return rows
 
     def groups(self, released: Released) -> Iterator[tuple[Observation, Ints]]:
@@ -260,7 +262,7 @@ class Channel:
         closed = np.append(word_classes.written_as_drawn(self.lexicon), False)
         if self.policy.common:
             # No replaced word is one of these: if one was drawn, that is chance.
-            never = self._never_replaced
+            never = self.never_replaced
             writable &= ~never[rows]
             closed &= ~never
         writable &= itself | ~(closed[rows] | closed[: len(rows), None])

@@ -419,3 +419,108 @@ EXPORT void closest(int64_t n, int64_t c, int64_t k, const float *worth,
         }
     }
 }
+
+/* ---- Words that fit their context ---- */
+
+/* Words that may be written beside a context, list after list: list i ends at ends[i]. */
+typedef struct {
+    const int32_t *ends;
+    const int32_t *rows;
+    const int8_t *codes;
+} Lists;
+
+/* The candidates of a word, and the score of each by its lists. */
+typedef struct {
+    int32_t rows[MOST];
+    int64_t count;
+    int32_t *scores;
+    uint8_t *known;
+} Fitting;
+
+INLINE void add_candidate(Fitting *fitting, int32_t row, int32_t score)
+{
+    if (fitting->known[row]) {
+        fitting->scores[row] += score;
+    } else if (fitting->count < MOST) {
+        fitting->known[row] = 1;
+        fitting->scores[row] = score;
+        fitting->rows[fitting->count++] = row;
+    }
+}
+
+INLINE void add_list(Fitting *fitting, Lists lists, int64_t list, const int32_t *logs)
+{
+    for (int32_t at = list ? lists.ends[list - 1] : 0; at < lists.ends[list]; at++)
+        add_candidate(fitting, lists.rows[at], logs[(uint8_t)lists.codes[at]]);
+}
+
+/* Twelve bits that a drawn word and a candidate decide. */
+INLINE uint32_t noise_of(int32_t drawn, int32_t row)
+{
+    uint32_t bits = (uint32_t)drawn * 2654435761u ^ ((uint32_t)row * 2246822519u + 374761393u);
+    bits = (bits ^ bits >> 15) * 2246822507u;
+    bits = (bits ^ bits >> 13) * 3266489909u;
+    return (bits ^ bits >> 16) >> 20;
+}
+
+/* Writes for each of n drawn words the word that fits best, one after the other, as
+dptext.decoders.context: before, after (n,) rows of contexts, below 0 beside a drawn word;
+kinds (n,) below width; lists of contexts and kinds, the last context for words that have
+few candidates; logs (256,) score of each code; alone, backoff (rows,); c candidates by
+the draw (n, c), below 0 for none, with scores; a topic as in `weigh`, a step of it and a
+repeated word score so much; noise (4096,); scores, known, seen (rows,) are scratch, 0, 0
+and -1 -> written (n,). */
+EXPORT void fill(int64_t n, const int32_t *before, const int32_t *after,
+                 const int32_t *drawn, const int64_t *texts, const uint8_t *kinds,
+                 int64_t width, int64_t contexts, int64_t few, const int32_t *next_ends,
+                 const int32_t *next_rows, const int8_t *next_codes,
+                 const int32_t *last_ends, const int32_t *last_rows,
+                 const int8_t *last_codes, const int32_t *logs, const int32_t *alone,
+                 const int32_t *backoff, int64_t c, const int32_t *draw_rows,
+                 const int32_t *draw_scores, int64_t d, const int16_t *directions,
+                 const float *worth, const double *sums, const int64_t *counts,
+                 const float *factors, int64_t steps, float scale, float *mean,
+                 int16_t *topic, int64_t step_score, int64_t repeat_score,
+                 const int32_t *noise, int32_t *scores, uint8_t *known, int64_t *seen,
+                 int32_t *written)
+{
+    Lists next = {next_ends, next_rows, next_codes};
+    Lists last = {last_ends, last_rows, last_codes};
+    (void)factors;
+    for (int64_t i = 0; i < n; i++) {
+        Fitting fitting;
+        int32_t left = before[i] < 0 ? written[i - 1] : before[i];
+        int64_t best = INT64_MIN;
+        fitting.count = 0, fitting.scores = scores, fitting.known = known;
+        add_list(&fitting, next, left * width + kinds[i], logs);
+        if (after[i] >= 0) add_list(&fitting, last, after[i] * width + kinds[i], logs);
+        for (int64_t j = 0; j < c; j++)
+            if (draw_rows[i * c + j] >= 0)
+                add_candidate(&fitting, draw_rows[i * c + j], draw_scores[i * c + j]);
+        if (fitting.count < few)
+            add_list(&fitting, next, contexts * width + kinds[i], logs);
+        if (d)
+            topic_of(d, directions + drawn[i] * d, worth[drawn[i]], sums + texts[i] * d,
+                     counts[texts[i]], mean, topic);
+        written[i] = drawn[i];
+        for (int64_t j = 0; j < fitting.count; j++) {
+            int32_t row = fitting.rows[j];
+            int64_t score = (int64_t)scores[row] + alone[row] + noise[noise_of(drawn[i], row)];
+            known[row] = 0;
+            if (after[i] >= 0) score += backoff[row];
+            if (seen[row] == texts[i]) score += repeat_score;
+            if (d) {
+                const int16_t *direction = directions + row * d;
+                int32_t cosine = d == 64 ? product(64, direction, topic) : product(d, direction, topic);
+                int64_t step = (int64_t)nearest((float)cosine * scale);
+                step = step < -(steps / 2) ? -(steps / 2) : step > steps / 2 ? steps / 2 : step;
+                score += step * step_score;
+            }
+            if (score > best || (score == best && row < written[i])) {
+                best = score;
+                written[i] = row;
+            }
+        }
+        seen[written[i]] = texts[i];
+    }
+}

@@ -26,6 +26,7 @@ _ARGUMENTS = {
     "weigh": "NqiqNN i?f Nhfdq fNF fh if ii?iff",
     "expected_closeness": "Nqi NN ib f F f",
     "closest": "NNN fi DD iii iiii",
+    "fill": "N iiiqB NNN iib iib iii Nii Nhfdqf NF fh NN i iBq i",
 }
 
 

@@ -55,7 +55,7 @@ _COMMON, _RARE = 5.0, 7.0
 # With so many other words the mean direction is half as long as with very many.
 _FEW = 3.0
 # Steps of a nat in the logarithm of a factor.
-_STEPS = 16
+STEPS = 16
 # Number of words to compute factors for at once, to limit memory.
 _BLOCK = 256
 # Most words of a part of a batch: their candidates take about 1 KB each.
@@ -118,10 +118,10 @@ class Topic:
         self.worth = np.rint(4.0 * rare).astype(np.float32)
         self.worth[function_rows] = 0.0
         # A cosine of rounded directions may be a little above 1.
-        largest = int(np.ceil(power * _STEPS * 1.1))
+        largest = int(np.ceil(power * STEPS * 1.1))
         codes = np.arange(-largest, largest + 1)
-        self.values = np.exp(codes / _STEPS).astype(np.float32)
-        self.scale = power * _STEPS / _LENGTH**2
+        self.values = np.exp(codes / STEPS).astype(np.float32)
+        self.scale = power * STEPS / _LENGTH**2
 
     def factors(
         self, rows: Ids, released: Released, sums: TopicSums | None = None
@@ -141,11 +141,16 @@ class Topic:
 
     def factors_by(self, rows: Ids, means: Singles) -> Singles:
         """Return the factors of candidates (n, c) by mean directions (n, d)."""
+        codes = self.steps_by(rows, means) + len(self.values) // 2
+        return np.asarray(self.values.take(codes))
+
+    def steps_by(self, rows: Ids | Ints, means: Singles) -> Ints:
+        """Return the logarithms of the factors in steps of 1 / STEPS: (n, c)."""
         near = self.directions[rows].astype(np.float32)
         cosines = np.einsum("ncd,nd->nc", near, means)
-        codes = np.rint(cosines * self.scale).astype(np.int64)
-        factors: Singles = self.values.take(codes + len(self.values) // 2, mode="clip")
-        return factors
+        most = len(self.values) // 2
+        steps: Ints = np.rint(cosines * self.scale).astype(np.int64)
+        return np.clip(steps, -most, most)
 
     def nearness(
         self, released: Released, positions: Ints, sums: TopicSums | None = None
@@ -197,7 +202,7 @@ class Topic:
         return dimensions, self.directions, self.worth, *sums, *factors, *scratch
 
 
-def _no_topic() -> tuple[object, ...]:
+def no_topic() -> tuple[object, ...]:
     """Return the arguments of the kernel function `weigh` without a topic."""
     singles, shorts = np.empty(0, np.float32), np.empty((1, 0), np.int16)
     sums = np.empty((1, 0)), np.empty(0, np.int64)
@@ -429,7 +434,7 @@ class PairAttacker:
         writable = np.empty(shape, np.bool_)
         model = self._gains.slot_of, self._backoff
         results = rows, columns, writable, slots, weights, backoff
-        topic = _no_topic()
+        topic = no_topic()
         if self._topic is not None and part.topics is not None:
             topic = self._topic.kernel_arguments(part.topics)
         for shown, positions in self.channel.groups(released):

@@ -11,7 +11,7 @@ expected loss (Kumar and Byrne 2004), here with a prior of written texts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Annotated, Literal
 
@@ -32,8 +32,9 @@ from dptext.attackers.pairs import (
 )
 from dptext.attackers.posterior import sum_in_order, word_major
 from dptext.attackers.reader import Reader
+from dptext.decoders._pairs import PairParams
 from dptext.noise import unit
-from dptext.types import Ids, Lexicon, Released, Rows, Singles, Vectors
+from dptext.types import Ids, Released, Rows, Singles, Vectors
 
 # Number of words to compute closeness for at once, to limit memory.
 _BLOCK = 512
@@ -53,12 +54,10 @@ _COMMON = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Params(decoders.Params):
+class Params(PairParams):
     """Settings of the decoder."""
 
     mode: Literal["mbr", "posterior", "viterbi"] = "mbr"
-    #: The model that ships, one of `dptext lexicon ngrams` by its name, or a folder.
-    model: str = ngrams.ENGLISH
     #: Inputs that are weighed for each drawn word.
     candidates: Annotated[int, Meta(ge=2, le=256)] = 32
     #: Power of the language model relative to the channel.
@@ -68,35 +67,6 @@ class Params(decoders.Params):
     fluency: Annotated[float, Meta(ge=0, le=10)] = FLUENCY
     #: Power of the topic of the text, 0 for none.
     topic: Annotated[float, Meta(ge=0, le=20)] = POWER
-    #: Write the draws if the model that ships does not fit the language of the lexicon,
-    #: or the mechanism has no output distribution.
-    optional: bool = False
-
-    def for_lexicon(self, lexicon: Lexicon) -> Params:
-        """Replace the pairs that ship by those of an adapted lexicon."""
-        pairs = lexicon.meta.get("pairs")
-        if pairs is None or self.model != ngrams.ENGLISH:
-            return self
-        return replace(self, model=str(pairs))
-
-    def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode: always, unless optional.
-
-        Raises LexiconError if the model is damaged, or if a model of the user is
-        missing or does not fit the lexicon.
-        """
-        if not self.optional:
-            return True
-        if self.brings_model:
-            ngrams.find_model(self.model, channel)
-        elif ngrams.shipped_model(channel) is None:
-            return False
-        return channel.mechanism.has_log_probs
-
-    @property
-    def brings_model(self) -> bool:
-        """Tell whether the model is not the one that ships."""
-        return self.model != ngrams.ENGLISH
 
     def prepare(self, channel: Channel) -> Ngram:
         """Open the model. Raises LexiconError and UsageError if it does not fit."""

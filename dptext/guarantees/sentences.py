@@ -383,7 +383,9 @@ def shown(policy: Policy) -> tuple[str, ...]:
     if policy.common:
         articles = render("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
-        lines.insert(0, render("shown.common", count=count, articles=articles))
+        opinions = render("shown.opinions") if policy.opinion == "keep" else ""
+        words = {"count": count, "articles": articles, "opinions": opinions}
+        lines.insert(0, render("shown.common", **words))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))

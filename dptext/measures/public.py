@@ -309,10 +309,10 @@ def measure_common_share(pipeline: Pipeline) -> float | None:
 
     None if common words are not copied.
     """
-    if not pipeline.profile.tokens.common:
+    lexicon, policy = pipeline.lexicon, pipeline.profile.tokens
+    if not policy.common:
         return None
-    lexicon, number = pipeline.lexicon, pipeline.profile.tokens.common
-    copied = common.common_words(lexicon, number).rows(lexicon)
+    copied = common.common_words(lexicon, *policy.copied_words).rows(lexicon)
     return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
 
 

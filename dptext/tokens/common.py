@@ -1,8 +1,9 @@
 """Common words, which are copied: recognised by their spelling alone.
 
 Common are the N commonest words of a lexicon that it writes in lower case, and its
-function words. Words of a special category of personal data (health, religion, crime,
-...) and single letters other than function words are never common. These are copied:
+function words; with `opinion: keep` words of opinion of a public list, too. Words of a
+special category of personal data (health, religion, crime, ...) and single letters
+other than function words are never common. These are copied:
 
 - a common word in lower case, at any place, but names beside a cue
   (dptext.tokens.name_cues);
@@ -73,7 +74,7 @@ _DIVIDES = re.compile("[-_'’]")
 class CommonWords:
     """The common words of a lexicon: its commonest words, and its function words."""
 
-    def __init__(self, lexicon: Lexicon, count: int) -> None:
+    def __init__(self, lexicon: Lexicon, count: int, opinions: bool = False) -> None:
         self._language = lexicon.language
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
@@ -86,7 +87,7 @@ class CommonWords:
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
         self._function = language_data.stop_words(self._language)
-        self._words = _words(lexicon, count)
+        self._words = _words(lexicon, count, opinions)
         self._months = lists.get("months", _NO_WORDS)
         self._first_words = lists.get("first words", _NO_WORDS)
         self._places = lists.get("places in capitals", _NO_WORDS)
@@ -174,7 +175,7 @@ class CommonWords:
 
 
 @lru_cache(maxsize=4)
-def common_words(lexicon: Lexicon, count: int) -> CommonWords:
+def common_words(lexicon: Lexicon, count: int, opinions: bool = False) -> CommonWords:
     """Return the common words of a lexicon.
 
     Raises UsageError if the lexicon has no word frequencies.
@@ -185,7 +186,7 @@ def common_words(lexicon: Lexicon, count: int) -> CommonWords:
             f"no word is known to be common; import it with {option('counts')}, or "
             "set it to 0"
         )
-    return CommonWords(lexicon, count)
+    return CommonWords(lexicon, count, opinions)
 
 
 def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
@@ -283,7 +284,7 @@ def reading(lexicon: Lexicon) -> Ids:
     return read
 
 
-def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
+def _words(lexicon: Lexicon, count: int, opinions: bool) -> frozenset[str]:
     language = lexicon.language
     function = language_data.stop_words(language)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
@@ -296,6 +297,8 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     common = [key_of(each) for each in lower[:count]]
     rarer = {key for key in common[_COMMONEST:] if key in listed}
     words = ({*common} - rarer) | function
+    if opinions:
+        words |= language_data.opinion_words(language)
     return frozenset(
         key for key in words - apart if len(key) > 1 or key in function - {"i"}
     )

@@ -49,6 +49,26 @@ def vulgar_words(language: str) -> frozenset[str]:
     return _by_language("vulgar_words").get(language, frozenset())
 
 
+def opinion_words(language: str) -> frozenset[str]:
+    """Return adjectives, adverbs and verbs of opinion of a language, as keys."""
+    return _by_language("opinion_words").get(language, frozenset())
+
+
+def opinion_nouns(language: str) -> frozenset[str]:
+    """Return the nouns of opinion of a language, as keys."""
+    return _by_language("opinion_words").get(f"{language} nouns", frozenset())
+
+
+def illness_cues(language: str) -> Mapping[str, frozenset[str]]:
+    """Return lists that tell an illness by the words around it; empty if unknown."""
+    listed = _by_language("illness_cues").items()
+    return {
+        heading.removeprefix(f"{language} "): words
+        for heading, words in listed
+        if heading.startswith(f"{language} ")
+    }
+
+
 @cache
 def _by_language(name: str) -> Mapping[str, frozenset[str]]:
     return {language: frozenset(words) for language, words in sections(name)}

@@ -115,12 +115,19 @@ class Policy:
     forms: tuple[Form, ...] = ()
     #: Number of commonest words of the lexicon that are copied (dptext.tokens.common).
     common: Annotated[int, Meta(ge=0)] = 0
+    #: Whether words of opinion of a public list are common words, too.
+    opinion: Literal["perturb", "keep"] = "perturb"
     #: Classes of words that become random ones of the class.
     classes: tuple[WordClass, ...] = ()
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"
     #: How the topic that replaces a whole text is written.
     topic: Literal["words", "id", "both"] = "words"
+
+    @property
+    def copied_words(self) -> tuple[int, bool]:
+        """Return how many common words are copied, and whether opinions are, too."""
+        return self.common, self.opinion == "keep"
 
     @property
     def has_lists(self) -> bool:
@@ -151,6 +158,7 @@ class Policy:
             "mask": self.mask.settings(),
             "forms": [*map(str, self.forms)],
             "common": self.common,
+            "opinion": "" if self.opinion == "perturb" else self.opinion,
             "classes": [*map(str, self.classes)],
             "grammar": "" if self.grammar == "hide" else self.grammar,
             "topic": "" if self.topic == "words" else self.topic,

@@ -57,7 +57,7 @@ class Tokenizer:
         self._names = names.name_row(lexicon)
         self._common: common.CommonWords | None = None
         if policy.common:
-            self._common = common.common_words(lexicon, policy.common)
+            self._common = common.common_words(lexicon, *policy.copied_words)
         self._reads = common.reading(lexicon) if policy.common else None
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes

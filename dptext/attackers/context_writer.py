@@ -1,0 +1,406 @@
+"""Writes words that fit the copied words on both sides; the draw weighs in by its law.
+
+For texts of which most words are copied: there a draw tells next to nothing, and the
+words around it nearly all. The score of a candidate x of a drawn word y between the
+words l and r is
+
+    ln P(y|x) / least + ln g(l, x) + ln g(x, r) + topic(x) + ln p(x) + variety * G(y, x)
+
+with the gains g of pairs of words (dptext.attackers.ngrams), the topic of
+dptext.attackers.pairs and a Gumbel variable G of the draw: among close candidates the
+draw decides, so that no few words are written everywhere. Candidates have the form that
+is shown and are words that may have been replaced: those that pairs with l and with r
+make likely, and the likely inputs of y. A delicate word is written only where it was
+drawn. Words that a text has already are written again only where they fit far better.
+A noun of which copied words tell that it is an illness ("suffer from", "breast") is
+written as a word for any.
+
+This is a function of the release and of public files. All scores are whole numbers, so
+every machine writes the same. Source: sampling by maxima of Gumbel variables (Gumbel
+1954).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import lru_cache
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dptext import cache
+from dptext.attackers import kernel, ngrams, posterior
+from dptext.attackers.channel import TABLES, Channel, Observation
+from dptext.attackers.ngrams import Ngrams
+from dptext.attackers.pairs import STEPS, TopicSums, find_topic, no_topic
+from dptext.attackers.posterior import NAT, Chains
+from dptext.lexicons import word_classes
+from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.common import common_words
+from dptext.types import PARTS, Ids, Ints, Lexicon, Released
+
+Scores = NDArray[np.int32]
+
+# Words of a form that are listed beside a context, those that fit best; most candidates
+# of a draw; with fewer candidates the commonest words of the form are candidates, too.
+_LISTED, _DRAWN, _FEW = 64, 12, 4
+# What a word costs that the text has already, in nats.
+_REPEATED = 4
+# Least letters of a written word: fewer are fragments.
+_LEAST_LETTERS = 3
+# Least length of the polarity of a word with an opinion.
+_POLAR = 0.03
+# Lists of words that are not written, and parts of speech that are.
+_APART = ("names", "months", "fragments", "organisations", "cities")
+_WRITTEN = ("noun", "verb", "adjective", "adverb")
+# Gumbel variables, and the steps of a nat that they are rounded to.
+_VARIABLES, _ROUNDED = 4096, 256
+
+
+class Fitting(NamedTuple):
+    """Lists of words, by context and kind of gap; each ends at `ends` of its number."""
+
+    ends: Scores
+    rows: Scores
+    #: Codes of the gains of the pairs.
+    codes: NDArray[np.int8]
+
+
+class Drawn(NamedTuple):
+    """Candidates of each output by the law of the draw: (O, c)."""
+
+    #: -1 for none.
+    rows: Scores
+    #: ln P(y|x) less the least of the output, as scores.
+    scores: Scores
+
+
+class Illnesses(NamedTuple):
+    """Copied words that tell an illness, and rows of words that fit any, by form."""
+
+    parts: frozenset[str]
+    phrases: frozenset[str]
+    words: Mapping[int, tuple[int, ...]]
+
+    @classmethod
+    def of_lexicon(cls, lexicon: Lexicon) -> Illnesses:
+        """Read the lists of a language; empty for others."""
+        lists = language_data.illness_cues(lexicon.language)
+        rows = {
+            form: tuple(
+                lexicon.row_of[word]
+                for word in lists.get(name, ())
+                if word in lexicon.row_of
+            )
+            for name, form in (("noun", grammar.NOUN), ("plural", grammar.PLURAL))
+        }
+        return cls(
+            frozenset(lists.get("parts", ())),
+            frozenset(lists.get("phrases", ())),
+            {form: each for form, each in rows.items() if each},
+        )
+
+    def are_told(self, released: Released, position: int) -> bool:
+        """Tell whether the copied words before a piece of its text tell an illness."""
+        before = released.pieces[max(position - 2, 0) : position]
+        if not before or not (last := before[-1].strip(" ").lower()):
+            return False
+        begin = np.searchsorted(released.ends, position, side="right")
+        first = int(released.ends[begin - 1]) if begin else 0
+        if position - 1 >= first and last in self.parts:
+            return True
+        if position - 2 < first or len(before) < 2:
+            return False
+        kind = int(released.flags[position - 1]) & kinds.KIND
+        last = "#" if kind == kinds.NUMBER else last
+        return f"{before[0].strip(' ').lower()}_{last}" in self.phrases
+
+
+class ContextWriter:
+    """Writes words by the copied words around them.
+
+    topic: its power, 0 for none; variety: scale of the Gumbel variables.
+    """
+
+    def __init__(
+        self, channel: Channel, model: Ngrams, *, topic: float, variety: float
+    ) -> None:
+        self._channel, self._model, self.variety = channel, model, variety
+        self._may_write = writable_words(channel)
+        lexicon = channel.lexicon
+        self._forms = np.zeros(model.size, np.uint8)
+        if channel.policy.grammar == "show":
+            self._forms = grammar.forms_of_rows(lexicon)
+        # A kind of gap is a form, without and with a capital.
+        self._width = 2 * len(grammar.FORMS)
+        self._next, self._last = self._listed()
+        gains = ngrams.decode_gains(np.arange(256).astype(np.uint8).view(np.int8))
+        self._logs = posterior.to_scores(np.log(gains.astype(np.float64)))
+        self._alone = posterior.to_scores(model.alone.astype(np.float64))
+        self._backoff = posterior.to_scores(model.backoff.astype(np.float64))
+        self._topic = find_topic(lexicon, topic) if topic else None
+        quantiles = (np.arange(_VARIABLES) + 0.5) / _VARIABLES
+        variables = -np.log(-np.log(quantiles)) * variety * _ROUNDED
+        self._noise = (np.rint(variables) * (NAT // _ROUNDED)).astype(np.int32)
+        self._drawn = lru_cache(maxsize=TABLES)(self._drawn_by)
+        self._illnesses = Illnesses.of_lexicon(lexicon)
+
+    def write(self, released: Released) -> Ids:
+        """Return the words to write: (n,)."""
+        count, size = len(released.drawn), self._model.size
+        chains = posterior.find_chains(released, self._channel.lexicon)
+        forms = np.zeros(count, np.uint8)
+        if released.grammar is not None:
+            forms += released.grammar
+        capital = (released.flags[released.positions] & kinds.TITLE) != 0
+        forms[capital] += len(grammar.FORMS)
+        by_draw = self._by_draw(released)
+        sums = None if self._topic is None else self._topic.sums(released)
+        if kernel.library is None:
+            written = self._fill(
+                released, chains, forms=forms, by_draw=by_draw, sums=sums
+            )
+            return self._without_illnesses(released, written)
+        written = np.empty(count, np.int32)
+        topic = no_topic()
+        if self._topic is not None and sums is not None:
+            topic = self._topic.kernel_arguments(sums)
+        before, after = (
+            each.astype(np.int32) for each in (chains.before, chains.after)
+        )
+        words = count, before, after, released.drawn, released.texts, forms
+        lists = self._width, size + 2, _FEW, *self._next, *self._last
+        model = self._logs, self._alone, self._backoff
+        draws = by_draw.rows.shape[1], *by_draw
+        weights = NAT // STEPS, -_REPEATED * NAT, self._noise
+        scratch = np.zeros(size + 2, np.int32), np.zeros(size + 2, np.uint8)
+        seen = np.full(size + 2, -1, np.int64)
+        kernel.library.fill(
+            *words, *lists, *model, *draws, *topic, *weights, *scratch, seen, written
+        )
+        return self._without_illnesses(released, written)
+
+    def _without_illnesses(self, released: Released, written: Ids) -> Ids:
+        """Write a word for any illness where copied words tell one; in place."""
+        if released.grammar is None or not self._illnesses.words:
+            return written
+        for form, rows in self._illnesses.words.items():
+            of_form = np.flatnonzero(released.grammar == form)
+            for i in of_form.tolist():
+                if self._illnesses.are_told(released, int(released.positions[i])):
+                    written[i] = rows[int(released.drawn[i]) % len(rows)]
+        return written
+
+    def _fill(
+        self,
+        released: Released,
+        chains: Chains,
+        forms: NDArray[np.uint8],
+        by_draw: Drawn,
+        sums: TopicSums | None,
+    ) -> Ids:
+        """Do the same without the kernel."""
+        size, written = self._model.size, released.drawn.astype(np.int32)
+        means = (
+            None
+            if sums is None or self._topic is None
+            else self._topic.means(released, sums)
+        )
+        seen: dict[int, int] = {}
+        before, after = chains.before.tolist(), chains.after.tolist()
+        for i, (drawn, text) in enumerate(
+            zip(released.drawn.tolist(), released.texts.tolist(), strict=True)
+        ):
+            left = before[i] if before[i] >= 0 else int(written[i - 1])
+            lists = [(self._next, left)]
+            if after[i] >= 0:
+                lists.append((self._last, after[i]))
+            scores: dict[int, int] = {}
+            for fitting, context in lists:
+                self._add(scores, fitting, context, int(forms[i]))
+            for row, score in zip(
+                by_draw.rows[i].tolist(), by_draw.scores[i].tolist(), strict=True
+            ):
+                if row >= 0:
+                    scores[row] = scores.get(row, 0) + score
+            if len(scores) < _FEW:
+                self._add(scores, self._next, size + 2, int(forms[i]))
+            if not scores:
+                seen[drawn] = text
+                continue
+            rows = np.array([*scores], np.int64)
+            total = np.array([*scores.values()], np.int64)
+            total += self._alone[rows].astype(np.int64) + self._noise_of(drawn, rows)
+            if after[i] >= 0:
+                total += self._backoff[rows]
+            again = [seen.get(row) == text for row in rows.tolist()]
+            total -= np.array(again) * (_REPEATED * NAT)
+            if means is not None and self._topic is not None:
+                total += self._topic.steps_by(rows[None], means[i : i + 1])[0] * (
+                    NAT // STEPS
+                )
+            best = rows[total == total.max()].min()
+            written[i] = best
+            seen[int(best)] = text
+        return written
+
+    def _add(
+        self, scores: dict[int, int], fitting: Fitting, context: int, form: int
+    ) -> None:
+        """Add the words of a list to the scores of candidates."""
+        number = context * self._width + form
+        part = slice(
+            int(fitting.ends[number - 1]) if number else 0, int(fitting.ends[number])
+        )
+        logs = self._logs[fitting.codes[part].view(np.uint8)]
+        for row, score in zip(fitting.rows[part].tolist(), logs.tolist(), strict=True):
+            scores[row] = scores.get(row, 0) + score
+
+    def _noise_of(self, drawn: int, rows: Ints) -> Ints:
+        """Return the Gumbel variables of a draw and candidates, as the kernel does."""
+        first = np.uint32(drawn * 2654435761 & 0xFFFFFFFF)
+        bits = rows.astype(np.uint32) * np.uint32(2246822519) + np.uint32(374761393)
+        bits ^= first
+        bits = (bits ^ bits >> np.uint32(15)) * np.uint32(2246822507)
+        bits = (bits ^ bits >> np.uint32(13)) * np.uint32(3266489909)
+        at = (bits ^ bits >> np.uint32(16)) >> np.uint32(20)
+        noise: Ints = self._noise[at].astype(np.int64)
+        return noise
+
+    def _by_draw(self, released: Released) -> Drawn:
+        """Return the candidates of each drawn word by its draw: (n, c)."""
+        shape = len(released.drawn), _DRAWN
+        rows, scores = np.full(shape, -1, np.int32), np.zeros(shape, np.int32)
+        for shown, positions in self._channel.groups(released):
+            table, drawn = self._drawn(shown), released.drawn[positions]
+            rows[positions], scores[positions] = table.rows[drawn], table.scores[drawn]
+        return Drawn(rows, scores)
+
+    def _drawn_by(self, shown: Observation) -> Drawn:
+        channel = self._channel
+        prior = channel.restrict_prior(shown, channel.inputs)
+        if not prior.any():
+            prior = channel.inputs
+        rows, logs, writable = channel.candidates(shown.epsilon, _DRAWN, prior)
+        itself = rows == np.arange(len(rows))[:, None]
+        writable = writable & (itself | self._may_write[int(shown.capital)][rows])
+        least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
+        scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
+        return Drawn(np.where(writable, rows, np.int32(-1)), scores)
+
+    def _listed(self) -> tuple[Fitting, Fitting]:
+        """Return words after each context, and before it."""
+        model, forms = self._model, self._forms
+        arrays = (model.ends, model.following, model.gains, model.alone, model.backoff)
+        content = [cache.digest(np.asarray(each)) for each in arrays]
+        digests = *content, cache.digest(self._may_write), cache.digest(forms)
+        key = cache.key_of("context", 1, *digests, self._width, _LISTED)
+
+        def compute() -> cache.Arrays:
+            return {
+                f"{name}_{kind}": array
+                for name, fitting in zip(("next", "last"), self._lists(), strict=True)
+                for kind, array in fitting._asdict().items()
+            }
+
+        lists = (model.size + 3) * self._width
+
+        def is_sound(cached: cache.Arrays) -> bool:
+            return all(
+                cached[f"{name}_ends"].shape == (lists,)
+                and np.all(np.diff(cached[f"{name}_ends"]) >= 0)
+                and len(cached[f"{name}_rows"]) == cached[f"{name}_ends"][-1]
+                and len(cached[f"{name}_codes"]) == cached[f"{name}_ends"][-1]
+                and cached[f"{name}_rows"].min(initial=0) >= 0
+                and cached[f"{name}_rows"].max(initial=0) < model.size
+                for name in ("next", "last")
+            )
+
+        cached = cache.arrays(key, compute, is_sound, "listing words by their context")
+        return (
+            Fitting(*(cached[f"next_{kind}"] for kind in Fitting._fields)),
+            Fitting(*(cached[f"last_{kind}"] for kind in Fitting._fields)),
+        )
+
+    def _lists(self) -> tuple[Fitting, Fitting]:
+        model, words = self._model, np.arange(self._model.size)
+        first, second = model.contexts, np.asarray(model.following, np.int64)
+        codes = np.asarray(model.gains)
+        logs = np.log(ngrams.decode_gains(codes).astype(np.float64))
+        # Words for a gap of which nothing else is known stand beside the last context.
+        alone = np.zeros(len(words), np.int8)
+        following = self._sorted(
+            np.append(first, np.full(len(words), model.size + 2)),
+            np.append(second, words),
+            np.append(codes, alone),
+            np.append(logs, alone),
+        )
+        worth = logs + model.backoff[first].astype(np.float64)
+        return following, self._sorted(second, first, codes, worth)
+
+    def _sorted(
+        self,
+        contexts: Ints,
+        rows: Ints,
+        codes: NDArray[np.int8],
+        worth: NDArray[np.float64],
+    ) -> Fitting:
+        """Return the lists of words beside contexts, those of most worth."""
+        parts = []
+        for capital, may_write in enumerate(self._may_write):
+            here = np.flatnonzero(may_write[rows])
+            shown = self._forms[rows[here]] + capital * len(grammar.FORMS)
+            parts.append((contexts[here] * self._width + shown, here))
+        numbers, at = (np.concatenate(each) for each in zip(*parts, strict=True))
+        likely = worth[at] + self._model.alone[rows[at]]
+        order = np.lexsort((rows[at], -likely, numbers))
+        numbers, at = numbers[order], at[order]
+        lists = (self._model.size + 3) * self._width
+        begins = np.searchsorted(numbers, np.arange(lists))
+        kept = np.arange(len(at)) - begins[numbers] < _LISTED
+        numbers, at = numbers[kept], at[kept]
+        ends = np.searchsorted(numbers, np.arange(lists), side="right")
+        return Fitting(ends.astype(np.int32), rows[at].astype(np.int32), codes[at])
+
+
+def writable_words(channel: Channel) -> NDArray[np.bool_]:
+    """Tell which words may be written where they were not drawn: (2, V + 2).
+
+    First in a gap without a capital: words that may have been replaced. With a capital
+    they may have been common words, too. None are delicate, of a closed class, names or
+    fragments by the lists of the language, or other than nouns, verbs, adjectives and
+    adverbs.
+    """
+    lexicon = channel.lexicon
+    size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)
+    apart = frozenset(chain.from_iterable(lists.get(name, ()) for name in _APART))
+    # An opinion is copied where the text has it, and never made up.
+    apart |= language_data.opinion_words(lexicon.language)
+    apart |= language_data.opinion_nouns(lexicon.language)
+    words = zip(lexicon.row_of, lexicon.words, strict=True)
+    fits = np.array(
+        [
+            word.isalpha()
+            and word.islower()
+            and len(word) >= _LEAST_LETTERS
+            and key not in apart
+            for key, word in words
+        ]
+    )
+    if "glove_sha256" in lexicon.meta:
+        # The last number of the vectors that dptext builds is the polarity of a word.
+        fits &= abs(lexicon.vectors[:size, -1]) < _POLAR
+    fits &= ~channel.never_replaced[:-1] & ~word_classes.vulgar_rows(lexicon)[:-1]
+    fits &= ~word_classes.classes_of_lexicon(lexicon).delicate
+    fits &= ~word_classes.written_as_drawn(lexicon)
+    if lexicon.parts is not None:
+        fits &= np.isin(lexicon.parts, [PARTS.index(part) for part in _WRITTEN])
+    may_write = np.zeros((2, size + 2), bool)
+    may_write[:, :size] = fits & (channel.inputs[:-1] > 0.0)
+    may_write[1, :size] |= fits & channel.common[:-1]
+    if channel.policy.common:
+        copied = common_words(lexicon, *channel.policy.copied_words)
+        may_write[0, copied.rows(lexicon)] = False
+    return may_write
