@@ -286,8 +286,9 @@ class Pipeline:
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.bits(nonces, record_of_text[text])
-            self.joiner.redraw(words, digits, positions)
+            records_of_pieces = record_of_text[text]
+            digits = randomness.bits(nonces, records_of_pieces)
+            self.joiner.redraw(words, digits, positions, records_of_pieces)
         records_of_words = record_of_text[words.texts]
         bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
@@ -316,7 +317,8 @@ class Pipeline:
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
         """Return the words to write for drawn ones: a function of the release alone."""
-        if not self.profile.decoder.params.reads or not len(drawn):
+        reads = self.profile.decoder.params.reads and not self.profile.tokens.marks
+        if not reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
 

@@ -37,6 +37,7 @@ from dptext.run.choices import Choices
 from dptext.run.interface import option
 from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
+from dptext.tokens.draws import YEARS
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -56,6 +57,8 @@ STAGES = {
     "decoder": "decoders",
 }
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
+# Years that may be written: of two digits they are read as these (dptext.tokens.dates).
+_YEARS = (1950, 2049)
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
@@ -301,6 +304,12 @@ def _tokens(settings: object, location: str) -> Policy:
     if policy.classes and not policy.common:
         raise UsageError(
             f"{location}: classes go with common, which divides words by their spelling"
+        )
+    first, last = policy.years or YEARS
+    if not _YEARS[0] <= first < last <= _YEARS[1]:
+        raise UsageError(
+            f"{location}.years: give the first and the last year, from {_YEARS[0]} to "
+            f"{_YEARS[1]}, as in [2014, 2026]"
         )
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":

@@ -119,6 +119,13 @@ class Policy:
     classes: tuple[WordClass, ...] = ()
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"
+    #: Whether equal names, forms and numbers of a record stay equal
+    #: (dptext.tokens.redrawing).
+    repeat: Literal["none", "record"] = "none"
+    #: The first and the last year that a date or number may get; None: any usual one.
+    years: tuple[int, int] | None = None
+    #: Whether marks such as [name 1] stand in place of invented words.
+    marks: bool = False
     #: How the topic that replaces a whole text is written.
     topic: Literal["words", "id", "both"] = "words"
 
@@ -153,6 +160,9 @@ class Policy:
             "common": self.common,
             "classes": [*map(str, self.classes)],
             "grammar": "" if self.grammar == "hide" else self.grammar,
+            "repeat": "" if self.repeat == "none" else self.repeat,
+            "years": None if self.years is None else [*self.years],
+            "marks": self.marks,
             "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists
