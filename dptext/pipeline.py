@@ -317,8 +317,7 @@ class Pipeline:
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
         """Return the words to write for drawn ones: a function of the release alone."""
-        reads = self.profile.decoder.params.reads and not self.profile.tokens.marks
-        if not reads or not len(drawn):
+        if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
 

@@ -277,13 +277,16 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
                 "remove the mapping"
             )
         parts["mapping"] = None
+    tokens = _tokens(data.get("tokens") or {}, f"{location}: tokens")
+    if tokens.marks:  # no word is written
+        parts["decoder"] = _part("decoder", DEFAULTS["decoder"], location)
     return Profile(
         name=str(data.get("name", Path(location).stem)),
         about=str(data.get("about", "")),
         source=str(data.get("source", "")),
         lexicon=str(data.get("lexicon", "builtin")),
         strategy=Strategy(strategy),
-        tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
+        tokens=tokens,
         **parts,
     )
 
@@ -317,6 +320,8 @@ def _tokens(settings: object, location: str) -> Policy:
                 f"{location}: common copies words where sentences begin, and function "
                 f"words: {key} cannot be drop"
             )
+    if policy.marks:  # which show neither capitals nor forms of the words behind them
+        policy = replace(policy, case="restore", grammar="hide", agreement="articles")
     return replace(policy, keep=keep, mask=mask)
 
 

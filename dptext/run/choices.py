@@ -115,6 +115,14 @@ class Choices:
         ),
         ByFile(_is_topics),
     ] = None
+    marks: Annotated[
+        bool,
+        Option(
+            "Write marks such as [name 1], [date] and [word] instead of invented words.",
+            GUARANTEE,
+        ),
+        ByFile(),
+    ] = False
     #: Keys laid over those of the profile, over the other choices as well.
     overrides: Annotated[
         Mapping[str, object],
@@ -141,6 +149,7 @@ class Choices:
             "lexicon",
             self.lexicon is not None,
         )
+        refuse_both("marks", self.marks, "decode", self.decode is not None)
 
     @property
     def name(self) -> str:
@@ -159,5 +168,6 @@ class Choices:
             epsilon=self.epsilon,
             mechanism=self.mechanism,
             decode=self.decode,
+            marks=self.marks or None,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )

@@ -162,6 +162,8 @@ class Joiner:
             rows = map(self._row_of, out[changed])
             written = written.copy()
             written[changed] = np.fromiter(rows, np.int32)
+        if self._policy.marks:
+            written = np.full(len(written), -1, np.int32)
         joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
         texts = ["".join(joined[begin:end]) for begin, end in bounds]
         return Joined(texts, written, out)
