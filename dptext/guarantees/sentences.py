@@ -433,8 +433,7 @@ def _orders_dates(policy: Policy) -> bool:
 
 def _years(policy: Policy) -> dict[str, str]:
     """Return the first and the last year that are written."""
-    first, last = policy.years or YEARS
-    return {"first": str(first), "last": str(last)}
+    return dict(zip(("first", "last"), map(str, policy.years or YEARS), strict=True))
 
 
 def _in_order(policy: Policy) -> list[Form]:
@@ -563,25 +562,18 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    articles = render("shown.articles") if policy.agreement != "none" else ""
-    formed = render("shown.but_formed") if policy.forms else ""
-    # dptext.tokens.joining writes numbers in this way beside common words.
+    # dptext.tokens.quantities writes numbers in this way beside common words.
+    used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
+    used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
     years = _years(policy)
-    rule = render("shown.as_people_write", **years) if policy.common else ""
-    ratings = render("shown.ratings") if policy.common else ""
+    parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
             if name == "shown.number.digits" and policy.marks:
                 name = "shown.number_marks"
-            yield render(
-                name,
-                articles=articles,
-                but_formed=formed,
-                as_people_write=rule,
-                ratings=ratings,
-            )
+            yield render(name, **parts)
 
 
 def _classes(policy: Policy) -> str:

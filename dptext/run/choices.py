@@ -118,7 +118,7 @@ class Choices:
     marks: Annotated[
         bool,
         Option(
-            "Write marks such as [name 1], [date] and [word] instead of invented words.",
+            r"Marks like \[name 1], no invented words.",
             GUARANTEE,
         ),
         ByFile(),

@@ -65,16 +65,16 @@ def write(
     pieces: Mapping[int, Dated],
     years: tuple[int, int] | None,
 ) -> dict[int, str]:
-    """Return the texts of dates by their places.
+    """Return the texts of dates by their positions.
 
-    records: the record of each place, in order; years: the window.
+    records: the record of each position, in order; years: the window.
     """
     by_record: dict[int, list[int]] = {}
-    for place, record in records.items():
-        by_record.setdefault(record, []).append(place)
+    for position, record in records.items():
+        by_record.setdefault(record, []).append(position)
     out: dict[int, str] = {}
-    for places in by_record.values():
-        ranks = _ranks([(place, pieces[place]) for place in places])
+    for positions in by_record.values():
+        ranks = _ranks([(position, pieces[position]) for position in positions])
         drawn = _draw(ranks, years)
         for date, day in drawn:
             for layout, where in date.layouts.items():
@@ -87,7 +87,7 @@ def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:
     """Return the different dates in order; those of one rank are read as equal."""
     day_first = any(dates.tells_day_first(each.body) for _, each in pieces)
     by_day: dict[tuple[int, int, int], list[_Date]] = {}
-    for place, each in pieces:
+    for position, each in pieces:
         assert each.layout is not None
         layout = each.layout.shown
         day = dates.read(each.body, layout, day_first=day_first)
@@ -98,7 +98,7 @@ def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:
         if date is None:
             date = _Date(read, each.draws)
             equal.append(date)
-        date.layouts.setdefault(layout, []).append(place)
+        date.layouts.setdefault(layout, []).append(position)
     return [by_day[read] for read in sorted(by_day)]
 
 

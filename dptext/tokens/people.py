@@ -40,6 +40,8 @@ _SPELLED = {
 # Pieces on both sides of a name among which a pronoun is beside it.
 _BESIDE = 24
 _BOTH = "both"
+# Kinds of replaced words: which of these one is, is hidden.
+_REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.STOP_WORD)
 
 
 @cache
@@ -69,20 +71,20 @@ class Person:
 
 def find(
     words: Words,
-    places: Sequence[int],
+    positions: Sequence[int],
     keys: Sequence[tuple[int, str]],
     is_titled: Callable[[int], bool],
     *,
     capitals: bool,
 ) -> dict[tuple[int, str], Person]:
-    """Return the persons of a batch by record and key, from the places of their pieces.
+    """Return the persons of a batch by record and key, by where their pieces stand.
 
-    The places are in order. capitals: whether those of replaced words are shown.
+    The positions are in order. capitals: whether those of replaced words are shown.
     """
     people: dict[tuple[int, str], Person] = {}
-    keyed = dict(zip(places, keys, strict=True))
+    keyed = dict(zip(positions, keys, strict=True))
     genders = _gendered(words)
-    runs = _runs(words, places, capitals=capitals)
+    runs = _runs(words, positions, capitals=capitals)
     for run in runs:
         last = len(run) - 1
         first = run[0][0]
@@ -91,8 +93,8 @@ def find(
         if titled:
             gender |= _gender_of_title(words, first)
         for number, element in enumerate(run):
-            for place in element:
-                person = people.setdefault(keyed[place], Person())
+            for position in element:
+                person = people.setdefault(keyed[position], Person())
                 person.gender |= gender
                 if (last or titled) and not person.is_marked:
                     person.is_marked = True
@@ -100,38 +102,38 @@ def find(
     for run in runs:
         # What is said of a family's name is said of the given name before it.
         family = people[keyed[run[-1][0]]]
-        for place in (place for element in run[:-1] for place in element):
-            people[keyed[place]].gender |= family.gender
+        for position in (position for element in run[:-1] for position in element):
+            people[keyed[position]].gender |= family.gender
     return people
 
 
 def _runs(
-    words: Words, places: Sequence[int], *, capitals: bool
+    words: Words, positions: Sequence[int], *, capitals: bool
 ) -> list[list[list[int]]]:
     """Return runs of adjacent names; names with hyphens between are one element."""
     runs: list[list[list[int]]] = []
     begins = {*words.ends.tolist()}
-    for place in places:
+    for position in positions:
         if runs:
-            gap = _gap(words, runs[-1][-1][-1], place, begins, capitals=capitals)
+            gap = _gap(words, runs[-1][-1][-1], position, begins, capitals=capitals)
             if gap == "-":
-                runs[-1][-1].append(place)
+                runs[-1][-1].append(position)
                 continue
             if gap == " ":
-                runs[-1].append([place])
+                runs[-1].append([position])
                 continue
-        runs.append([[place]])
+        runs.append([[position]])
     return runs
 
 
 def _gap(
-    words: Words, before: int, place: int, begins: set[int], *, capitals: bool
+    words: Words, before: int, position: int, begins: set[int], *, capitals: bool
 ) -> str:
     """Return " " between names of a run, "-" between those of one element, else ""."""
-    steps = place - before
-    if steps > 3 or not begins.isdisjoint(range(before + 1, place + 1)):
+    steps = position - before
+    if steps > 3 or not begins.isdisjoint(range(before + 1, position + 1)):
         return ""
-    led = words.pieces[place][:1] == " "
+    led = words.pieces[position][:1] == " "
     if steps == 1:
         return " " if led else ""
     between = words.pieces[before + 1]
@@ -140,38 +142,38 @@ def _gap(
     # "John F. Kennedy": a replaced word with a capital and a period.
     initial = int(words.flags[before + 1])
     shown = capitals and bool(initial & kinds.TITLE) and between[:1] == " "
-    hidden = initial & kinds.KIND in (kinds.WORD, kinds.UNKNOWN)
-    return " " if shown and hidden and led and words.pieces[place - 1] == "." else ""
+    hidden = initial & kinds.KIND in _REPLACED
+    return " " if shown and hidden and led and words.pieces[position - 1] == "." else ""
 
 
 def _gendered(words: Words) -> tuple[list[int], list[int]]:
-    """Return the places of copied pronouns, and their genders."""
+    """Return the positions of copied pronouns, and their genders."""
     spelled = _SPELLED.get
-    found = [
+    matches = [
         (at, gender)
         for at, piece in enumerate(words.pieces)
         if (gender := spelled(piece, 0))
         and int(words.flags[at]) & kinds.KIND == kinds.COMMON
     ]
-    return [at for at, _ in found], [gender for _, gender in found]
+    return [at for at, _ in matches], [gender for _, gender in matches]
 
 
 def _gender_beside(
     words: Words, genders: tuple[list[int], list[int]], first: int, last: int
 ) -> int:
     """Return the genders of the pronouns beside a run of names, in its text."""
-    places, of_each = genders
-    begin = bisect_left(places, first - _BESIDE)
-    end = bisect_left(places, last + _BESIDE + 1)
+    positions, of_each = genders
+    begin = bisect_left(positions, first - _BESIDE)
+    end = bisect_left(positions, last + _BESIDE + 1)
     if begin == end:
         return 0
     text = int(np.searchsorted(words.ends, first, side="right"))
     start = int(words.ends[text - 1]) if text else 0
-    stop, found = int(words.ends[text]), 0
+    stop, matches = int(words.ends[text]), 0
     for at in range(begin, end):
-        if start <= places[at] < stop:
-            found |= of_each[at]
-    return found
+        if start <= positions[at] < stop:
+            matches |= of_each[at]
+    return matches
 
 
 def _gender_of_title(words: Words, first: int) -> int:

@@ -112,7 +112,8 @@ class Frames:
             before = self._copied(words, position - 2)  # "No. 5"
         behind = self._copied(words, position + 1) if position + 1 < end else ""
         if digits == YEAR:
-            return Frame(count, self._is_year(words, position, before, behind, end))
+            is_year = self._is_year(words, position, before=before, behind=behind)
+            return Frame(count, is_year)
         most = 0
         if digits == 2 and before in self._lists["ages"]:
             most = _OLDEST
@@ -124,13 +125,14 @@ class Frames:
         return Frame(count, True, scale or most)
 
     def _is_year(
-        self, words: Words, position: int, before: str, behind: str, end: int
+        self, words: Words, position: int, *, before: str, behind: str
     ) -> bool:
+        """Tell whether four digits are a year, by the words beside them."""
         if before in self._lists["years"]:
             return True
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
             return False
-        after = position + 1
+        after, end = position + 1, _bounds(words, position)[1]
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def scale_of(self, words: Words, position: int) -> int:
@@ -154,7 +156,7 @@ class Frames:
         )
 
     def next_of_range(self, words: Words, position: int) -> int:
-        """Return the place of the second number of a range, -1 without one.
+        """Return the position of the second number of a range, -1 without one.
 
         Between the two stands a dash, "to", "or", "of", or "and" behind "between".
         """
@@ -204,7 +206,7 @@ def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str])
     if body.isdecimal():
         return plain(body)
     if match := _RANGE.fullmatch(body):
-        return _write_range(match[1], match[2], plain, draws, frame)
+        return _write_range(match, plain, draws, frame)
     for pattern, writer in _WRITERS:
         if match := pattern.fullmatch(body):
             return writer(match, frame, draws)
@@ -227,13 +229,10 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
 
 
 def _write_range(
-    one: str,
-    two: str,
-    plain: Callable[[str], str],
-    draws: Integers,
-    frame: Frame,
+    match: re.Match[str], plain: Callable[[str], str], draws: Integers, frame: Frame
 ) -> str:
     """Write the two numbers of a range; the first is the lesser of equal lengths."""
+    one, two = match.groups()
     first = plain(one)
     if len(one) == YEAR and len(two) == 2 and frame.is_year:
         return f"{first}-{(int(first) + draws.between(1, 5)) % 100:02d}"  # 2016-17

@@ -80,12 +80,12 @@ Key = tuple[object, ...]
 _NO_FRAME = Frame()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class Piece:
     """A piece to draw anew."""
 
-    #: Its place among the pieces.
-    place: int
+    #: Its position among the pieces.
+    position: int
     record: int
     #: Without the space before it.
     body: str
@@ -115,8 +115,8 @@ class Known:
     surrogates: dict[Key, str] = field(default_factory=dict)
     #: Those of a record by class or layout.
     used: dict[Key, set[str]] = field(default_factory=dict)
-    #: Places in a list of words that are used, in order.
-    places: dict[Key, list[int]] = field(default_factory=dict)
+    #: Rows in a list of words that are used, in order.
+    rows: dict[Key, list[int]] = field(default_factory=dict)
 
     def draw(self, slot: Slot) -> str:
         """Return the surrogate of a key, a new one that its group lacks if it can.
@@ -159,7 +159,7 @@ class Known:
         known = self.surrogates.get(key)
         if known is not None:
             return known
-        taken = self.places.setdefault(group, [])
+        taken = self.rows.setdefault(group, [])
         if len(taken) >= len(listed):
             taken.clear()
         at = integer * (len(listed) - len(taken)) >> 64
@@ -197,11 +197,14 @@ class Redrawer:
     ) -> None:
         """Replace pieces at positions (m,) of records (m,), in place."""
         is_class = self._is_class[words.flags[positions] & kinds.KIND]
-        self._redraw_classes(words, bits, positions, records, np.flatnonzero(is_class))
+        classes = np.flatnonzero(is_class)
+        self._redraw_classes(
+            words, bits.take(classes), positions[classes], records[classes]
+        )
         others = np.flatnonzero(~is_class)
-        if not len(others):
-            return
-        pieces = self._pieces(words, bits, positions, records, others)
+        pieces = self._pieces(
+            words, bits.take(others), positions[others], records[others]
+        )
         if not pieces:
             return
         batch = _Batch(
@@ -210,126 +213,120 @@ class Redrawer:
             years=self._years,
             frames=self._frames,
         )
-        for place, text in batch.written(words, pieces).items():
-            piece = words.pieces[place]
+        for position, text in batch.written(words, pieces).items():
+            piece = words.pieces[position]
             space = piece[: len(piece) - len(piece.lstrip(" "))]
-            words.pieces[place] = space + text
+            words.pieces[position] = space + text
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, in its text."""
         of_class = np.flatnonzero(self._is_class[words.flags & kinds.KIND])
-        begins, places = {*words.ends.tolist()}, of_class.tolist()
-        lists = [self._choices(words, place, begins) for place in places]
+        begins, spots = {*words.ends.tolist()}, of_class.tolist()
+        lists = [self._choices(words, position, begins) for position in spots]
         if self._by_record:
             texts = np.searchsorted(words.ends, of_class, side="right").tolist()
-            pieces = (words.pieces[place] for place in places)
-            keys = [key_of(piece.strip(" ")) for piece in pieces]
-            pairs = list(zip(texts, keys, strict=True))
-            self._name_people(words, begins, lists, pairs, places)
-        return lists[places.index(position)]
+            self._name_people(words, lists, texts, spots)
+        return lists[spots.index(position)]
 
     def _redraw_classes(
-        self,
-        words: Words,
-        bits: RandomBits,
-        positions: Ints,
-        records: Ints,
-        which: Ints,
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> None:
-        """Replace words of classes at some positions by random ones, in place.
+        """Replace words of classes at positions (m,) by random ones, in place.
 
         For two adjacent words of places a place of two words may be drawn, by the bits
         of the first.
         """
-        if not len(which):
+        if not len(positions):
             return
-        integers = bits.take(which).integers(JOINER_LANE, 1)[:, 0].tolist()
-        places, of_each = positions[which].tolist(), records[which].tolist()
-        keys = [key_of(words.pieces[place].strip(" ")) for place in places]
+        integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
+        spots, of_each = positions.tolist(), records.tolist()
+        keys = [key_of(words.pieces[position].strip(" ")) for position in spots]
         begins = {*words.ends.tolist()}
-        lists = [self._choices(words, place, begins) for place in places]
-        kind_of = (words.flags[positions[which]] & kinds.KIND).tolist()
+        lists = [self._choices(words, position, begins) for position in spots]
+        kind_of = (words.flags[positions] & kinds.KIND).tolist()
         if self._by_record and kinds.PERSON in kind_of:
-            self._name_people(
-                words, begins, lists, list(zip(of_each, keys, strict=True)), places
-            )
+            self._name_people(words, lists, of_each, spots)
         known, second = Known(), ""  # second word of a place of two words
-        for number, place in enumerate(places):
+        for number, position in enumerate(spots):
             record, kind, listed = of_each[number], kind_of[number], lists[number]
             key: Key = (record, kind, keys[number])
+            is_pair = kind == kinds.PLACE and " " in listed[0]
             if second:
                 word, second = second, ""
             elif self._marks:
                 if not self._by_record:
-                    key = (*key, place)
+                    key = (*key, position)
                 word = _mark(known, record, key, _OF_KIND.get(kind))
             elif not self._by_record:
                 word = listed[integers[number] * len(listed) >> 64]
-                word, _, second = word.partition(" ")
             else:
-                if " " in listed[0]:
+                if is_pair:
                     key = (*key, keys[number + 1])
                 group = record, listed[0], len(listed)
                 word = known.draw_from(key, group, listed, integers[number])
+            if is_pair and not self._marks:
                 word, _, second = word.partition(" ")
-            lead = " " if words.pieces[place][:1] == " " else ""
-            words.pieces[place] = lead + word
+            lead = " " if words.pieces[position][:1] == " " else ""
+            words.pieces[position] = lead + word
 
     def _name_people(
         self,
         words: Words,
-        begins: Collection[int],
         lists: list[Sequence[str]],
-        keys: list[tuple[int, str]],
-        places: Sequence[int],
+        records: Sequence[int],
+        spots: Sequence[int],
     ) -> None:
-        """Put the names of persons in place of the words of their class."""
+        """Put the names of persons in the place of the words of their class."""
         person = [
             number
-            for number, place in enumerate(places)
-            if int(words.flags[place]) & kinds.KIND == kinds.PERSON
+            for number, position in enumerate(spots)
+            if int(words.flags[position]) & kinds.KIND == kinds.PERSON
         ]
-        found = people.find(
+        keys = [
+            (records[number], key_of(words.pieces[spots[number]].strip(" ")))
+            for number in person
+        ]
+        begins = {*words.ends.tolist()}
+        people_of = people.find(
             words,
-            [places[number] for number in person],
-            [keys[number] for number in person],
-            lambda place: self._is_titled(words, place, begins),
+            [spots[number] for number in person],
+            keys,
+            lambda position: self._is_titled(words, position, begins),
             capitals=self._capitals,
         )
-        for number in person:
-            lists[number] = found[keys[number]].names
+        for number, key in zip(person, keys, strict=True):
+            lists[number] = people_of[key].names
 
     def _pieces(
-        self,
-        words: Words,
-        bits: RandomBits,
-        positions: Ints,
-        records: Ints,
-        others: Ints,
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> list[Piece]:
         """Return the pieces of forms and numbers with their bits; write markup."""
         by_lanes: dict[int, list[int]] = {}
         out: dict[int, Piece] = {}
-        places, of_each = positions.tolist(), records.tolist()
-        none = Integers(iter(()))
-        for number in others.tolist():
-            place = places[number]
-            piece = words.pieces[place]
+        none, of_each = Integers(iter(())), records.tolist()
+        for number, position in enumerate(positions.tolist()):
+            piece = words.pieces[position]
             body = piece.lstrip(" ")
             layout = None
             integers = _FOR_NUMBER
-            if place in words.formed:
-                layout = forms.FormLayout(*words.formed[place])  # type: ignore[arg-type]
+            if position in words.formed:
+                layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
                 if layout.form is Form.MARKUP:
                     space = piece[: len(piece) - len(body)]
-                    words.pieces[place] = space + layout.shown
+                    words.pieces[position] = space + layout.shown
                     continue
                 integers = forms.count_integers(layout)
             elif self._frames is None:
                 # An integer of 64 bits gives a chunk of 9 digits.
                 integers = 2 * ((sum(map(str.isdecimal, body)) + 17) // 18)
             by_lanes.setdefault((integers + 1) // 2, []).append(number)
-            out[number] = Piece(place, of_each[number], body, layout, none)
+            out[number] = Piece(
+                position=position,
+                record=of_each[number],
+                body=body,
+                layout=layout,
+                draws=none,
+            )
         for lanes, numbers in by_lanes.items():
             together = bits.take(np.array(numbers))
             rows = together.integers(JOINER_LANE, lanes).tolist()
@@ -357,9 +354,9 @@ class _Batch:
         self._no_years: set[tuple[int, str]] = set()
 
     def written(self, words: Words, pieces: list[Piece]) -> Mapping[int, str]:
-        """Return the texts of pieces by their places; scales of ratings stay."""
+        """Return the texts of pieces by position; scales of ratings stay."""
         if self._marks:
-            return {each.place: self._mark(each) for each in pieces}
+            return {each.position: self._mark(each) for each in pieces}
         out: dict[int, str] = {}
         links: dict[int, int] = {}
         if self._frames is not None:
@@ -367,24 +364,24 @@ class _Batch:
             links = self._links(words, pieces)
         if self._by_record:
             out = date_order.write(
-                {each.place: each.record for each in pieces if _is_ordered(each)},
-                {each.place: each for each in pieces},
+                {each.position: each.record for each in pieces if _is_ordered(each)},
+                {each.position: each for each in pieces},
                 self._years,
             )
-        by_place = {each.place: each for each in pieces} if links else {}
+        by_position = {each.position: each for each in pieces} if links else {}
         for piece in pieces:
-            if piece.place in out:
+            if piece.position in out:
                 continue
-            if piece.place not in links:
-                out[piece.place] = self._write(piece)
+            if piece.position not in links:
+                out[piece.position] = self._write(piece)
                 continue
-            second = by_place[links[piece.place]]
+            second = by_position[links[piece.position]]
             if piece.layout is None and second.layout is None:
                 piece.frame = second.frame
             one, two = self._slot(piece), self._slot(second)
             self._known.draw_ascending(one, two)
-            out[piece.place] = self._known.draw(one)
-            out[second.place] = self._known.draw(two)
+            out[piece.position] = self._known.draw(one)
+            out[second.position] = self._known.draw(two)
         return out
 
     def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
@@ -393,9 +390,9 @@ class _Batch:
         left = []
         for each in pieces:
             if each.layout is None:
-                if self._frames.is_scale(words, each.place):
+                if self._frames.is_scale(words, each.position):
                     continue
-                each.frame = self._frames.find(words, each.place)
+                each.frame = self._frames.find(words, each.position)
                 if not each.frame.is_year:
                     runs = quantities.runs(each.body)
                     self._no_years.update((each.record, run) for run in runs)
@@ -405,16 +402,16 @@ class _Batch:
     def _links(self, words: Words, pieces: list[Piece]) -> dict[int, int]:
         """Return the second number of each range of two pieces by its first."""
         assert self._frames is not None
-        by_place = {each.place: each for each in pieces}
+        by_position = {each.position: each for each in pieces}
         links: dict[int, int] = {}
         seconds = set[int]()
         for each in pieces:
-            if not _may_begin_range(each) or each.place in seconds:
+            if not _may_begin_range(each) or each.position in seconds:
                 continue
-            second = by_place.get(self._frames.next_of_range(words, each.place))
+            second = by_position.get(self._frames.next_of_range(words, each.position))
             if second is not None and _is_range(each, second):
-                links[each.place] = second.place
-                seconds.add(second.place)
+                links[each.position] = second.position
+                seconds.add(second.position)
         return links
 
     def _mark(self, piece: Piece) -> str:
@@ -452,7 +449,7 @@ class _Batch:
         if layout is None:
             layout = quantities.layout(piece.body)
         key: Key = (piece.record, layout, piece.body.casefold())
-        return key if self._by_record else (*key, piece.place)
+        return key if self._by_record else (*key, piece.position)
 
     def _slot(self, piece: Piece) -> Slot:
         """Return how a piece is drawn."""
@@ -486,7 +483,7 @@ class _Batch:
         if self._frames is None:
             key = self._key(piece)
             if not self._by_record or quantities.digits(body) < quantities.NAMED:
-                key = (*key, piece.place)
+                key = (*key, piece.position)
                 return Slot(key, key, lambda: _digits(body, draws))
             return Slot(key, key[:2], lambda: _digits(body, draws))
         if body.isdecimal() and len(body) >= quantities.NAMED:
@@ -503,7 +500,7 @@ class _Batch:
         key = self._key(piece)
         if self._by_record and quantities.is_named(body):
             return Slot(key, key[:2], write)
-        key = (*key, piece.place)
+        key = (*key, piece.position)
         return Slot(key, key, write)
 
     def _named(self, piece: Piece, digits: str) -> Slot:
@@ -511,7 +508,7 @@ class _Batch:
         key: Key = (piece.record, "plain", digits)
         group: Key = (piece.record, "plain", len(digits))
         if not self._by_record:
-            key = group = (*key, piece.place)
+            key = group = (*key, piece.position)
         draws, first = piece.draws, (piece.record, digits)
         is_year = piece.frame.is_year and first not in self._no_years
 
