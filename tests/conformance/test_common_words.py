@@ -87,16 +87,28 @@ def outputs(ready: Pipeline, texts: Sequence[str], seed: int) -> list[str]:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_nothing_within_a_class_is_in_the_output(readable: Pipeline, name: str) -> None:
-    """Equal random bits give equal outputs: all texts have one and the same law."""
+    """Equal random bits give equal outputs: all texts of a pattern have one law.
+
+    Of digits below three the pattern of equal ones is not shown.
+    """
     words = CLASSES[name]
     for context, seed in itertools.product(CONTEXTS[:5], range(3)):
         places = context.count("{}")
         every = itertools.product(words, repeat=places)
-        texts = [context.format(*chosen) for chosen in itertools.islice(every, 40)]
-        texts += [context.format(*[word] * places) for word in words]
-        of_kind = {tuple(flags(readable, text)) for text in texts}
-        assert len(of_kind) == 1, "the texts are not of one class"
-        assert len({*outputs(readable, texts, seed)}) == 1
+        by_pattern: dict[tuple[int, ...], list[str]] = {}
+        for chosen in itertools.islice(every, 40):
+            pattern = tuple(map(chosen.index, chosen))
+            if "digit" in name:
+                pattern = ()
+            by_pattern.setdefault(pattern, []).append(context.format(*chosen))
+        equal = [context.format(*[word] * places) for word in words]
+        by_pattern.setdefault(() if "digit" in name else (0,) * places, []).extend(
+            equal
+        )
+        for texts in by_pattern.values():
+            of_kind = {tuple(flags(readable, text)) for text in texts}
+            assert len(of_kind) == 1, "the texts are not of one class"
+            assert len({*outputs(readable, texts, seed)}) == 1, texts
 
 
 def flags(ready: Pipeline, text: str) -> list[int]:
