@@ -1,13 +1,14 @@
 """The dates of a record that have a year, drawn together so that their order stays.
 
 Of the dates with a year, as a public rule reads them (dptext.tokens.dates.read), equal
-ones stay equal and the others keep their order: all dates of their layouts for which
-this is true are equally likely. They are drawn until it is true; dates of one layout
-are put in order first, which has the same law. After many draws the earliest dates that
-keep the order are written, a fixed rule.
+ones stay equal and the others keep their order. They are drawn from four months of a
+random year, new ones for each draw, until this is true; after half of the draws from
+all years of the window. Dates of one layout are put in order first, which has the same
+law. After the last draw the earliest dates that keep the order are written, a fixed
+rule.
 
 Month and day of 03/04/2024 can be read in two ways. Such a date is written where it
-stands in order with the others in both.
+stands in order with the others in both, and then all are from all years.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from itertools import pairwise
 from typing import Protocol
 
 from dptext.tokens import dates
-from dptext.tokens.dates import Day
+from dptext.tokens.dates import Day, Season
 from dptext.tokens.draws import Integers
 from dptext.tokens.forms import FormLayout
 
@@ -52,12 +53,15 @@ class _Date:
         """Tell whether a date can be written in its layouts and in another one."""
         return all(dates.agree(own, layout) for own in self.layouts)
 
-    def draw(self) -> Day:
-        """Return a random date that all layouts can have."""
-        while True:
-            day = dates.draw(self.first, self.draws)
+    def draw(self, season: Season | None) -> Day | None:
+        """Return a random date that all layouts can have; None without one."""
+        for _ in range(_TRIES):
+            day = dates.draw(self.first, self.draws, season)
+            if day is None:
+                break
             if all(dates.can_write(day, layout) for layout in self.layouts):
                 return day
+        return None
 
 
 def write(
@@ -107,10 +111,15 @@ def _draw(
 ) -> list[tuple[_Date, Day]]:
     """Draw a date for each, in the order of ranks."""
     every = [date for rank in ranks for date in rank]
-    if len(every) == 1:
-        return [(every[0], every[0].draw())]
-    for _ in range(_TRIES if len(every) <= _MANY else _FEW_TRIES):
-        days = _draw_apart(every)
+    is_read_twice = any(dates.is_ambiguous(date.first) for date in every)
+    tries = _TRIES if len(every) <= _MANY else _FEW_TRIES
+    for number in range(tries):
+        season = None
+        if number < tries // 2 and not is_read_twice:
+            season = dates.draw_season(every[0].draws)
+        days = _draw_apart(every, season)
+        if days is None:
+            continue
         if all(len(rank) == 1 for rank in ranks):
             _put_alike_in_order(every, days)
         left = iter(days)
@@ -119,14 +128,16 @@ def _draw(
     return _earliest(ranks, years)
 
 
-def _draw_apart(every: list[_Date]) -> list[Day]:
-    """Draw each date, no two the same as long as there are others."""
+def _draw_apart(every: list[_Date], season: Season | None) -> list[Day] | None:
+    """Draw each date, no two the same if it can be; None if one cannot be drawn."""
     days: list[Day] = []
     for date in every:
-        day = date.draw()
+        day = date.draw(season)
         for _ in range(_TRIES if day in days else 0):
-            if (day := date.draw()) not in days:
+            if (day := date.draw(season)) not in days:
                 break
+        if day is None:
+            return None
         days.append(day)
     return days
 

@@ -60,6 +60,8 @@ _FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
 _NAMED_MONTH = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}")
 _NUMERIC_MONTHS = re.compile("n{1,2}")
 _MAY = 5
+# Months of a season, of which the dates of a record are.
+_SEASON = 4
 # The content of a layout, for statements.
 SHOWS = (
     "the order of their parts, what stands between them, how many digits each has, "
@@ -231,18 +233,35 @@ def _month(parts: Mapping[str, str]) -> int:
     return [name[:3] for name in MONTHS].index(parts["name"][:3].lower()) + 1
 
 
-def draw(layout: str, draws: Integers) -> Day:
-    """Return a random date of a layout with a year."""
-    year = month = day = 0
-    is_named = _is_named(layout)
-    for field in _FIELDS.findall(layout):
-        value = _draw_value(field, draws, is_named)
+class Season(NamedTuple):
+    """Adjacent months of a year."""
+
+    year: int
+    months: range
+
+
+def draw_season(draws: Integers) -> Season:
+    """Return a random season of the window, in one year."""
+    year = draws.between(*(draws.years or YEARS))
+    first = draws.between(1, 13 - _SEASON)
+    return Season(year, range(first, first + _SEASON))
+
+
+def draw(layout: str, draws: Integers, season: Season | None = None) -> Day | None:
+    """Return a random date of a layout with a year; None if the season has none."""
+    fields = _FIELDS.findall(layout)
+    is_named, year, values = _is_named(layout), 0, list[int]()
+    for field in sorted(fields, key=lambda each: each[0] == "d"):
         if field[0] == "y":
-            year = value
-        elif field[0] == "d" or month:
-            day = value
+            year = season.year if season else _draw_value(field, draws, is_named)
+        elif season and field[0] != "d":
+            months = [n for n in season.months if n in _fields(layout)["n"]]
+            if not months:
+                return None
+            values.append(months[draws.below(len(months))])
         else:
-            month = value
+            values.append(_draw_value(field, draws, is_named))
+    month, day = [*values, 0][:2]
     return Day(layout, year, month, day)
 
 

@@ -3,8 +3,9 @@
 A name is replaced piece by piece, "Patricia" and "Ivanova" each by one of their own.
 Whether a piece becomes a given or a family name follows from its places in the record:
 first in a run of names it is given, last in one or behind a copied title family, alone
-given. Given names are those of women or of men where copied pronouns or titles beside
-any of its places are of one gender, and those of both where they are of none or of two.
+given. Given names are those of women or of men where copied pronouns, titles or words
+such as "son" beside any of its places are of one gender, and those of both where they
+are of none or of two.
 
 All of this is shown: places of names, which are equal, copied words, and capitals. No
 list is asked about the hidden names.
@@ -24,8 +25,16 @@ from dptext.types import Words
 # Copied words that tell a gender. A title counts right before a name alone.
 _MEN, _WOMEN = 1, 2
 _GENDERS = {
-    **dict.fromkeys(("he", "him", "his", "himself"), _MEN),
-    **dict.fromkeys(("she", "her", "hers", "herself"), _WOMEN),
+    **dict.fromkeys(
+        "he him his himself man boy gentleman husband father dad son brother uncle "
+        "nephew grandfather grandson boyfriend".split(),
+        _MEN,
+    ),
+    **dict.fromkeys(
+        "she her hers herself woman girl lady wife mother mum mom daughter sister aunt "
+        "niece grandmother granddaughter girlfriend".split(),
+        _WOMEN,
+    ),
 }
 _TITLES = {
     **dict.fromkeys(("mr", "sir"), _MEN),
@@ -147,7 +156,7 @@ def _gap(
 
 
 def _gendered(words: Words) -> tuple[list[int], list[int]]:
-    """Return the positions of copied pronouns, and their genders."""
+    """Return the positions of copied words of a gender, and their genders."""
     spelled = _SPELLED.get
     matches = [
         (at, gender)
@@ -161,7 +170,7 @@ def _gendered(words: Words) -> tuple[list[int], list[int]]:
 def _gender_beside(
     words: Words, genders: tuple[list[int], list[int]], first: int, last: int
 ) -> int:
-    """Return the genders of the pronouns beside a run of names, in its text."""
+    """Return the genders of the words beside a run of names, in its text."""
     positions, of_each = genders
     begin = bisect_left(positions, first - _BESIDE)
     end = bisect_left(positions, last + _BESIDE + 1)

@@ -85,67 +85,48 @@ def test_layouts_equality_and_order_stay(texts: tuple[str, ...]) -> None:
         assert all(YEARS[0] <= read(text).year <= YEARS[1] for text in out)
 
 
-def test_dates_of_a_layout_are_uniform_pairs() -> None:
-    """Of two months in order each pair is as likely (false alarm 1e-6)."""
-    months = [
-        f"{month} {year}"
-        for year in (2024, 2025)
-        for month in (
-            "Jan",
-            "Feb",
-            "Mar",
-            "Apr",
-            "May",
-            "Jun",
-            "Jul",
-            "Aug",
-            "Sep",
-            "Oct",
-            "Nov",
-            "Dec",
+def month(text: str) -> int:
+    """Return the number of the month of a date from 1 January 2017 on."""
+    day = read(text)
+    return 12 * (day.year - YEARS[0]) + day.month - 1
+
+
+def test_dates_of_a_layout_have_the_stated_law() -> None:
+    """Of four months of a year each pair in order is as likely (false alarm 1e-6)."""
+    gaps, years = [], []
+    for seed in range(6000):
+        one, two = map(month, written(("Jan 1990", "Feb 1999"), seed))
+        assert one // 12 == two // 12
+        gaps.append(two - one)
+        years.append(one // 12)
+    alarm = distributions.ALARM / 2
+    distributions.assert_follows(np.array(gaps) - 1, np.array([3, 2, 1]) / 6, alarm)
+    distributions.assert_follows(np.array(years), np.full(10, 1 / 10), alarm)
+
+
+def test_dates_of_two_layouts_have_the_same_law() -> None:
+    """Drawn until the order holds: a day before the first of a month (1e-6)."""
+    gaps = []
+    for seed in range(6000):
+        one, two = map(month, written(("1990-05-01", "Feb 1999"), seed))
+        gaps.append(two - one)
+    distributions.assert_follows(np.array(gaps) - 1, np.array([3, 2, 1]) / 6)
+
+
+def test_dates_that_can_be_read_twice_are_in_order_in_both() -> None:
+    """03/04/2024 as a day of March and as one of April."""
+    for seed in range(200):
+        first, second, third = written(
+            ("03/04/2024", "04/05/2024", "6 June 2024"), seed
         )
-    ]
-    pairs = {pair: row for row, pair in enumerate(itertools.combinations(months, 2))}
-    drawn = np.array(
-        [
-            pairs[tuple(written(("Jan 1990", "Feb 1999"), seed, (2024, 2025)))]  # type: ignore[index]
-            for seed in range(20_000)
-        ]
-    )
-    law = np.full(len(pairs), 1 / len(pairs))
-    distributions.assert_follows(drawn, law)
-
-
-def test_dates_of_two_layouts_are_uniform_as_well() -> None:
-    """Drawn until the order holds: each pair in order is as likely (1e-6)."""
-    days = [
-        f"{2024 + m // 12}-{m % 12 + 1:02d}-{d:02d}"
-        for m in range(12)
-        for d in range(1, 29)
-    ]
-    months = [
-        "Jan",
-        "Feb",
-        "Mar",
-        "Apr",
-        "May",
-        "Jun",
-        "Jul",
-        "Aug",
-        "Sep",
-        "Oct",
-        "Nov",
-        "Dec",
-    ]
-    law = np.zeros(12)
-    for number in range(12):
-        law[number] = sum(date < f"2024-{number + 1:02d}-00" for date in days)
-    drawn = [
-        written(("1990-05-01", "Feb 1999"), seed, (2024, 2024))[1]
-        for seed in range(4000)
-    ]
-    rows = np.array([months.index(text.split()[0]) for text in drawn])
-    distributions.assert_follows(rows, law / law.sum())
+        for swapped in itertools.product((False, True), repeat=2):
+            days = [
+                (day.year, day.day, day.month)
+                if swap
+                else (day.year, day.month, day.day)
+                for day, swap in zip((read(first), read(second)), swapped, strict=True)
+            ]
+            assert days[0] < days[1] < read(third)[1:]
 
 
 def test_many_dates_have_their_order() -> None:
