@@ -405,8 +405,10 @@ def names(policy: Policy | None) -> Iterator[AnswerLine]:
         return
     if policy.classes:
         named = series(tuple(f"{each}s" for each in policy.classes))
+        others = "marks such as [name 1]" if policy.marks else "random others"
+        equal = "" if policy.repeat == "none" else ", equal ones of a record the same"
         sentence = (
-            f"Names of {named} on public lists become random others. A name that the "
+            f"Names of {named} on public lists become {others}{equal}. A name that the "
             "lists lack is a word like others; one that is also a common word may be "
             "unchanged."
         )
