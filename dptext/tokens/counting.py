@@ -8,9 +8,8 @@ number may be written as they ask; the digits of the text have no part in it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from enum import Enum
-
-import numpy as np
 
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.articles import ARTICLES
@@ -55,7 +54,7 @@ class Counting:
         """Return how many the number at a position may be: ANY for several digits."""
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
-        text = int(np.searchsorted(words.ends, position, side="right"))
+        text = bisect_right(words.ends, position)
         begin = int(words.ends[text - 1]) if text else 0
         end = int(words.ends[text])
         if self._is_one(words, position, begin, end):
@@ -103,7 +102,7 @@ class Counting:
             form = int(self._forms[row]) if row >= 0 else grammar.OTHER
             return key, grammar.PLURAL if key in self._plurals else form
         if words.grammar is not None:
-            index = int(np.searchsorted(words.positions, at))
+            index = bisect_left(words.positions, at)
             if index < len(words.positions) and words.positions[index] == at:
                 return "", int(words.grammar[index])
         return "", grammar.OTHER

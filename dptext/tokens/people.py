@@ -13,7 +13,7 @@ list is asked about the hidden names.
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
 
@@ -157,14 +157,11 @@ def _gap(
 
 def _gendered(words: Words) -> tuple[list[int], list[int]]:
     """Return the positions of copied words of a gender, and their genders."""
-    spelled = _SPELLED.get
-    matches = [
-        (at, gender)
-        for at, piece in enumerate(words.pieces)
-        if (gender := spelled(piece, 0))
-        and int(words.flags[at]) & kinds.KIND == kinds.COMMON
-    ]
-    return [at for at, _ in matches], [gender for _, gender in matches]
+    count = len(words.pieces)
+    spelled = np.fromiter(map(_SPELLED.__contains__, words.pieces), bool, count)
+    copied = (words.flags & kinds.KIND) == kinds.COMMON
+    positions = np.flatnonzero(spelled & copied).tolist()
+    return positions, [_SPELLED[words.pieces[at]] for at in positions]
 
 
 def _gender_beside(
@@ -176,7 +173,7 @@ def _gender_beside(
     end = bisect_left(positions, last + _BESIDE + 1)
     if begin == end:
         return 0
-    text = int(np.searchsorted(words.ends, first, side="right"))
+    text = bisect_right(words.ends, first)
     start = int(words.ends[text - 1]) if text else 0
     stop, matches = int(words.ends[text]), 0
     for at in range(begin, end):

@@ -54,14 +54,21 @@ class WordClass(StrEnum):
     @property
     def kind(self) -> int:
         """Return its kind of piece."""
-        if self in (WordClass.MONTH, WordClass.WEEKDAY):
-            return kinds.CALENDAR
-        return kinds.NAMES.index(self.value)
+        return _KINDS[self]
 
     @property
     def list_name(self) -> str:
         """Return the name of its list in dptext/data/words/closed_classes.txt."""
         return "names" if self is WordClass.PERSON else f"{self.value}s"
+
+
+_KINDS = {
+    WordClass.PERSON: kinds.PERSON,
+    WordClass.PLACE: kinds.PLACE,
+    WordClass.ORGANISATION: kinds.ORGANISATION,
+    WordClass.MONTH: kinds.CALENDAR,
+    WordClass.WEEKDAY: kinds.CALENDAR,
+}
 
 
 @dataclass(frozen=True, slots=True)

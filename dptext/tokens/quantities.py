@@ -21,11 +21,10 @@ the rules:
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
-
-import numpy as np
 
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.counting import Count, Counting
@@ -184,7 +183,7 @@ class Frames:
 
 def _bounds(words: Words, position: int) -> tuple[int, int]:
     """Return the begin and the end of the text of a piece."""
-    text = int(np.searchsorted(words.ends, position, side="right"))
+    text = bisect_right(words.ends, position)
     return int(words.ends[text - 1]) if text else 0, int(words.ends[text])
 
 

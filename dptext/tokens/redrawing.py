@@ -34,7 +34,7 @@ from dptext.tokens import (
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
-from dptext.tokens.regex import key_of
+from dptext.tokens.regex import to_keys
 from dptext.types import Ints, Words
 
 # Draws for a surrogate that no other piece of the record has.
@@ -115,8 +115,6 @@ class Known:
     surrogates: dict[Key, str] = field(default_factory=dict)
     #: Those of a record by class or layout.
     used: dict[Key, set[str]] = field(default_factory=dict)
-    #: Rows in a list of words that are used, in order.
-    rows: dict[Key, list[int]] = field(default_factory=dict)
 
     def draw(self, slot: Slot) -> str:
         """Return the surrogate of a key, a new one that its group lacks if it can.
@@ -149,25 +147,33 @@ class Known:
                     del self.surrogates[each.key]
         self.draw(one), self.draw(two)
 
-    def draw_from(
-        self, key: Key, group: Key, listed: Sequence[str], integer: int
-    ) -> str:
-        """Return the surrogate of a key from a list; each unused word is as likely.
+
+class _OneRecord:
+    """The words of classes that are written in a record."""
+
+    def __init__(self, record: int = -1) -> None:
+        self.record = record
+        self._words: dict[tuple[int, str], str] = {}
+        #: Rows of lists that are used, in order, by the first word of a list.
+        self._used: dict[str, list[int]] = {}
+
+    def draw(self, key: tuple[int, str], listed: Sequence[str], integer: int) -> str:
+        """Return the word of a key from a list; each unused word is as likely.
 
         Once all are used they are used again.
         """
-        known = self.surrogates.get(key)
-        if known is not None:
-            return known
-        taken = self.rows.setdefault(group, [])
-        if len(taken) >= len(listed):
-            taken.clear()
-        at = integer * (len(listed) - len(taken)) >> 64
-        for each in taken:
-            at += each <= at
-        insort(taken, at)
-        self.surrogates[key] = listed[at]
-        return listed[at]
+        word = self._words.get(key)
+        if word is not None:
+            return word
+        used = self._used.setdefault(listed[0], [])
+        if len(used) >= len(listed):
+            used.clear()
+        row = integer * (len(listed) - len(used)) >> 64
+        for each in used:
+            row += each <= row
+        insort(used, row)
+        self._words[key] = word = listed[row]
+        return word
 
 
 class Redrawer:
@@ -221,12 +227,10 @@ class Redrawer:
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, in its text."""
         of_class = np.flatnonzero(self._is_class[words.flags & kinds.KIND])
-        begins, spots = {*words.ends.tolist()}, of_class.tolist()
-        lists = [self._choices(words, position, begins) for position in spots]
-        if self._by_record:
-            texts = np.searchsorted(words.ends, of_class, side="right").tolist()
-            self._name_people(words, lists, texts, spots)
-        return lists[spots.index(position)]
+        texts = np.searchsorted(words.ends, of_class, side="right").tolist()
+        kind_of = (words.flags[of_class] & kinds.KIND).tolist()
+        spots = of_class.tolist()
+        return self._lists(words, spots, texts, kind_of)[spots.index(position)]
 
     def _redraw_classes(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
@@ -240,34 +244,53 @@ class Redrawer:
             return
         integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
         spots, of_each = positions.tolist(), records.tolist()
-        keys = [key_of(words.pieces[position].strip(" ")) for position in spots]
-        begins = {*words.ends.tolist()}
-        lists = [self._choices(words, position, begins) for position in spots]
         kind_of = (words.flags[positions] & kinds.KIND).tolist()
-        if self._by_record and kinds.PERSON in kind_of:
-            self._name_people(words, lists, of_each, spots)
-        known, second = Known(), ""  # second word of a place of two words
+        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
+        lists = self._lists(words, spots, of_each, kind_of)
+        known, one, second = Known(), _OneRecord(), ""
         for number, position in enumerate(spots):
             record, kind, listed = of_each[number], kind_of[number], lists[number]
-            key: Key = (record, kind, keys[number])
             is_pair = kind == kinds.PLACE and " " in listed[0]
-            if second:
+            if second:  # of a place of two words
                 word, second = second, ""
             elif self._marks:
+                key: Key = (record, kind, keys[number])
                 if not self._by_record:
                     key = (*key, position)
                 word = _mark(known, record, key, _OF_KIND.get(kind))
             elif not self._by_record:
                 word = listed[integers[number] * len(listed) >> 64]
             else:
+                if record != one.record:
+                    one = _OneRecord(record)
+                text = keys[number]
                 if is_pair:
-                    key = (*key, keys[number + 1])
-                group = record, listed[0], len(listed)
-                word = known.draw_from(key, group, listed, integers[number])
+                    text += f" {keys[number + 1]}"
+                word = one.draw((kind, text), listed, integers[number])
             if is_pair and not self._marks:
                 word, _, second = word.partition(" ")
             lead = " " if words.pieces[position][:1] == " " else ""
             words.pieces[position] = lead + word
+
+    def _lists(
+        self,
+        words: Words,
+        spots: Sequence[int],
+        records: Sequence[int],
+        kind_of: Sequence[int],
+    ) -> list[Sequence[str]]:
+        """Return the words one of which replaces each word of a class."""
+        begins = {*words.ends.tolist()}
+        named = self._by_record and kinds.PERSON in kind_of
+        lists = [
+            ()
+            if named and kind == kinds.PERSON
+            else self._choices(words, position, begins)
+            for position, kind in zip(spots, kind_of, strict=True)
+        ]
+        if named:
+            self._name_people(words, lists, records, spots)
+        return lists
 
     def _name_people(
         self,
@@ -282,10 +305,8 @@ class Redrawer:
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
         ]
-        keys = [
-            (records[number], key_of(words.pieces[spots[number]].strip(" ")))
-            for number in person
-        ]
+        texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
+        keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
         begins = {*words.ends.tolist()}
         people_of = people.find(
             words,
