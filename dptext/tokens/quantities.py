@@ -223,7 +223,9 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
         least = 2 if frame.asked is Count.SEVERAL else 1
         return str(draws.between(least, min(frame.most or 9, 9)))
     if digits == 2:
-        return str(draws.between(10, max(frame.most, 10) if frame.most else 99))
+        return str(
+            draws.between(10, min(max(frame.most, 10), 99) if frame.most else 99)
+        )
     return draws.characters(DIGITS[1:]) + draws.characters(DIGITS, digits - 1)
 
 

@@ -158,6 +158,18 @@ def test_forms_of_one_pattern_have_one_law(builtin: Lexicon, name: str) -> None:
         )
 
 
+def test_a_record_is_written_as_if_it_were_alone(readable: Pipeline) -> None:
+    """Other records of a batch have no part in its names, numbers and dates."""
+    rng = random.Random(7)
+    texts = [filled(record, rng) for record in RECORDS * 3]
+    records = [Record(number, each, None) for number, each in enumerate(texts)]
+    randomness = Randomness(RunKey.from_seed(4), readable.identity)
+    together = readable.privatize(records, randomness).texts
+    alone = [readable.privatize([each], randomness).texts[0] for each in records]
+    assert together == alone
+    assert readable.privatize(records[::-1], randomness).texts == together[::-1]
+
+
 def test_other_patterns_have_other_outputs(readable: Pipeline) -> None:
     """The tests above would see more: equality and order are shown."""
     pairs = [
@@ -238,7 +250,34 @@ def test_surrogates_are_uniform(readable: Pipeline) -> None:
         distributions.assert_follows(ids, law, alarm)
 
 
+def test_nothing_stays_equal_without_the_setting(builtin: Lexicon) -> None:
+    """Each name and number is drawn anew at each of its places, with repeat: none."""
+    recipe = profile.load("readable", {"tokens": {"repeat": "none"}})
+    ready = pipeline.build(recipe, builtin)
+    texts = ("Sarah AB-1234 4821 x@y.org", "Sarah AB-1234 4821 x@y.org")
+    for seed in range(20):
+        (out,) = outputs(ready, [texts], seed)
+        one, two = (text.split() for text in out)
+        assert one[1] != two[1]
+        assert one[3] != two[3]
+
+
+def test_marks_are_numbered_in_a_record(builtin: Lexicon) -> None:
+    """Nothing is invented; equal names have equal marks, in all texts of a record."""
+    recipe = profile.load("readable", {"tokens": {"marks": True}})
+    ready = pipeline.build(recipe, builtin)
+    texts = ("Sarah in Berlin, 5 May 2024", "Sarah, Olga qzx 12 AB-1234 $5 aged 45")
+    (out,) = outputs(ready, [texts], 0)
+    assert out == (
+        "[name 1] in [place 1], [date]",
+        "[name 1], [name 2] [word] [number] [code 1] $[number] aged [number]",
+    )
+    assert outputs(ready, [texts], 1) == [out]
+
+
 GENDERS = [
+    ("Her son, Olga, came.", "both"),
+    ("My son Olga came.", "men"),
     ("Patricia called. She said so.", "women"),
     ("Robert called. He said so.", "men"),
     ("Robert called. She said so.", "women"),
