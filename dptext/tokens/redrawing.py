@@ -14,10 +14,8 @@ same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
 from __future__ import annotations
 
 import re
-from bisect import insort
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,10 +33,9 @@ from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.regex import to_keys
+from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
 from dptext.types import Ints, Words
 
-# Draws for a surrogate that no other piece of the record has.
-_TRIES = 64
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
 # Stands for a number where marks are written.
@@ -74,7 +71,6 @@ _OF_KIND = {
 }
 #: The choices of a piece of a class.
 Choices = Callable[[Words, int, Collection[int]], Sequence[str]]
-Key = tuple[object, ...]
 
 
 _NO_FRAME = Frame()
@@ -98,82 +94,6 @@ class Piece:
     def form(self) -> Form | None:
         """Return its form, None for a number."""
         return None if self.layout is None else self.layout.form
-
-
-class Slot(NamedTuple):
-    """A surrogate to draw: its key, the group in which it is distinct, its writer."""
-
-    key: Key
-    group: Key
-    write: Callable[[], str]
-
-
-@dataclass(slots=True)
-class Known:
-    """The surrogates of a batch: by record, class or layout, and text."""
-
-    surrogates: dict[Key, str] = field(default_factory=dict)
-    #: Those of a record by class or layout.
-    used: dict[Key, set[str]] = field(default_factory=dict)
-
-    def draw(self, slot: Slot) -> str:
-        """Return the surrogate of a key, a new one that its group lacks if it can.
-
-        After many draws of used ones the last stands.
-        """
-        known = self.surrogates.get(slot.key)
-        if known is not None:
-            return known
-        used, text = self.used.setdefault(slot.group, set()), ""
-        for _ in range(_TRIES):
-            text = slot.write()
-            if text not in used:
-                break
-        used.add(text)
-        self.surrogates[slot.key] = text
-        return text
-
-    def draw_ascending(self, one: Slot, two: Slot) -> None:
-        """Draw two numbers until the first is less, as far as they are new."""
-        new = [each for each in (one, two) if each.key not in self.surrogates]
-        for _ in range(_TRIES if one.key != two.key else 1):
-            texts = self.draw(one), self.draw(two)
-            first, second = (int(only_digits(text)) for text in texts)
-            if first < second or not new:
-                return
-            for each, text in zip((one, two), texts, strict=True):
-                if each in new:
-                    self.used[each.group].discard(text)
-                    del self.surrogates[each.key]
-        self.draw(one), self.draw(two)
-
-
-class _OneRecord:
-    """The words of classes that are written in a record."""
-
-    def __init__(self, record: int = -1) -> None:
-        self.record = record
-        self._words: dict[tuple[int, str], str] = {}
-        #: Rows of lists that are used, in order, by the first word of a list.
-        self._used: dict[str, list[int]] = {}
-
-    def draw(self, key: tuple[int, str], listed: Sequence[str], integer: int) -> str:
-        """Return the word of a key from a list; each unused word is as likely.
-
-        Once all are used they are used again.
-        """
-        word = self._words.get(key)
-        if word is not None:
-            return word
-        used = self._used.setdefault(listed[0], [])
-        if len(used) >= len(listed):
-            used.clear()
-        row = integer * (len(listed) - len(used)) >> 64
-        for each in used:
-            row += each <= row
-        insort(used, row)
-        self._words[key] = word = listed[row]
-        return word
 
 
 class Redrawer:
@@ -247,7 +167,7 @@ class Redrawer:
         kind_of = (words.flags[positions] & kinds.KIND).tolist()
         keys = to_keys([words.pieces[position].strip(" ") for position in spots])
         lists = self._lists(words, spots, of_each, kind_of)
-        known, one, second = Known(), _OneRecord(), ""
+        known, one, second = Known(), OneRecord(), ""
         for number, position in enumerate(spots):
             record, kind, listed = of_each[number], kind_of[number], lists[number]
             is_pair = kind == kinds.PLACE and " " in listed[0]
@@ -262,7 +182,7 @@ class Redrawer:
                 word = listed[integers[number] * len(listed) >> 64]
             else:
                 if record != one.record:
-                    one = _OneRecord(record)
+                    one = OneRecord(record)
                 text = keys[number]
                 if is_pair:
                     text += f" {keys[number + 1]}"
