@@ -14,8 +14,9 @@ the rules:
   is a part of its layout;
 - after "I am", "aged" and the like two digits are 10 to 89;
 - 9:30 is a time of day;
-- four digits are a year of the window that the settings have, unless a copied word
-  beside them tells that they are none ("room 1402", "1402 people").
+- behind "born" a year is one of an adult;
+- other four digits are a year of the window that the settings have, unless a copied
+  word beside them tells that they are none ("room 1402", "1402 people").
 """
 
 from __future__ import annotations
@@ -48,6 +49,10 @@ _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)", re.IGNORECASE)
 _DECADES = re.compile(r"(\d+)(s)", re.IGNORECASE)
 # Marks after which a number begins anew: "5-12" has two numbers, "3.05" has one.
 _APART = re.compile(r"([-/])")
+# Pieces before the date of a birth among which "born" is.
+_BORN = 3
+# Years of birth that are written: so many before the first one of the window.
+_FIRST_BIRTH, _ADULT = 1950, 18
 _DASHES = frozenset("-–—")
 _DAYS = 31
 _ENDINGS = ("th", "st", "nd", "rd")
@@ -61,6 +66,8 @@ class Frame(NamedTuple):
     is_year: bool = True
     #: The largest number that it may be; 0: any.
     most: int = 0
+    #: Whether a year is that of a birth.
+    is_born: bool = False
 
 
 class Scale(NamedTuple):
@@ -69,6 +76,11 @@ class Scale(NamedTuple):
     whole: int
     part: int
     scale: int
+
+
+def births(years: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the first and the last year of birth that is written."""
+    return _FIRST_BIRTH, max((years or YEARS)[0] - _ADULT, _FIRST_BIRTH)
 
 
 @lru_cache(maxsize=4096)
@@ -112,7 +124,8 @@ class Frames:
         behind = self._copied(words, position + 1) if position + 1 < end else ""
         if digits == YEAR:
             is_year = self._is_year(words, position, before=before, behind=behind)
-            return Frame(count, is_year)
+            is_born = self.is_born(words, position)
+            return Frame(count, is_year or is_born, is_born=is_born)
         most = 0
         if digits == 2 and before in self._lists["ages"]:
             most = _OLDEST
@@ -133,6 +146,11 @@ class Frames:
             return False
         after, end = position + 1, _bounds(words, position)[1]
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
+
+    def is_born(self, words: Words, position: int) -> bool:
+        """Tell whether a copied "born" is right before a date, or a word before it."""
+        begin = max(_bounds(words, position)[0], position - _BORN)
+        return any(self._copied(words, at) == "born" for at in range(begin, position))
 
     def scale_of(self, words: Words, position: int) -> int:
         """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
@@ -168,7 +186,8 @@ class Frames:
             led = [words.pieces[at][:1] == " " for at in (position + 1, second)]
             return second if led[0] == led[1] else -1
         if between in self._lists["ranges"] or between == "of":
-            return second
+            is_the = between == "of" and self._copied(words, second) == "the"
+            return second + is_the if second + is_the < end else -1
         if between == "and" and position > begin:
             return second if self._copied(words, position - 1) == "between" else -1
         return -1
@@ -290,6 +309,10 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
     if scale := rating(match[0]):
         return _write_rating(scale, draws)
     one, two = len(match[1]), len(match[3])
+    if one < NAMED and two == YEAR and not match[2]:
+        first, last = draws.years or YEARS
+        month = draws.between(1, 9) if one == 1 else draws.between(10, 12)
+        return f"{month}/{draws.between(first, last)}"
     if match[2] or max(one, two) > NAMED or two >= NAMED:
         return "/".join(_draw_digits(part, draws) for part in match[0].split("/"))
     if one == NAMED:

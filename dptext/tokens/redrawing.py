@@ -291,8 +291,11 @@ class _Batch:
         self._by_record, self._marks = by_record, marks
         self._years, self._frames = years, frames
         self._known = Known()
-        # Numbers of four digits that are no years, by record.
+        # Numbers of four digits that are no years, by record, and those of births.
         self._no_years: set[tuple[int, str]] = set()
+        self._births: set[tuple[int, str]] = set()
+        # Dates behind the first day of a range (22-26 May), by the position of the day.
+        self._days: dict[int, int] = {}
 
     def written(self, words: Words, pieces: list[Piece]) -> Mapping[int, str]:
         """Return the texts of pieces by position; scales of ratings stay."""
@@ -303,13 +306,17 @@ class _Batch:
         if self._frames is not None:
             pieces = self._frame(words, pieces)
             links = self._links(words, pieces)
+        by_position = {each.position: each for each in pieces}
         if self._by_record:
             out = date_order.write(
-                {each.position: each.record for each in pieces if _is_ordered(each)},
-                {each.position: each for each in pieces},
+                {
+                    each.position: each.record
+                    for each in pieces
+                    if self._is_ordered(each)
+                },
+                by_position,
                 self._years,
             )
-        by_position = {each.position: each for each in pieces} if links else {}
         for piece in pieces:
             if piece.position in out:
                 continue
@@ -323,6 +330,8 @@ class _Batch:
             self._known.draw_ascending(one, two)
             out[piece.position] = self._known.draw(one)
             out[second.position] = self._known.draw(two)
+        for first, date in self._days.items():
+            out[first] = _day_before(out[date], by_position[first].draws)
         return out
 
     def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
@@ -334,10 +343,17 @@ class _Batch:
                 if self._frames.is_scale(words, each.position):
                     continue
                 each.frame = self._frames.find(words, each.position)
+                runs = [(each.record, run) for run in quantities.runs(each.body)]
                 if not each.frame.is_year:
-                    runs = quantities.runs(each.body)
-                    self._no_years.update((each.record, run) for run in runs)
+                    self._no_years.update(runs)
+                if each.frame.is_born:
+                    self._births.update(runs)
+            elif each.form is Form.DATE and self._frames.is_born(words, each.position):
+                self._births.add((each.record, each.body.casefold()))
             left.append(each)
+        for each in left:
+            if (each.record, each.body.casefold()) in self._births:
+                each.draws.years = quantities.births(self._years)
         return left
 
     def _links(self, words: Words, pieces: list[Piece]) -> dict[int, int]:
@@ -350,10 +366,20 @@ class _Batch:
             if not _may_begin_range(each) or each.position in seconds:
                 continue
             second = by_position.get(self._frames.next_of_range(words, each.position))
-            if second is not None and _is_range(each, second):
+            if second is not None and _is_range_of_days(each, second):
+                self._days[each.position] = second.position
+            elif second is not None and _is_range(each, second):
                 links[each.position] = second.position
                 seconds.add(second.position)
         return links
+
+    def _is_ordered(self, piece: Piece) -> bool:
+        """Tell whether the order of a piece among others of its record is kept."""
+        layout = piece.layout
+        if layout is None or layout.form is not Form.DATE:
+            return False
+        is_birth = (piece.record, piece.body.casefold()) in self._births
+        return dates.has_year(layout.shown) and not is_birth
 
     def _mark(self, piece: Piece) -> str:
         """Return the mark that stands for a piece."""
@@ -456,7 +482,7 @@ class _Batch:
         def write() -> str:
             if len(digits) != quantities.YEAR or not is_year:
                 return quantities.draw_plain(len(digits), Frame(is_year=False), draws)
-            first, last = self._years or YEARS
+            first, last = draws.years or YEARS
             every = list(map(str, range(first, last + 1)))
             used = self._known.used.get(group, set())
             free = [year for year in every if year not in used] or every
@@ -465,19 +491,27 @@ class _Batch:
         return Slot(key, group, write)
 
 
-def _is_ordered(piece: Piece) -> bool:
-    """Tell whether the order of a piece among others of its record is kept."""
-    layout = piece.layout
-    return (
-        layout is not None and layout.form is Form.DATE and dates.has_year(layout.shown)
-    )
-
-
 def _may_begin_range(piece: Piece) -> bool:
     """Tell whether a piece may be the first number of a range of two pieces."""
     if piece.layout is None:
         return piece.body.isdecimal() or quantities.is_clock(piece.body)
     return piece.layout.form in (Form.AMOUNT, Form.TIME)
+
+
+def _is_range_of_days(one: Piece, two: Piece) -> bool:
+    """Tell whether a number is a day before that of a date, as in 22-26 May."""
+    if one.layout is not None or two.layout is None or two.form is not Form.DATE:
+        return False
+    day = re.match("d{1,2}", two.layout.shown)
+    return day is not None and len(day[0]) == len(one.body)
+
+
+def _day_before(date: str, draws: Integers) -> str:
+    """Return a random day of as many digits before that of a date, or this one."""
+    day = re.match("[0-9]+", date)
+    assert day is not None
+    least, last = 10 ** (len(day[0]) - 1), int(day[0]) - 1
+    return str(draws.between(least, max(last, least)))
 
 
 def _is_range(one: Piece, two: Piece) -> bool:

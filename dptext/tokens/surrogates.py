@@ -59,7 +59,13 @@ class Known:
                 if each in new:
                     self.used[each.group].discard(text)
                     del self.surrogates[each.key]
-        self.draw(one), self.draw(two)
+        texts = self.draw(one), self.draw(two)
+        if len(new) == 1 and texts[0].isdecimal() and texts[1].isdecimal():
+            # Beside the last year of the window, the year after it.
+            known, step = (texts[0], 1) if new[0] is two else (texts[1], -1)
+            text = str(int(known) + step)
+            if len(text) == len(known):
+                self.surrogates[new[0].key] = text
 
 
 class OneRecord:

@@ -52,6 +52,7 @@ def numbers(text: str) -> list[int]:
         "a part of 3/4",
         "at 10:30-12:00",
         "3 of 5 were late",
+        "20 of the 45 days",
     ],
 )
 def test_the_numbers_of_a_range_ascend(text: str, builtin: Lexicon) -> None:
@@ -116,6 +117,30 @@ def test_four_digits_are_a_year_unless_copied_words_tell(
     """Years are of the window of the profile."""
     values = {numbers(out)[0] for out in outputs(text, builtin, 100)}
     assert (values <= {*YEARS}) == is_year
+
+
+def test_the_first_day_of_a_range_is_before_the_date(builtin: Lexicon) -> None:
+    """At most its day, where no day of as many digits is before it."""
+    for out in outputs("off 22-26 May", builtin, 100):
+        first, second = numbers(out)
+        assert first < second or first == second == 10
+
+
+def test_a_year_of_two_ranges_stays_between_them(builtin: Lexicon) -> None:
+    """Also where it is the last year of the window."""
+    for out in outputs("from 2009 to 2013 and 2013-2021", builtin, 100):
+        first, second, again, last = numbers(out)
+        assert first < second == again < last
+
+
+def test_births_are_of_adults(builtin: Lexicon) -> None:
+    """The year behind born is before the window, and in no order with other dates."""
+    for out in outputs(
+        "born 12 May 1987, here since 3 May 2020, born in 1987", builtin
+    ):
+        years = [number for number in numbers(out) if number > 1900]
+        assert years[0] < 2000 <= years[1]
+        assert years[2] < 2000
 
 
 def test_blood_pressure_is_in_order(builtin: Lexicon) -> None:
