@@ -9,6 +9,7 @@ import pytest
 
 from dptext import profile
 from dptext.tokens.counting import Count, Counting
+from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
@@ -100,8 +101,11 @@ def test_replaced_words_ask_only_where_their_form_is_shown(builtin: Lexicon) -> 
 
 def test_digits_have_the_stated_law(builtin: Lexicon) -> None:
     """Before a plural each of 2 to 9 is as likely (false alarm 1e-6 for each)."""
-    for text, size in (("3 days", 1500), ("3 dollars", 900)):
-        texts = [written(text, NOTHING, POLICY, builtin, seed) for seed in range(size)]
-        digits = np.array([int(text[0]) for text in texts])
+    tokenizer, joiner = Tokenizer(builtin, POLICY), Joiner(builtin, POLICY)
+    for text in ("3 days", "3 dollars"):
+        words = tokenizer.words([text] * 1500)
+        positions = joiner.positions_to_redraw(words)
+        joiner.redraw(words, distributions.bits(len(positions)), positions)
+        digits = np.array([int(words.pieces[at][0]) for at in positions.tolist()])
         distributions.assert_follows(digits - 2, np.full(8, 1 / 8))
     assert written("3 day", NOTHING, POLICY, builtin) == "1 day"
