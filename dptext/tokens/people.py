@@ -49,6 +49,10 @@ _SPELLED = {
 # Pieces on both sides of a name among which a pronoun is beside it.
 _BESIDE = 24
 _BOTH = "both"
+# Bits of a role beside those of genders.
+_MARKED, _FAMILY = 4, 8
+# Most pieces from a name to the next of its run.
+_NEAR = 3
 # Kinds of replaced words: which of these one is, is hidden.
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.STOP_WORD)
 
@@ -61,23 +65,6 @@ def lists() -> dict[str, tuple[str, ...]]:
     }
 
 
-class Person:
-    """A piece of a name in a record, at all of its places."""
-
-    __slots__ = ("family", "gender", "is_marked")
-
-    def __init__(self) -> None:
-        self.is_marked = self.family = False
-        self.gender = 0
-
-    @property
-    def names(self) -> Sequence[str]:
-        """Return the names one of which is written for it."""
-        if self.family:
-            return lists()["families"]
-        return lists()[{_MEN: "men", _WOMEN: "women"}.get(self.gender, _BOTH)]
-
-
 def find(
     words: Words,
     positions: Sequence[int],
@@ -85,54 +72,70 @@ def find(
     is_titled: Callable[[int], bool],
     *,
     capitals: bool,
-) -> dict[tuple[int, str], Person]:
-    """Return the persons of a batch by record and key, by where their pieces stand.
+) -> list[Sequence[str]]:
+    """Return the names one of which is written for each piece of a person.
 
-    The positions are in order. capitals: whether those of replaced words are shown.
+    The positions are in order, each with its key: record and text. capitals: whether
+    those of replaced words are shown.
     """
-    people: dict[tuple[int, str], Person] = {}
-    keyed = dict(zip(positions, keys, strict=True))
-    genders = _gendered(words)
-    runs = _runs(words, positions, capitals=capitals)
-    for run in runs:
-        last = len(run) - 1
-        first = run[0][0]
-        gender = _gender_beside(words, genders, first, run[-1][-1])
-        titled = is_titled(first)
-        if titled:
-            gender |= _gender_of_title(words, first)
-        for number, element in enumerate(run):
-            for position in element:
-                person = people.setdefault(keyed[position], Person())
-                person.gender |= gender
-                if (last or titled) and not person.is_marked:
-                    person.is_marked = True
-                    person.family = number == last
-    for run in runs:
+    run_of, element_of = _runs(words, positions, capitals=capitals)
+    last_of = dict(zip(run_of, element_of, strict=True))
+    roles: dict[tuple[int, str], int] = {}
+    genders, run, beside, titled = _gendered(words), -1, 0, False
+    for number, position in enumerate(positions):
+        last = last_of[run_of[number]]
+        if run != run_of[number]:
+            run, titled = run_of[number], is_titled(position)
+            beside = _gender_beside(words, genders, position, position + 2 * last)
+            if titled:
+                beside |= _gender_of_title(words, position)
+        role = roles.get(keys[number], 0) | beside
+        if (last or titled) and not role & _MARKED:
+            role |= _MARKED
+            if element_of[number] == last:
+                role |= _FAMILY
+        roles[keys[number]] = role
+    family = 0
+    for number in reversed(range(len(positions))):
         # What is said of a family's name is said of the given name before it.
-        family = people[keyed[run[-1][0]]]
-        for position in (position for element in run[:-1] for position in element):
-            people[keyed[position]].gender |= family.gender
-    return people
+        if element_of[number] == last_of[run_of[number]]:
+            family = roles[keys[number]] & (_MEN | _WOMEN)
+        else:
+            roles[keys[number]] |= family
+    named = {role: _names(role) for role in set(roles.values())}
+    return [named[roles[key]] for key in keys]
+
+
+def _names(role: int) -> Sequence[str]:
+    """Return the names that are written for a role."""
+    if role & _FAMILY:
+        return lists()["families"]
+    gender = role & (_MEN | _WOMEN)
+    return lists()[{_MEN: "men", _WOMEN: "women"}.get(gender, _BOTH)]
 
 
 def _runs(
     words: Words, positions: Sequence[int], *, capitals: bool
-) -> list[list[list[int]]]:
-    """Return runs of adjacent names; names with hyphens between are one element."""
-    runs: list[list[list[int]]] = []
+) -> tuple[list[int], list[int]]:
+    """Return the run of adjacent names of each piece, and its element in this run.
+
+    Names with hyphens between them are one element.
+    """
+    run_of, element_of = [], []
+    run, element, before = -1, 0, -_NEAR - 1
     begins = {*words.ends.tolist()}
     for position in positions:
-        if runs:
-            gap = _gap(words, runs[-1][-1][-1], position, begins, capitals=capitals)
-            if gap == "-":
-                runs[-1][-1].append(position)
-                continue
-            if gap == " ":
-                runs[-1].append([position])
-                continue
-        runs.append([[position]])
-    return runs
+        gap = ""
+        if position - before <= _NEAR:
+            gap = _gap(words, before, position, begins, capitals=capitals)
+        if not gap:
+            run, element = run + 1, 0
+        elif gap == " ":
+            element += 1
+        run_of.append(run)
+        element_of.append(element)
+        before = position
+    return run_of, element_of
 
 
 def _gap(
@@ -140,7 +143,7 @@ def _gap(
 ) -> str:
     """Return " " between names of a run, "-" between those of one element, else ""."""
     steps = position - before
-    if steps > 3 or not begins.isdisjoint(range(before + 1, position + 1)):
+    if not begins.isdisjoint(range(before + 1, position + 1)):
         return ""
     led = words.pieces[position][:1] == " "
     if steps == 1:

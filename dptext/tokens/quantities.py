@@ -37,7 +37,7 @@ NAMED = 3
 YEAR = 4  # digits of a year
 _OLDEST = 89
 _STARS = 5
-_SCALES = (5, 10, 100)
+_SCALES = frozenset({"5", "10", "100"})
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(r"\d+")
 _RANGE = re.compile(r"(\d+)-(\d+)")
@@ -154,16 +154,20 @@ class Frames:
 
     def scale_of(self, words: Words, position: int) -> int:
         """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
-        end = _bounds(words, position)[1]
-        if position + 3 >= end:
+        scale_at = position + 3
+        if scale_at >= len(words.pieces) or self._copied(words, position + 1) != "out":
             return 0
-        between = [self._copied(words, position + n) for n in (1, 2)]
-        here, scale = (words.pieces[at].strip(" ") for at in (position, position + 3))
-        is_scale = between == ["out", "of"] and _is_number(words, position + 3)
+        if scale_at >= _bounds(words, position)[1]:
+            return 0
+        here, scale = (words.pieces[at].strip(" ") for at in (position, scale_at))
+        is_scale = self._copied(words, position + 2) == "of"
+        is_scale = is_scale and _is_number(words, scale_at)
         return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
 
     def is_scale(self, words: Words, position: int) -> bool:
         """Tell whether a number is the scale of the rating before it."""
+        if words.pieces[position].strip(" ") not in _SCALES:
+            return False
         first = position - 3
         begin = _bounds(words, position)[0]
         return (

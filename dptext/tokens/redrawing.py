@@ -228,15 +228,15 @@ class Redrawer:
         texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
         keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
         begins = {*words.ends.tolist()}
-        people_of = people.find(
+        names = people.find(
             words,
             [spots[number] for number in person],
             keys,
             lambda position: self._is_titled(words, position, begins),
             capitals=self._capitals,
         )
-        for number, key in zip(person, keys, strict=True):
-            lists[number] = people_of[key].names
+        for number, listed in zip(person, names, strict=True):
+            lists[number] = listed
 
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
