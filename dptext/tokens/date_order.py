@@ -20,12 +20,13 @@ from typing import Protocol
 
 from dptext.tokens import dates
 from dptext.tokens.dates import Day, Season
-from dptext.tokens.draws import Integers
+from dptext.tokens.draws import YEARS, Integers
 from dptext.tokens.forms import FormLayout
 
-# Draws of all dates of a record, few dates and many.
+# Draws of all dates of a record, by the most dates of which they are.
 _TRIES, _FEW_TRIES = 256, 16
-_MANY = 8
+_DRAWS = ((8, _TRIES), (64, _FEW_TRIES))
+_LEAST = 2
 
 
 class Dated(Protocol):
@@ -112,7 +113,7 @@ def _draw(
     """Draw a date for each, in the order of ranks."""
     every = [date for rank in ranks for date in rank]
     is_read_twice = any(dates.is_ambiguous(date.first) for date in every)
-    tries = _TRIES if len(every) <= _MANY else _FEW_TRIES
+    tries = next((n for most, n in _DRAWS if len(every) <= most), _LEAST)
     for number in range(tries):
         season = None
         if number < tries // 2 and not is_read_twice:
@@ -131,14 +132,16 @@ def _draw(
 def _draw_apart(every: list[_Date], season: Season | None) -> list[Day] | None:
     """Draw each date, no two the same if it can be; None if one cannot be drawn."""
     days: list[Day] = []
+    used = set[Day | None]()
     for date in every:
         day = date.draw(season)
-        for _ in range(_TRIES if day in days else 0):
-            if (day := date.draw(season)) not in days:
+        for _ in range(_FEW_TRIES if day in used else 0):
+            if (day := date.draw(season)) not in used:
                 break
         if day is None:
             return None
         days.append(day)
+        used.add(day)
     return days
 
 
@@ -168,11 +171,13 @@ def _earliest(
     """Return the earliest dates in order; where none is left, the last ones."""
     out: list[tuple[_Date, Day]] = []
     before: list[Day] = []
+    first, last = years or YEARS
     for rank in ranks:
         here = []
+        first = max([first, *(day.year for day in before)])
         for date in rank:
-            day = Day(date.first, 0, 0, 0)
-            for each in dates.every(date.first, years):
+            day = Day(date.first, last, 1, 1)
+            for each in dates.every(date.first, (first, last)):
                 if not all(dates.can_write(each, one) for one in date.layouts):
                     continue
                 day = each

@@ -38,7 +38,7 @@ def written(
         layout = forms.find_layout(text, (Form.DATE,))
         assert layout is not None, text
         rng = random.Random(f"{seed} {position}")
-        integers = iter(lambda rng=rng: rng.getrandbits(64), -1)
+        integers = map(rng.getrandbits, itertools.repeat(64))
         pieces[position] = Piece(text, layout, Integers(integers, years))
     out = date_order.write(dict.fromkeys(pieces, 0), pieces, years)
     return [out[position] for position in range(len(texts))]
