@@ -66,6 +66,8 @@ class Frame(NamedTuple):
     is_year: bool = True
     #: The largest number that it may be; 0: any.
     most: int = 0
+    #: Whether two digits are a decade ("the 80's").
+    is_decade: bool = False
     #: Whether a year is that of a birth.
     is_born: bool = False
 
@@ -134,7 +136,8 @@ class Frames:
         if digits == 1 and behind in self._lists["stars"]:
             most = _STARS
         scale = self.scale_of(words, position)
-        return Frame(count, True, scale or most)
+        is_decade = digits == 2 and behind in ("'s", "’s")
+        return Frame(count, most=scale or most, is_decade=is_decade)
 
     def _is_year(
         self, words: Words, position: int, *, before: str, behind: str

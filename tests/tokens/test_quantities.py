@@ -154,6 +154,13 @@ def test_a_year_of_two_ranges_stays_between_them(builtin: Lexicon) -> None:
         assert first < second == again < last
 
 
+def test_decades_end_in_zero(builtin: Lexicon) -> None:
+    """With an s and with a clitic."""
+    for text in ("in the 80's", "in the 90s", "in the 1980s"):
+        outs = {numbers(out)[0] % 10 for out in outputs(text, builtin)}
+        assert outs == {0}
+
+
 def test_births_are_of_adults(builtin: Lexicon) -> None:
     """The year behind born is before the window, and in no order with other dates."""
     for out in outputs(
