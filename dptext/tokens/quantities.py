@@ -248,6 +248,8 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
             return "1"
         least = 2 if frame.asked is Count.SEVERAL else 1
         return str(draws.between(least, min(frame.most or 9, 9)))
+    if digits == 2 and frame.is_decade:
+        return f"{draws.between(1, 9)}0"
     if digits == 2:
         return str(
             draws.between(10, min(max(frame.most, 10), 99) if frame.most else 99)
