@@ -29,8 +29,9 @@ from dptext.guarantees.claims import (
     picked_share,
     too_long,
 )
+from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Form, Policy, WordList
+from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -357,6 +358,10 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(render("in_common.classes", named=_classes(policy)))
     if policy.forms:
         parts.append(render("in_common.forms"))
+    if named := _repeated(policy):
+        parts.append(render("in_common.repeat", named=named))
+    if _orders_dates(policy):
+        parts.append(render("in_common.dates"))
     if terms.run.finder:
         parts.append(render("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
@@ -390,8 +395,55 @@ def shown(policy: Policy) -> tuple[str, ...]:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        lines.append(render("shown.classes", named=_classes(policy)))
-    return (*lines, *_shown_of_forms(policy))
+        pattern = render("shown.made.pattern") if policy.repeat != "none" else ""
+        lines.append(
+            render(
+                "shown.classes",
+                named=_classes(policy),
+                new=_made("class", policy),
+                pattern=pattern,
+            )
+        )
+    lines += _shown_of_forms(policy)
+    if named := _repeated(policy):
+        people = dates = ""
+        if WordClass.PERSON in policy.classes and not policy.marks:
+            people = render("shown.people")
+        if _orders_dates(policy):
+            dates = render("shown.dates", **_years(policy))
+        lines.append(render("shown.repeat", named=named, people=people, dates=dates))
+    if policy.marks:
+        lines.append(render("shown.marks"))
+    return tuple(lines)
+
+
+def _made(kind: str, policy: Policy) -> str:
+    """Say what a piece of a class or form becomes."""
+    repeated = render(f"shown.made.{policy.repeat}")
+    marks = "_marks" if policy.marks else ""
+    return render(f"shown.made.{kind}{marks}", repeated=repeated)
+
+
+def _repeated(policy: Policy) -> str:
+    """Name the pieces of which equal ones of a record stay equal; "" for none."""
+    if policy.repeat == "none":
+        return ""
+    used = {
+        "classes": bool(policy.classes),
+        "forms": bool(_new_forms(policy)),
+        "numbers": policy.number == "digits",
+    }
+    return series(tuple(render(f"equal.of_{name}") for name in used if used[name]))
+
+
+def _orders_dates(policy: Policy) -> bool:
+    """Tell whether the output shows the order of the dates of a record."""
+    return policy.repeat == "record" and Form.DATE in policy.forms and not policy.marks
+
+
+def _years(policy: Policy) -> dict[str, str]:
+    """Return the first and the last year that are written."""
+    return dict(zip(("first", "last"), map(str, policy.years or YEARS), strict=True))
 
 
 def _in_order(policy: Policy) -> list[Form]:
@@ -411,7 +463,12 @@ def _new_forms(policy: Policy) -> list[Form]:
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
     """Yield the parts that the output shows of pieces known by their form."""
     if new := _new_forms(policy):
-        yield render("shown.forms", named=series(tuple(map(_short_name, new))))
+        yield render(
+            "shown.forms",
+            named=series(tuple(map(_short_name, new))),
+            new=_made("form", policy),
+            shown=render(f"shown.made.form_shows{'_marks' if policy.marks else ''}"),
+        )
     for form in _COPIED_FORMS:
         if form in policy.forms:
             key = str(form)
@@ -421,7 +478,12 @@ def _shown_of_forms(policy: Policy) -> Iterator[str]:
 
 
 def form_layouts(policy: Policy) -> tuple[str, ...]:
-    """Describe the forms of a policy, and the information in their layouts."""
+    """Describe the forms of a policy, and the information in their layouts.
+
+    Marks show no layouts.
+    """
+    if policy.marks:
+        return ()
     new = _new_forms(policy)
     lines = [
         render("shown.layout", named=RULES[form].name, layout=layout)
@@ -508,17 +570,18 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    articles = render("shown.articles") if policy.agreement != "none" else ""
-    formed = render("shown.but_formed") if policy.forms else ""
-    # dptext.tokens.joining writes numbers in this way beside common words.
-    rule = render("shown.as_people_write") if policy.common else ""
+    # dptext.tokens.quantities writes numbers in this way beside common words.
+    used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
+    used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
+    years = _years(policy)
+    parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
-            yield render(
-                name, articles=articles, but_formed=formed, as_people_write=rule
-            )
+            if name == "shown.number.digits" and policy.marks:
+                name = "shown.number_marks"
+            yield render(name, **parts)
 
 
 def _classes(policy: Policy) -> str:

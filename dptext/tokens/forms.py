@@ -561,9 +561,21 @@ def find_layout(text: str, forms: Iterable[Form]) -> FormLayout | None:
     return None
 
 
-def write(layout: FormLayout, integers: Iterator[int]) -> str:
-    """Return a random piece of a layout, from `count_integers` integers."""
-    return RULES[layout.form].write(layout.shown, Integers(integers))
+def write(
+    layout: FormLayout,
+    integers: Iterator[int],
+    years: tuple[int, int] | None = None,
+) -> str:
+    """Return a random piece of a layout, from `count_integers` integers.
+
+    years: the first and the last that may be written; None: any usual one.
+    """
+    return draw(layout, Integers(integers, years))
+
+
+def draw(layout: FormLayout, draws: Integers) -> str:
+    """Return a random piece of a layout."""
+    return RULES[layout.form].write(layout.shown, draws)
 
 
 def count_integers(layout: FormLayout) -> int:

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from dptext.tokens import language_data
 from dptext.tokens.dates import MONTHS
-from dptext.tokens.draws import Integers, only_digits
+from dptext.tokens.draws import YEARS, Integers, only_digits
 
 _UNITS = "one two three four five six seven eight nine".split()
 _TEENS = (
@@ -208,9 +208,9 @@ def _draw(field: str, draws: Integers) -> str:
         name = MONTHS[draws.below(12)]
         return name.capitalize() if field == "M" else name
     if field == "y":
-        return _year(draws.between(1950, 2029))
+        return _year(draws.between(*(draws.years or YEARS)))
     if field == "yyyy":
-        return str(draws.between(1950, 2029))
+        return str(draws.between(*(draws.years or YEARS)))
     if field == "yy":
         return _below_hundred(10 * draws.between(5, 9) + draws.between(1, 9))
     words = {
@@ -264,7 +264,17 @@ def find_age_layout(text: str) -> str:
 
 def write_age(layout: str, draws: Integers) -> str:
     """Return a random age below 90 of a layout, or two of them in order."""
-    ages = sorted(str(draws.between(10, 89)) for _ in range(layout.count("{N}")))
-    parts = iter(ages or [_draw("W", draws)])
+    ages = sorted(str(draw_age(draws)) for _ in range(layout.count("{N}")))
+    return spell_age(layout, ages or [_draw("W", draws)])
+
+
+def draw_age(draws: Integers) -> int:
+    """Return a random age below 90."""
+    return draws.between(10, 89)
+
+
+def spell_age(layout: str, ages: Sequence[str]) -> str:
+    """Write the ages of a layout, in digits or in words."""
+    parts = iter(ages)
     out = re.sub(r"\{[NW]\}", lambda _: next(parts), layout.removeprefix("^"))
     return out[:1].upper() + out[1:] if layout[:1] == "^" else out
