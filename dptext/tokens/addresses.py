@@ -30,10 +30,12 @@ _NO_NAME = _any([*_LISTS["no-streets"], *sorted(_FUNCTION - {"may"})])
 _WORD = rf"(?!{_NO_NAME}\b)[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _NAME = rf"(?:st\.|[0-9]{{1,3}}(?:st|nd|rd|th)|{_WORD})"
 _HOUSE = "[0-9]{1,5}(?:[a-z]|-[0-9]{1,5})?"
+# "2 main road closures" are closures.
+_NO_NOUN = rf"(?! {_any(_LISTS['after-streets'])}\b)"
 # A number behind a street must not count something: "wall street 500 points".
 _NO_COUNT = r"(?= *(?:[,.;:)!?\n]|$|in |near |at |and |apt))"
 PATTERNS = (
-    rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}",
+    rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}{_NO_NOUN}",
     rf"{_NAME} {_STREET}(?P<last>,? {_HOUSE}){_NO_COUNT}",
 )
 SHOWS = (

@@ -35,7 +35,7 @@ small letters after a hyphen ("Min-jun").
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -45,7 +45,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
-from dptext.types import Ids, Ints, Lexicon, Mask
+from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
 STARTS = 1 << 41  # copied at the beginning of a sentence
@@ -53,6 +53,16 @@ LETTER = 1 << 42  # a single capital letter
 TITLES = 1 << 43  # a title: its period ends no sentence
 OPENS = 1 << 44  # a mark that may stand before the first word of a sentence
 DOT = 1 << 45  # a period
+NAMED = 1 << 40  # read as a name of a person
+ACRONYM = 1 << 54  # 2 to 5 capitals that are no copied short form
+PRODUCT = 1 << 55  # a word with an inner capital
+INSTITUTION = 1 << 56  # "Bank": a word of a kind in names of several words
+VERB = 1 << 57  # "May": copied at the beginning of a sentence before a pronoun
+BEHIND_VERB = 1 << 58  # such a pronoun, article or demonstrative
+FUNCTION = 1 << 59  # a copied function word: it shows no heading
+LOG_KEY = 1 << 60  # copied before "="
+HEADED = 1 << 62  # copied in headings: no noun
+GREETS = 1 << 61  # "Hi": behind the next comma a sentence begins
 # Names of public lists are common, in lower case, only among so many commonest words:
 # "sterling" is not.
 _COMMONEST = 3000
@@ -64,6 +74,22 @@ _SHORT = 4
 ELIDING = frozenset({"ca", "fr", "it"})
 # Classes with words that are all read as one word.
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
+# Least letters of common words in capitals that are copied.
+_LONG_CAPITALS = 5
+# A line is a heading if so many words, and this share of them, have a capital.
+_HEADING, _SHARE = 4, 0.8
+# Words that have no capital in headings, and "I", which always has one.
+_LITTLE = frozenset("a an the of in on to for and or at by with from as vs i 's".split())
+_GREETINGS = frozenset("hi hello hey dear morning afternoon evening".split())
+_DASHES = frozenset((" -", " –", " —"))
+_QUOTES = frozenset("\"'“‘„«")
+# Most words from a greeting to its comma, and before the colon of a speaker.
+_GREETED, _SPEAKERS = 4, 3
+# Keys behind which names stand: no sentence begins there.
+_NO_SPEAKERS = frozenset(
+    "company employer bank firm shop store school vendor supplier merchant seller brand "
+    "organisation organization hospital hotel product model at by".split()
+)
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 _NO_WORDS: frozenset[str] = frozenset()
@@ -78,6 +104,9 @@ class CommonWords:
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
+        self._function = language_data.stop_words(self._language)
+        self._words = _words(lexicon, count)
+        self._nouns = _nouns(lexicon)
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
         #: categories with common parts ("right-wing").
@@ -85,11 +114,43 @@ class CommonWords:
         self._titles = lists.get("titles", _NO_WORDS)
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
-        self._function = language_data.stop_words(self._language)
-        self._words = _words(lexicon, count)
+        self._read_short_forms()
         self._months = lists.get("months", _NO_WORDS)
+        self._weekdays = lists.get("weekdays", _NO_WORDS)
         self._first_words = lists.get("first words", _NO_WORDS)
         self._places = lists.get("places in capitals", _NO_WORDS)
+
+    def _read_short_forms(self) -> None:
+        """Read the lists of short forms, and of words that are copied at some places."""
+        lists = language_data.short_forms(self._language)
+        small = lists.get("small", _NO_WORDS)
+        self._short_starts = {each.capitalize() for each in small}
+        self._short = small | lists.get("capitals", _NO_WORDS)
+        self._short |= lists.get("exactly", _NO_WORDS)
+        self._short |= lists.get("shouted", _NO_WORDS)
+        self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
+        self.whole |= {key_of(each) for each in self._short if "-" in each}
+        #: Pictures that are copied, one character each.
+        self.emoji = lists.get("emoji", _NO_WORDS)
+        self._at_places: dict[str, int] = {}
+        for name, bit, spell in (
+            ("verbs before", VERB, str.capitalize),
+            ("behind verbs", BEHIND_VERB, str.lower),
+            ("behind verbs", BEHIND_VERB, str.capitalize),
+            ("institutions", INSTITUTION, str.capitalize),
+            ("keys", LOG_KEY, str),
+        ):
+            for word in map(spell, lists.get(name, _NO_WORDS)):
+                self._at_places[word] = self._at_places.get(word, 0) | bit
+
+    def bits_at_places(self, body: str) -> int:
+        """Return the bits of a word that the pieces beside it may decide."""
+        bits = self._at_places.get(body, 0)
+        return bits | GREETS if self._english and key_of(body) in _GREETINGS else bits
+
+    def is_copied_emoji(self, body: str) -> bool:
+        """Tell whether all pictures of a piece are copied."""
+        return body[:1] in self.emoji and self.emoji.issuperset(body)
 
     @property
     def elisions(self) -> bool:
@@ -102,6 +163,16 @@ class CommonWords:
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
+        if body in self._short or body in self._openers:
+            return kinds.COMMON
+        if body in self._short_starts:
+            return STARTS
+        bits = self._code(body)
+        if bits and key_of(body) in _LITTLE:
+            return bits | FUNCTION
+        return bits
+
+    def _code(self, body: str) -> int:
         key = key_of(body)
         if key in self._titles:
             # "MS" may be an illness, and "DR" a country.
@@ -120,11 +191,26 @@ class CommonWords:
         if not self._names and not is_function:
             return 0
         title, letters = body[1:] == body[1:].lower(), len(body)
+        shouted = letters >= _LONG_CAPITALS and body.isupper()
+        if shouted and not (key in self._nouns or self._is_named(key)):
+            return kinds.COMMON
         if letters >= _LEAST_CAPITALS and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
             return STARTS | LETTER
-        return STARTS if title else 0
+        if not title:
+            return 0
+        return STARTS if key in self._nouns else STARTS | HEADED
+
+    def _is_named(self, key: str) -> bool:
+        """Tell whether a word in capitals may be a name."""
+        title = key.capitalize()
+        return (
+            not self._names
+            or key in self._names
+            or self.is_person(title)
+            or names.known_is_name(title, self._language)
+        )
 
     @property
     def _english(self) -> bool:
@@ -168,6 +254,10 @@ class CommonWords:
         """Tell whether a word is a place only because of its capitals ("US")."""
         return body.isupper() and key_of(body) in self._places
 
+    def reads_as_weekday(self, body: str) -> bool:
+        """Tell whether a word is a weekday only because of its capital ("Wed")."""
+        return body[:1].isupper() and key_of(body) in self._weekdays
+
     def reads_as_month(self, body: str) -> bool:
         """Tell whether a word is a month only because of its capital ("May")."""
         return body[:1].isupper() and key_of(body) in self._months
@@ -194,8 +284,8 @@ def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
     lists = language_data.common_lists(lexicon.language)
     excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
     is_date = group in (WordClass.MONTH, WordClass.WEEKDAY)
-    if group is WordClass.ORGANISATION and "companies" in lists:
-        excluded |= {word.lower() for word in listed} - lists["companies"]
+    if group is WordClass.ORGANISATION:
+        return language_data.invented_names(lexicon.language).get("organisations", ())
     rows, words = lexicon.row_of, lexicon.words
     return tuple(
         words[rows[word.lower()]] if word.lower() in rows else word
@@ -232,7 +322,9 @@ def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
     listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
     row = next((lexicon.row_of.get(key_of(word), -1) for word in listed), -1)
     words = reading(lexicon)[:-1] == row
-    return frozenset(key_of(lexicon.words[each]) for each in np.flatnonzero(words))
+    also = language_data.common_lists(lexicon.language).get(f"{group}s", _NO_WORDS)
+    keys = {key_of(lexicon.words[each]) for each in np.flatnonzero(words)}
+    return frozenset(keys | also)
 
 
 @lru_cache(maxsize=8)
@@ -301,6 +393,15 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     )
 
 
+def _nouns(lexicon: Lexicon) -> frozenset[str]:
+    """Return the keys of words that are mostly nouns or names, all without parts."""
+    if lexicon.parts is None:
+        return frozenset(lexicon.row_of)
+    nouns = [PARTS.index(part) for part in ("noun", "name")]
+    keys = zip(lexicon.row_of, np.isin(lexicon.parts, nouns).tolist(), strict=True)
+    return frozenset(key for key, is_noun in keys if is_noun)
+
+
 def _compounds(language: str) -> frozenset[str]:
     """Return the words of special categories with parts outside these categories."""
     special = language_data.special_words(language)
@@ -324,27 +425,119 @@ def bits_of_mark(body: str) -> int:
     return OPENS if body in _OPENING else 0
 
 
-def settle(codes: Ints, ends: Ints) -> None:
+def settle(codes: Ints, ends: Ints, pieces: Sequence[str], counted: Mask | None) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
+    counted tells which kinds count as words of headings; None: capitals are not shown,
+    so that there are no headings.
     """
-    candidates = np.flatnonzero(codes & (STARTS | LETTER))
+    candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
         return
-    begins = np.concatenate(([0], ends))[np.searchsorted(ends, candidates, "right")]
-    copied = (codes[candidates] & STARTS) == 0
-    copied |= _begin(codes, candidates, begins)
-    last = np.searchsorted(ends, candidates + 1, "right") > np.searchsorted(
-        ends, candidates, "right"
-    )
+    here = codes[candidates]
+    text = np.searchsorted(ends, candidates, "right")
+    begins = np.concatenate(([0], ends))[text]
+    begin = _begin(codes, candidates, begins)
+    places = _Places(codes, pieces, _NO_SPEAKERS)
+    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~begin)
+    for at in other.tolist():
+        begin[at] = places.opens(int(candidates[at]), int(begins[at]))
+    last = candidates + 1 == ends[text]
     after = codes[np.minimum(candidates + 1, len(codes) - 1)]
-    initial = (codes[candidates] & LETTER != 0) & (after & DOT != 0) & ~last
+    copied = (here & STARTS != 0) & begin
+    behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
+    behind &= after & kinds.KIND == kinds.COMMON
+    second = codes[np.minimum(candidates + 2, len(codes) - 1)]
+    behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
+    copied |= (here & VERB != 0) & begin & behind
+    copied |= (here & LETTER != 0) & (here & STARTS == 0)
+    for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
+        copied[at] |= pieces[candidates[at] + 1] == "="
+    if counted is not None:
+        rest = np.flatnonzero((here & HEADED != 0) & ~copied)
+        copied[rest] = _in_headings(codes, ends, candidates[rest], counted)
+    initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
-    codes[common] = codes[common] & ~kinds.KIND | kinds.COMMON
+    codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _in_headings(codes: Ints, ends: Ints, candidates: Ints, counted: Mask) -> Mask:
+    """Tell which candidates stand in a heading: (m,).
+
+    Most words of such a line or sentence have a capital. Function words do not count.
+    """
+    if not len(candidates):
+        return np.zeros(0, bool)
+    words = counted[codes & kinds.KIND] & (codes & FUNCTION == 0)
+    capital = words & (codes & kinds.TITLE != 0)
+    sums = np.concatenate((np.zeros((2, 1), np.int64), np.cumsum((words, capital), 1)), 1)
+    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
+    line = np.searchsorted(stops, candidates)
+    begin = np.concatenate(([0], stops + 1))[line]
+    count, high = sums[:, stops[line] + 1] - sums[:, begin]
+    return np.asarray((count >= _HEADING) & (high >= _SHARE * count))
+
+
+class _Places:
+    """Places that are beginnings of sentences by the marks and copied words before."""
+
+    def __init__(
+        self, codes: Ints, pieces: Sequence[str], no_speakers: frozenset[str]
+    ) -> None:
+        self._codes, self._pieces = codes, pieces
+        self._no_speakers = no_speakers
+
+    def opens(self, at: int, begin: int) -> bool:
+        """Tell whether a sentence begins at a piece of a text that begins at `begin`.
+
+        It does behind a dash between spaces, the comma of a greeting, the colon of a
+        speaker, a quotation mark behind a comma or colon.
+        """
+        before = at - 1
+        mark = self._pieces[before]
+        no_noun = bool(self._codes[at] & (HEADED | VERB))
+        if self._codes[at] & kinds.LEAD:
+            if mark in _DASHES:
+                return no_noun
+            if mark == "-" and self._pieces[before - 1] == " -" and before > begin:
+                return no_noun
+            if self._codes[at] & VERB and self._codes[before] & GREETS:
+                return bool(self._codes[before] & kinds.KIND == kinds.COMMON)
+        elif mark.strip(" ") in _QUOTES and before - 1 > begin:
+            return no_noun and self._pieces[before - 1] in (",", ":")
+        else:
+            return False
+        if mark == ",":
+            return self._greets(before, begin)
+        return mark == ":" and self._speaks(before, begin)
+
+    def _greets(self, comma: int, begin: int) -> bool:
+        for at in range(comma - 1, max(comma - _GREETED - 2, begin - 1), -1):
+            code = int(self._codes[at])
+            if code & GREETS and code & kinds.KIND == kinds.COMMON:
+                return True
+            if not kinds.WORDLIKE[code & kinds.KIND]:
+                return False
+        return False
+
+    def _speaks(self, colon: int, begin: int) -> bool:
+        at, words = colon - 1, 0
+        while at >= begin:
+            code = int(self._codes[at])
+            if code & (OPENS | kinds.ENDER):
+                break
+            kind = code & kinds.KIND
+            if not kinds.WORDLIKE[kind] or kind == kinds.FORMED:
+                return False
+            if kind == kinds.COMMON and at == colon - 1:
+                if self._pieces[at].strip(" ").lower() in self._no_speakers:
+                    return False
+            at, words = at - 1, words + 1
+        return 0 < words <= _SPEAKERS
 
 
 def _begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:

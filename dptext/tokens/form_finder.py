@@ -15,16 +15,18 @@ from dptext.tokens.addresses import STREETS
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
 from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
+from dptext.tokens.regex import PICTURES
 
 # Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
 _TRIGGER = re.compile(
-    "[0-9@<#`&.:\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
-    r"(?:(?<![.:&])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
+    f"[0-9@<#`&.:_/{PICTURES}]"
+    r"(?:(?<![.:&_/])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
+    r"|(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W_] _)(?= [^\W_])|(?<=\b[A-Za-z]/)"
     r"|(?<=&)(?=#?[A-Za-z0-9]{1,32};))"
 )
 # Ends of the chunk of characters around a trigger.
 _STOP = re.compile(
-    '[\\s<>`"\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]'
+    rf'[\s<>`"{PICTURES}]'
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
@@ -36,6 +38,13 @@ _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
     r"|[0-9]{1,2}(?!-y)(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
 )
+# Names of users with spaces in them: "@ sweet_tree", "climb _ chairman".
+_SPACED_HANDLES = {
+    "@": re.compile(
+        r"@ (?:[^\W_]+(?: ?_ ?[^\W_]+)+|(?=\w*(?:[^\W\d_]\d|[a-z][A-Z]))\w+)(?![\w@])"
+    ),
+    "_": re.compile(r"[^\W_]+(?: ?_ ?[^\W_]+)+(?![\w@])"),
+}
 # Words after the number of an age.
 _AGES = frozenset(
     "year years yrs yr y/o yo y.o old olds year-old years-old year-olds yr-old".split()
@@ -62,10 +71,14 @@ class FormFinder:
     a time or an amount.
     """
 
-    def __init__(self, forms: Iterable[Form]) -> None:
+    def __init__(
+        self, forms: Iterable[Form], copied_emoji: frozenset[str] = frozenset()
+    ) -> None:
         wanted = sorted(set(forms), key=RANK.__getitem__)
+        self._copied_emoji = copied_emoji
         self._markup = Form.MARKUP in wanted
         self._emoji = Form.EMOJI in wanted
+        self._handles = Form.HANDLE in wanted
         self._inside = [
             (re.compile(RULES[form].needs), pattern, form)
             for form in wanted
@@ -100,11 +113,12 @@ class FormFinder:
                 if piece:
                     end = piece[0]
                     forms.append((at, end, FormLayout(Form.MARKUP, piece[1])))
-            elif sign > "\u25ff":
+            elif sign > "\u2300":
                 match = compiled(Form.EMOJI, "patterns")[0].match(text, at)
                 assert match is not None
                 end = match.end()
-                if self._emoji:
+                copied = self._copied_emoji.issuperset(match[0])
+                if self._emoji and not copied:
                     forms.append((at, end, FormLayout(Form.EMOJI, "")))
             else:
                 begin = text.rfind(" ", end, at) + 1 or end
@@ -136,6 +150,8 @@ class FormFinder:
             if after := markup.list_number(text, begin):
                 number = FormLayout(Form.MARKUP, text[begin:after])
                 some.append((begin, after, number))
+        if chunk in _SPACED_HANDLES and self._handles:
+            some += _spaced_handle(text, end, begin, chunk)
         last = begin + len(chunk)
         start, patterns = begin, []
         if begin - 1 > end and text[begin - 1] == " ":
@@ -272,6 +288,18 @@ class WordFinder:
                 if any(each.strip()[:1].isdigit() for each in near):
                     here.update(range(begin, at))
         return here
+
+
+def _spaced_handle(text: str, end: int, begin: int, sign: str) -> list[Found]:
+    """Return the name of a user with spaces around its sign, if there is one."""
+    if sign == "_":
+        begin = max(text.rfind(each, end, max(begin - 1, end)) + 1 for each in " \n\t")
+        begin = max(begin, end)
+    match = _SPACED_HANDLES[sign].match(text, begin)
+    if match is None:
+        return []
+    layout = FormLayout(Form.HANDLE, RULES[Form.HANDLE].find_layout(match[0]))
+    return [(*match.span(), layout)]
 
 
 def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:

@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import articles, common, counting, forms, kinds
+from dptext.tokens import articles, common, counting, forms, kinds, organisations
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.counting import Counting
 from dptext.tokens.numbers import Numbers, humanize
@@ -237,7 +237,9 @@ class Joiner:
         second = ""  # second word of a place of two words
         for number, (listed, at) in enumerate(zip(lists, chosen.tolist(), strict=True)):
             position = places[number]
-            word, _, after = str(listed[at]).partition(" ")
+            word, after = str(listed[at]), ""
+            if int(words.flags[position]) & kinds.KIND == kinds.PLACE:
+                word, _, after = word.partition(" ")
             if second:
                 word, after = second, ""
             second = after
@@ -267,6 +269,8 @@ class Joiner:
                 if is_weekday is (group is WordClass.WEEKDAY):
                     return listed
                 continue
+            if position in words.layouts:
+                return organisations.choices(words.layouts[position])
             first, second = self._run_words.get(group, (listed, listed))
             after = position + 1
             leads = after < len(words.pieces) and self._follows(words, after, begins)
