@@ -78,9 +78,10 @@ _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 _LONG_CAPITALS = 5
 # A line is a heading if so many words, and this share of them, have a capital.
 _HEADING, _SHARE = 4, 0.8
-# Words that have no capital in headings, and "I", which always has one.
-_LITTLE = frozenset("a an the of in on to for and or at by with from as vs i 's".split())
+# Words that have no capital in headings.
+_LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
 _GREETINGS = frozenset("hi hello hey dear morning afternoon evening".split())
+_NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
 _DASHES = frozenset((" -", " –", " —"))
 _QUOTES = frozenset("\"'“‘„«")
 # Most words from a greeting to its comma, and before the colon of a speaker.
@@ -116,6 +117,7 @@ class CommonWords:
         self._copied = self._contractions | short | _CLITICS
         self._read_short_forms()
         self._months = lists.get("months", _NO_WORDS)
+        self._firms = lists.get("organisations in small letters", _NO_WORDS)
         self._weekdays = lists.get("weekdays", _NO_WORDS)
         self._first_words = lists.get("first words", _NO_WORDS)
         self._places = lists.get("places in capitals", _NO_WORDS)
@@ -168,7 +170,7 @@ class CommonWords:
         if body in self._short_starts:
             return STARTS
         bits = self._code(body)
-        if bits and key_of(body) in _LITTLE:
+        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
             return bits | FUNCTION
         return bits
 
@@ -176,7 +178,7 @@ class CommonWords:
         key = key_of(body)
         if key in self._titles:
             # "MS" may be an illness, and "DR" a country.
-            return 0 if body.isupper() else kinds.COMMON | TITLES
+            return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
@@ -253,6 +255,10 @@ class CommonWords:
     def reads_as_place(self, body: str) -> bool:
         """Tell whether a word is a place only because of its capitals ("US")."""
         return body.isupper() and key_of(body) in self._places
+
+    def reads_as_organisation(self, body: str) -> bool:
+        """Tell whether a word is a firm in any capitals ("twitter")."""
+        return key_of(body) in self._firms
 
     def reads_as_weekday(self, body: str) -> bool:
         """Tell whether a word is a weekday only because of its capital ("Wed")."""

@@ -86,6 +86,10 @@ class Joiner:
         self._policy = policy
         lower = policy.case == "lower" or (policy.case == "copy" and not policy.common)
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
+        if WordClass.ORGANISATION in policy.classes:
+            self._shown = self._shown.copy()
+            for row, name in organisations.spellings(lexicon).items():
+                self._shown[[row, row + len(lexicon.words)]] = name, f" {name}"
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
         # The row of a copied word by its piece; there are few different ones.
@@ -444,7 +448,9 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
     # Kinds of piece that look like words in the output.
     written = kinds.WORDLIKE & (policy.treatments != DROP)
     wordlike = np.flatnonzero(written[kind])
-    enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+    ends = (words.flags & kinds.ENDER) != 0
+    # Emoji end a sentence and are words themselves.
+    enders = np.cumsum(ends) - ends if kept else kind * 0
     text = _texts(words)[wordlike]
     begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
     starts = np.zeros(len(kind), bool)

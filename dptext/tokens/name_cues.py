@@ -30,8 +30,9 @@ _BITS = 0xFF
 _CONTENT, _OTHER, _COMMA, _COLON, _DOT, _HYPHEN, _END, _AND = range(8)
 _LETTER, _ADJECTIVE = range(8, 10)
 _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
-_FIRST_CUE = 15
-_MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT, "-": _HYPHEN}
+_ADDRESSEE, _EQUALS = 15, 16
+_FIRST_CUE = 17
+_MARKS = {",": _COMMA, ":": _COLON, "=": _EQUALS, ".": _DOT, "-": _HYPHEN}
 _MARKS |= dict.fromkeys('!?;)/|…"”', _END)
 # Flags of cues, by the sections of the file.
 _SECTIONS = (
@@ -76,6 +77,7 @@ _REPLACED = (
     kinds.CALENDAR,
 )
 _NO_CLASS = (kinds.WORD, kinds.UNKNOWN)
+_NO_CLASSES_OR_PERSON = (*_NO_CLASS, kinds.PERSON, kinds.COMMON)
 
 
 class Bits(NamedTuple):
@@ -96,7 +98,9 @@ class NameCues:
         self._roles: dict[str, int] = {}
         self._next = _FIRST_CUE
         self._adjectives: frozenset[str] = frozenset()
+        self._addressees: frozenset[str] = frozenset()
         self._after_modals: frozenset[int] = frozenset()
+        self._addressed_cues = frozenset((_ADDRESSEE,))
         self._single = np.zeros(_BITS + 1, np.int64)
         self._pair = np.zeros((_BITS + 1, _BITS + 1), np.int64)
         if language == ENGLISH:
@@ -115,6 +119,7 @@ class NameCues:
         self._roles |= dict.fromkeys(lists["people"], _CONTENT)
         self._roles |= dict.fromkeys(lists["after_titles"], _OTHER)
         self._adjectives = frozenset(lists["adjectives"])
+        self._addressees = frozenset(lists["addressees"])
         for number, section in enumerate(_SECTIONS):
             for phrase in lists[section]:
                 first, _, second = phrase.partition("_")
@@ -124,6 +129,9 @@ class NameCues:
                 else:
                     self._single[row] |= 1 << number
         self._after_modals = frozenset(map(self._cue, lists["after_modals"]))
+        roles = (self._roles.get(word, 0) for word in lists["addressees"])
+        cues = {role for role in roles if role >= _FIRST_CUE}
+        self._addressed_cues = frozenset({_ADDRESSEE, *cues})
 
     def _cue(self, word: str) -> int:
         if self._roles.get(word, 0) < _FIRST_CUE:
@@ -143,6 +151,7 @@ class NameCues:
         elif body[0].isupper():
             if role != _FUNCTION_NAME:
                 role = _ADJECTIVE if key in self._adjectives else _OTHER
+                role = _ADDRESSEE if key in self._addressees else role
         return role << ROLE
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
@@ -168,7 +177,7 @@ class NameCues:
         plain |= common[after] & (role[after] == _CONTENT) & ~titled
         plain |= (flags == _IN) & ~self._are_capital(codes[after])
         here = np.flatnonzero((flags != 0) & ~plain & (cues + 1 < ends[text]))
-        walk = _Walk(codes, role, bits, self._after_modals)
+        walk = _Walk(codes, role, bits, self._after_modals, self._addressed_cues)
         limits = ends[text[here]]
         for cue, flag, end in zip(
             cues[here].tolist(), flags[here].tolist(), limits.tolist(), strict=True
@@ -192,16 +201,26 @@ class _Walk:
     """Looks at the pieces after cues."""
 
     def __init__(
-        self, codes: Ints, role: Ints, bits: Bits, after_modals: frozenset[int]
+        self,
+        codes: Ints,
+        role: Ints,
+        bits: Bits,
+        after_modals: frozenset[int],
+        addressees: frozenset[int],
     ) -> None:
         self._codes, self._role, self._bits = codes, role, bits
-        self._after_modals = after_modals
+        self._after_modals, self._addressees = after_modals, addressees
 
     def follow(self, cue: int, flags: int, end: int) -> None:
         """Replace the names after a cue; the text ends at `end`."""
         at, broken = self._skip(cue + 1, end)
         mark = int(self._role[at]) if at < end else _END
-        if mark == _COLON:
+        if mark == _EQUALS and flags & (_KEYS | _PLACE_KEYS):
+            # "user=bob ip=": one word, or a quotation.
+            flags = flags & _PLACE_KEYS | (_TITLES if flags & _KEYS else 0)
+            at, broken = self._skip(at + 1, end)
+            at += at < end and int(self._role[at]) in (_END, _OTHER) and self._mark(at)
+        elif mark in (_COLON, _EQUALS):
             named = _AT_END | _PERSONS if flags & _KEYS else 0
             flags = flags & _PLACE_KEYS | named
             at, broken = self._skip(at + 1, end)
@@ -236,6 +255,9 @@ class _Walk:
             at += 1
         return at, broken
 
+    def _mark(self, at: int) -> bool:
+        return int(self._codes[at]) & kinds.KIND == kinds.PUNCTUATION
+
     def _pass_separator(self, at: int, end: int) -> tuple[int, bool]:
         """Return the next name of a list after a comma or an "and"."""
         listed = False
@@ -252,7 +274,7 @@ class _Walk:
         code = int(self._codes[at])
         kind = code & kinds.KIND
         if kind == kinds.PUNCTUATION:
-            is_end = int(self._role[at]) in (_COMMA, _DOT, _END, _COLON)
+            is_end = int(self._role[at]) in (_COMMA, _DOT, _END, _COLON, _EQUALS)
             return is_end or bool(code & kinds.LEAD)
         return kind == kinds.MARKUP or (
             kind == kinds.SPACE and bool(code & kinds.ENDER)
@@ -272,8 +294,18 @@ class _Walk:
             return False
         code, role = int(self._codes[at]), int(self._role[at])
         kind = code & kinds.KIND
+        is_addressee = role in self._addressees and bool(code & kinds.TITLE)
+        if is_addressee and flags & _GREETINGS and kind in _NO_CLASSES_OR_PERSON:
+            # "Dear Friends", "Hi Customer Service".
+            self._codes[at] = code & ~(kinds.KIND | 1 << 40) | kinds.COMMON
+            return True
         if kind in _REPLACED:
-            if kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
+            if kind == kinds.CALENDAR and flags & _GREETINGS:
+                if self._is_capital_name(at, flags | _AT_END, end):
+                    self._codes[at] = self._as_person(code)
+            elif flags & _TITLES and kind == kinds.ORGANISATION and code & kinds.UPPER:
+                self._codes[at] = self._as_person(code)
+            elif kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
                 self._name_replaced(at, flags, end)
             elif kind == kinds.STOP_WORD and self._is_capital_name(at, flags, end):
                 self._codes[at] = self._as_person(code)

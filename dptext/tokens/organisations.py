@@ -16,14 +16,16 @@ Real firms are never written. Every name becomes an invented one of a public lis
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import cycle
 
 import numpy as np
 
 from dptext.tokens import common, kinds, language_data, names
+from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import ENGLISH, Ints
+from dptext.types import ENGLISH, Ints, Lexicon
 
 #: Kinds of words that may be acronyms or products by their spelling.
 OTHERS = frozenset(
@@ -34,20 +36,22 @@ _ACRONYM = re.compile("[A-Z]{2,5}s?")
 _INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*")
 # "McIntyre" and "DeShawn" are persons.
 _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
+# Least letters, with a vowel, of rarer names in capitals.
+_LEAST_NAME = 4
+_VOWELS = frozenset("aeiouy")
 # Most pieces of a name on either side of the word of its kind.
 _REACH = 7
-# Kinds of words that may be parts of such a name.
-_PARTS = frozenset(
-    (
-        kinds.WORD,
-        kinds.UNKNOWN,
-        kinds.PERSON,
-        kinds.PLACE,
-        kinds.ORGANISATION,
-        kinds.CALENDAR,
-    )
+# Kinds that are copied or have another shown form: no parts of such a name.
+_NO_PARTS = frozenset(
+    (kinds.COMMON, kinds.FORMED, kinds.KEPT, kinds.MASKED, kinds.NUMBER, *kinds.MARKS)
 )
 _BEFORE_NAMES = frozenset((" of", " for"))
+# Copied at the beginning of a sentence, these are part of the name behind them.
+_ADJECTIVES = frozenset(
+    "superior general first national central high supreme federal district municipal "
+    "state community medical city county regional royal grand united international "
+    "public primary secondary junior technical business memorial local".split()
+)
 _BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
 
 
@@ -55,7 +59,16 @@ def is_acronym(body: str) -> bool:
     """Tell whether a word is written as an acronym, and is no listed name."""
     if not _ACRONYM.fullmatch(body):
         return False
-    return names.fold(key_of(body)) not in language_data.person_names(ENGLISH)
+    key = names.fold(key_of(body))
+    if len(key) >= _LEAST_NAME and not _VOWELS.isdisjoint(key):
+        if key in language_data.person_names(ENGLISH, capital=True):
+            return False
+    return key not in language_data.person_names(ENGLISH)
+
+
+def is_plural_acronym(body: str) -> bool:
+    """Tell whether a word is an acronym with the s of a plural, whatever it means."""
+    return body[-1:] == "s" and _ACRONYM.fullmatch(body) is not None
 
 
 def has_inner_capital(body: str) -> bool:
@@ -85,6 +98,23 @@ def choices(shown: str) -> Sequence[str]:
     # Short forms of two letters all mean something: a longer name stands for them.
     codes = invented.get(shown[0], invented["organisations"])
     return tuple(code + shown[1:] for code in codes)
+
+
+@lru_cache(maxsize=2)
+def spellings(lexicon: Lexicon) -> Mapping[int, str]:
+    """Return an invented name for each row of a brand: a drawn one is written so."""
+    invented = language_data.invented_names(lexicon.language).get("organisations", ())
+    classes = (WordClass.ORGANISATION,) if invented else ()
+    named = common.kinds_of_rows(lexicon, classes) > 0
+    lists = language_data.common_lists(lexicon.language)
+    # "TV" and "CEO" are in the class, but no brands.
+    short = lists.get("abbreviations", frozenset())
+    rows = [
+        row
+        for row, key in enumerate(lexicon.row_of)
+        if (named[row] or has_inner_capital(lexicon.words[row])) and key not in short
+    ]
+    return dict(zip(rows, cycle(invented), strict=False)) if invented else {}
 
 
 def join(
@@ -131,7 +161,13 @@ def join(
 
 def _is_part(code: int) -> bool:
     """Tell whether a piece is a word with a capital that is replaced."""
-    return bool(code & kinds.TITLE) and code & kinds.KIND in _PARTS
+    return bool(code & kinds.TITLE) and code & kinds.KIND not in _NO_PARTS
+
+
+def _is_adjective(piece: str, code: int) -> bool:
+    """Tell whether a copied word with a capital belongs to the name behind it."""
+    capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
+    return capital and piece.strip(" ").lower() in _ADJECTIVES
 
 
 def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:
@@ -141,7 +177,7 @@ def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:
         if pieces[here + 1][:1] != " " and pieces[here + 1] not in _BETWEEN:
             if pieces[here] != "-":
                 break
-        if _is_part(int(codes[here])):
+        if _is_part(int(codes[here])) or _is_adjective(pieces[here], int(codes[here])):
             first = here
         elif pieces[here] not in _BETWEEN or pieces[here] == " and":
             break

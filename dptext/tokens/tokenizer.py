@@ -71,6 +71,7 @@ class Tokenizer:
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
         )
         self._month = lexicon.row_of.get("june", -1)
+        self._firm = lexicon.row_of.get("google", -1)
         self._weekday = lexicon.row_of.get("monday", -1)
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
@@ -328,6 +329,9 @@ class Tokenizer:
                 kind, row, bits, named = kinds.WORD, self._place, 0, False
             if self._common.reads_as_weekday(body):
                 kind, row, bits, named = kinds.WORD, self._weekday, 0, False
+        if self._organisation and self._common is not None:
+            if self._common.reads_as_organisation(body):
+                kind, row, bits, named = kinds.WORD, self._firm, 0, False
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
@@ -344,10 +348,12 @@ class Tokenizer:
 
     def _look(self, body: str, row: int) -> int:
         """Return the bit of an acronym or a product by its spelling, else 0."""
-        if row >= 0 and self._lexicon.words[row].islower() and not body.islower():
-            if organisations.has_inner_capital(body):
-                return common.PRODUCT
-            return 0  # "GOOD" is a word
+        if organisations.is_plural_acronym(body):
+            return common.ACRONYM
+        if row >= 0 and body.isupper():
+            is_person = self._classes[row] == kinds.PERSON
+            if is_person or self._lexicon.words[row].islower():
+                return 0  # "SMITH" is a person, and "GOOD" a word
         if organisations.is_acronym(body):
             return common.ACRONYM
         return common.PRODUCT if organisations.has_inner_capital(body) else 0
