@@ -30,7 +30,7 @@ from dptext.guarantees.claims import (
     too_long,
 )
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Form, Policy, WordList
+from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -346,7 +346,9 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.classes:
-        parts.append(render("in_common.classes", named=_classes(policy)))
+        layouts = render("in_common.organisations") if _has_layouts(policy) else ""
+        named = _classes(policy)
+        parts.append(render("in_common.classes", named=named, layouts=layouts))
     if policy.forms:
         parts.append(render("in_common.forms"))
     if terms.run.finder:
@@ -375,13 +377,40 @@ def shown(policy: Policy) -> tuple[str, ...]:
     if policy.common:
         articles = render("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
-        lines.insert(0, render("shown.common", count=count, articles=articles))
+        headings = render("shown.headings") if policy.case == "copy" else ""
+        common = render(
+            "shown.common", count=count, articles=articles, headings=headings
+        )
+        lines.insert(0, common)
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        lines.append(render("shown.classes", named=_classes(policy)))
+        lines.append(_shown_classes(policy))
     return (*lines, *_shown_of_forms(policy))
+
+
+def _has_layouts(policy: Policy) -> bool:
+    """Tell whether names of organisations have layouts that are shown."""
+    return WordClass.ORGANISATION in policy.classes
+
+
+def _shown_classes(policy: Policy) -> str:
+    of_layouts = and_layouts = by_layouts = organisations = ""
+    if _has_layouts(policy):
+        of_layouts, and_layouts, by_layouts = (
+            render(f"phrase.{name}_layouts") for name in ("of", "and", "by")
+        )
+        name = "joined" if policy.case == "copy" else "not_joined"
+        organisations = render("shown.organisations", joined=render(f"shown.{name}"))
+    return render(
+        "shown.classes",
+        named=_classes(policy),
+        of_layouts=of_layouts,
+        and_layouts=and_layouts,
+        by_layouts=by_layouts,
+        organisations=organisations,
+    )
 
 
 def _in_order(policy: Policy) -> list[Form]:
@@ -394,6 +423,13 @@ def _short_name(form: Form) -> str:
     return RULES[form].name.partition(" (")[0]
 
 
+def _name(form: Form, policy: Policy) -> str:
+    """Name a form; common words among emoji are unchanged."""
+    if form is Form.EMOJI and policy.common:
+        return render("phrase.other_emoji")
+    return RULES[form].name
+
+
 def _new_forms(policy: Policy) -> list[Form]:
     """Return the forms of which pieces are made new."""
     return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
@@ -402,7 +438,8 @@ def _new_forms(policy: Policy) -> list[Form]:
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
     """Yield the parts that the output shows of pieces known by their form."""
     if new := _new_forms(policy):
-        yield render("shown.forms", named=series(tuple(map(_short_name, new))))
+        named = tuple(_name(form, policy).partition(" (")[0] for form in new)
+        yield render("shown.forms", named=series(named))
     for form in _COPIED_FORMS:
         if form in policy.forms:
             key = str(form)
@@ -419,7 +456,7 @@ def form_layouts(policy: Policy) -> tuple[str, ...]:
         for form in new
         if (layout := RULES[form].shows)
     ]
-    if bare := tuple(RULES[form].name for form in new if not RULES[form].shows):
+    if bare := tuple(_name(form, policy) for form in new if not RULES[form].shows):
         lines.append(render("shown.no_layout", named=series(bare)))
     if Form.FIXED in policy.forms:
         lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].name)))

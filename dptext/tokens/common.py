@@ -80,8 +80,10 @@ _LONG_CAPITALS = 5
 _HEADING, _SHARE = 4, 0.8
 # Words that have no capital in headings.
 _LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
-_GREETINGS = frozenset("hi hello hey dear morning afternoon evening".split())
 _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
+# Words that others are read as.
+_PLACE, _FIRM = "london", "google"
+_NOUNS = frozenset(("noun", "name"))
 _DASHES = frozenset((" -", " –", " —"))
 _QUOTES = frozenset("\"'“‘„«")
 # Most words from a greeting to its comma, and before the colon of a speaker.
@@ -107,7 +109,7 @@ class CommonWords:
         self._proper = lists.get("function words", _NO_WORDS)
         self._function = language_data.stop_words(self._language)
         self._words = _words(lexicon, count)
-        self._nouns = _nouns(lexicon)
+        self._rows, self._parts = lexicon.row_of, lexicon.parts
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
         #: categories with common parts ("right-wing").
@@ -116,11 +118,17 @@ class CommonWords:
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
         self._read_short_forms()
-        self._months = lists.get("months", _NO_WORDS)
-        self._firms = lists.get("organisations in small letters", _NO_WORDS)
-        self._weekdays = lists.get("weekdays", _NO_WORDS)
+        self._read_as = {
+            word: read
+            for name, read in (
+                ("months", "june"),
+                ("weekdays", "monday"),
+                ("places in capitals", _PLACE),
+                ("organisations in small letters", _FIRM),
+            )
+            for word in lists.get(name, _NO_WORDS)
+        }
         self._first_words = lists.get("first words", _NO_WORDS)
-        self._places = lists.get("places in capitals", _NO_WORDS)
 
     def _read_short_forms(self) -> None:
         """Read the lists of short forms, and of words that are copied at some places."""
@@ -141,14 +149,15 @@ class CommonWords:
             ("behind verbs", BEHIND_VERB, str.capitalize),
             ("institutions", INSTITUTION, str.capitalize),
             ("keys", LOG_KEY, str),
+            ("greetings", GREETS, str.capitalize),
+            ("greetings", GREETS, str.lower),
         ):
             for word in map(spell, lists.get(name, _NO_WORDS)):
                 self._at_places[word] = self._at_places.get(word, 0) | bit
 
     def bits_at_places(self, body: str) -> int:
         """Return the bits of a word that the pieces beside it may decide."""
-        bits = self._at_places.get(body, 0)
-        return bits | GREETS if self._english and key_of(body) in _GREETINGS else bits
+        return self._at_places.get(body, 0)
 
     def is_copied_emoji(self, body: str) -> bool:
         """Tell whether all pictures of a piece are copied."""
@@ -165,6 +174,8 @@ class CommonWords:
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
+        if body in self._words and body not in self._titles:  # a fast path
+            return kinds.COMMON | FUNCTION if body in _LITTLE else kinds.COMMON
         if body in self._short or body in self._openers:
             return kinds.COMMON
         if body in self._short_starts:
@@ -194,7 +205,7 @@ class CommonWords:
             return 0
         title, letters = body[1:] == body[1:].lower(), len(body)
         shouted = letters >= _LONG_CAPITALS and body.isupper()
-        if shouted and not (key in self._nouns or self._is_named(key)):
+        if shouted and not (self._is_noun(key) or self._is_named(key)):
             return kinds.COMMON
         if letters >= _LEAST_CAPITALS and is_function:
             return kinds.COMMON if title or body.isupper() else 0
@@ -202,7 +213,14 @@ class CommonWords:
             return STARTS | LETTER
         if not title:
             return 0
-        return STARTS if key in self._nouns else STARTS | HEADED
+        return STARTS if self._is_noun(key) else STARTS | HEADED
+
+    def _is_noun(self, key: str) -> bool:
+        """Tell whether a word is mostly a noun or name, or of unknown part of speech."""
+        row = self._rows.get(key, -1)
+        if self._parts is None or row < 0:
+            return True
+        return PARTS[self._parts[row]] in _NOUNS
 
     def _is_named(self, key: str) -> bool:
         """Tell whether a word in capitals may be a name."""
@@ -252,21 +270,15 @@ class CommonWords:
             return False
         return names.fold(key_of(body)) in language_data.person_names(self._language)
 
-    def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word is a place only because of its capitals ("US")."""
-        return body.isupper() and key_of(body) in self._places
+    def reads_as(self, body: str, key: str) -> str:
+        """Return the word that a word is read as by its spelling, "" for most.
 
-    def reads_as_organisation(self, body: str) -> bool:
-        """Tell whether a word is a firm in any capitals ("twitter")."""
-        return key_of(body) in self._firms
-
-    def reads_as_weekday(self, body: str) -> bool:
-        """Tell whether a word is a weekday only because of its capital ("Wed")."""
-        return body[:1].isupper() and key_of(body) in self._weekdays
-
-    def reads_as_month(self, body: str) -> bool:
-        """Tell whether a word is a month only because of its capital ("May")."""
-        return body[:1].isupper() and key_of(body) in self._months
+        "US" is a place and "May" a month by their capitals, "twitter" a firm.
+        """
+        word = self._read_as.get(key, "")
+        if not word or word == _FIRM:
+            return word
+        return word if body.isupper() or (word != _PLACE and body[0].isupper()) else ""
 
 
 @lru_cache(maxsize=4)
@@ -397,15 +409,6 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     return frozenset(
         key for key in words - apart if len(key) > 1 or key in function - {"i"}
     )
-
-
-def _nouns(lexicon: Lexicon) -> frozenset[str]:
-    """Return the keys of words that are mostly nouns or names, all without parts."""
-    if lexicon.parts is None:
-        return frozenset(lexicon.row_of)
-    nouns = [PARTS.index(part) for part in ("noun", "name")]
-    keys = zip(lexicon.row_of, np.isin(lexicon.parts, nouns).tolist(), strict=True)
-    return frozenset(key for key, is_noun in keys if is_noun)
 
 
 def _compounds(language: str) -> frozenset[str]:

@@ -109,12 +109,12 @@ def spellings(lexicon: Lexicon) -> Mapping[int, str]:
     lists = language_data.common_lists(lexicon.language)
     # "TV" and "CEO" are in the class, but no brands.
     short = lists.get("abbreviations", frozenset())
-    rows = [
-        row
-        for row, key in enumerate(lexicon.row_of)
-        if (named[row] or has_inner_capital(lexicon.words[row])) and key not in short
-    ]
-    return dict(zip(rows, cycle(invented), strict=False)) if invented else {}
+    also = lists.get("organisations in small letters", frozenset())
+    rows = {*np.flatnonzero(named).tolist()}
+    rows |= {lexicon.row_of[key] for key in also if key in lexicon.row_of}
+    rows -= {lexicon.row_of[key] for key in short if key in lexicon.row_of}
+    invented_in_turn = cycle(invented)
+    return {row: next(invented_in_turn) for row in sorted(rows)} if invented else {}
 
 
 def join(

@@ -70,9 +70,6 @@ class Tokenizer:
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
         )
-        self._month = lexicon.row_of.get("june", -1)
-        self._firm = lexicon.row_of.get("google", -1)
-        self._weekday = lexicon.row_of.get("monday", -1)
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
@@ -316,22 +313,18 @@ class Tokenizer:
         if row < 0 and body[:1].isdecimal() and self._common is not None:
             if kind_of(body) == kinds.NUMBER:
                 return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
-        is_stop = row >= 0 and key_of(body) in self._stop_words
+        key = key_of(body)
+        is_stop = row >= 0 and key in self._stop_words
         known = kinds.STOP_WORD if is_stop else kinds.WORD
         kind = known if row >= 0 else kinds.UNKNOWN
         # Lexicons without a row for names do not need the lists of names.
         named = self._names >= 0 and (named or self._is_name(body, row))
-        bits = 0 if self._common is None else self._common.code(body)
-        if self._common is not None and body[:1].isupper():
-            if self._common.reads_as_month(body):
-                kind, row, bits, named = kinds.WORD, self._month, 0, False
-            if self._common.reads_as_place(body):
-                kind, row, bits, named = kinds.WORD, self._place, 0, False
-            if self._common.reads_as_weekday(body):
-                kind, row, bits, named = kinds.WORD, self._weekday, 0, False
-        if self._organisation and self._common is not None:
-            if self._common.reads_as_organisation(body):
-                kind, row, bits, named = kinds.WORD, self._firm, 0, False
+        bits = 0
+        if self._common is not None:
+            if read := self._common.reads_as(body, key):
+                kind, row, named = kinds.WORD, self._index.get(read, -1), False
+            else:
+                bits = self._common.code(body)
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
@@ -343,7 +336,7 @@ class Tokenizer:
             bits |= self._common.bits_at_places(body)
         code = _pack(kind, max(row, -1), lead, body) | bits
         if self._cues is not None:
-            code |= self._cues.role(body, key_of(body))
+            code |= self._cues.role(body, key)
         return code | 1 << _NAMED if named else code
 
     def _look(self, body: str, row: int) -> int:
