@@ -129,9 +129,7 @@ def _begins_as(word: str, taken: set[str]) -> bool:
     return any(word[:length] in taken for length in range(5, len(word)))
 
 
-def codes(
-    chance: random.Random, taken: set[str], length: int, count: int
-) -> list[str]:
+def codes(chance: random.Random, taken: set[str], length: int, count: int) -> list[str]:
     """Return short forms of capitals, none of them a taken word."""
     every = ("".join(each) for each in itertools.product(CONSONANTS, repeat=length))
     usable = [

@@ -77,7 +77,7 @@ _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 # Least letters of common words in capitals that are copied.
 _LONG_CAPITALS = 5
 # A line is a heading if so many words, and this share of them, have a capital.
-_HEADING, _SHARE = 4, 0.8
+_HEADING, _SHARE = 4, 0.85
 # Words that have no capital in headings.
 _LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
 _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
@@ -434,12 +434,10 @@ def bits_of_mark(body: str) -> int:
     return OPENS if body in _OPENING else 0
 
 
-def settle(codes: Ints, ends: Ints, pieces: Sequence[str], counted: Mask | None) -> None:
+def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
-    counted tells which kinds count as words of headings; None: capitals are not shown,
-    so that there are no headings.
     """
     candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
@@ -463,9 +461,6 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str], counted: Mask | None)
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
         copied[at] |= pieces[candidates[at] + 1] == "="
-    if counted is not None:
-        rest = np.flatnonzero((here & HEADED != 0) & ~copied)
-        copied[rest] = _in_headings(codes, ends, candidates[rest], counted)
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
@@ -474,21 +469,26 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str], counted: Mask | None)
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
 
 
-def _in_headings(codes: Ints, ends: Ints, candidates: Ints, counted: Mask) -> Mask:
-    """Tell which candidates stand in a heading: (m,).
+def settle_headings(codes: Ints, ends: Ints, counted: Mask) -> None:
+    """Make words of headings common, in place.
 
-    Most words of such a line or sentence have a capital. Function words do not count.
+    Most words of such a line or sentence have a capital. Kinds that are counted (16,)
+    count, but little words; a name of several words is one by then.
     """
+    hidden = (codes & HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
+    candidates = np.flatnonzero(hidden)
     if not len(candidates):
-        return np.zeros(0, bool)
+        return
     words = counted[codes & kinds.KIND] & (codes & FUNCTION == 0)
     capital = words & (codes & kinds.TITLE != 0)
-    sums = np.concatenate((np.zeros((2, 1), np.int64), np.cumsum((words, capital), 1)), 1)
+    sums = np.zeros((2, len(codes) + 1), np.int64)
+    np.cumsum((words, capital), axis=1, out=sums[:, 1:])
     stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
     line = np.searchsorted(stops, candidates)
     begin = np.concatenate(([0], stops + 1))[line]
     count, high = sums[:, stops[line] + 1] - sums[:, begin]
-    return np.asarray((count >= _HEADING) & (high >= _SHARE * count))
+    headed = candidates[(count >= _HEADING) & (high >= _SHARE * count)]
+    codes[headed] = codes[headed] & ~(kinds.KIND | NAMED) | kinds.COMMON
 
 
 class _Places:

@@ -181,6 +181,8 @@ class Tokenizer:
             layouts |= kinds_of_chains
             if moved is not None:
                 formed = {at - int(moved[at]): each for at, each in formed.items()}
+        if self._common is not None and self._counted is not None:
+            common.settle_headings(codes, ends, self._counted)
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
         if self._organisation:
@@ -191,7 +193,7 @@ class Tokenizer:
         return pieces, codes, ends, formed
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        common.settle(codes, ends, pieces, self._counted)
+        common.settle(codes, ends, pieces)
         verbs = np.flatnonzero(codes & common.VERB)
         for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
             # "May I" is no month.
