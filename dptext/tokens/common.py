@@ -90,8 +90,8 @@ _QUOTES = frozenset("\"'“‘„«")
 _GREETED, _SPEAKERS = 4, 3
 # Keys behind which names stand: no sentence begins there.
 _NO_SPEAKERS = frozenset(
-    "company employer bank firm shop store school vendor supplier merchant seller brand "
-    "organisation organization hospital hotel product model at by".split()
+    "company employer bank firm shop store school vendor supplier merchant seller "
+    "brand organisation organization hospital hotel product model at by".split()
 )
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
@@ -131,7 +131,7 @@ class CommonWords:
         self._first_words = lists.get("first words", _NO_WORDS)
 
     def _read_short_forms(self) -> None:
-        """Read the lists of short forms, and of words that are copied at some places."""
+        """Read the lists of short forms, and of words copied at some places."""
         lists = language_data.short_forms(self._language)
         small = lists.get("small", _NO_WORDS)
         self._short_starts = {each.capitalize() for each in small}
@@ -180,16 +180,16 @@ class CommonWords:
             return kinds.COMMON
         if body in self._short_starts:
             return STARTS
-        bits = self._code(body)
-        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
-            return bits | FUNCTION
-        return bits
-
-    def _code(self, body: str) -> int:
         key = key_of(body)
         if key in self._titles:
             # "MS" may be an illness, and "DR" a country.
             return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
+        bits = self._code(body, key)
+        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
+            return bits | FUNCTION
+        return bits
+
+    def _code(self, body: str, key: str) -> int:
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
@@ -216,7 +216,7 @@ class CommonWords:
         return STARTS if self._is_noun(key) else STARTS | HEADED
 
     def _is_noun(self, key: str) -> bool:
-        """Tell whether a word is mostly a noun or name, or of unknown part of speech."""
+        """Tell whether a word is mostly a noun or name, or of unknown part."""
         row = self._rows.get(key, -1)
         if self._parts is None or row < 0:
             return True
@@ -457,7 +457,7 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     behind &= after & kinds.KIND == kinds.COMMON
     second = codes[np.minimum(candidates + 2, len(codes) - 1)]
     behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
-    copied |= (here & VERB != 0) & begin & behind
+    copied |= (here & VERB != 0) & begin & behind & ~_is_month(here, pieces, candidates)
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
         copied[at] |= pieces[candidates[at] + 1] == "="
@@ -467,6 +467,14 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
+    """Tell which candidates are months: "May to June" as against "Hope to see"."""
+    month = here & kinds.KIND == kinds.CALENDAR
+    for at in np.flatnonzero(month).tolist():
+        month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
+    return np.asarray(month, bool)
 
 
 def settle_headings(codes: Ints, ends: Ints, counted: Mask) -> None:

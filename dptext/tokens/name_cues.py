@@ -77,6 +77,7 @@ _REPLACED = (
     kinds.CALENDAR,
 )
 _NO_CLASS = (kinds.WORD, kinds.UNKNOWN)
+_CLASSES = (kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
 _NO_CLASSES_OR_PERSON = (*_NO_CLASS, kinds.PERSON, kinds.COMMON)
 
 
@@ -213,25 +214,7 @@ class _Walk:
 
     def follow(self, cue: int, flags: int, end: int) -> None:
         """Replace the names after a cue; the text ends at `end`."""
-        at, broken = self._skip(cue + 1, end)
-        mark = int(self._role[at]) if at < end else _END
-        if mark == _EQUALS and flags & (_KEYS | _PLACE_KEYS):
-            # "user=bob ip=": one word, or a quotation.
-            flags = flags & _PLACE_KEYS | (_TITLES if flags & _KEYS else 0)
-            at, broken = self._skip(at + 1, end)
-            at += at < end and int(self._role[at]) in (_END, _OTHER) and self._mark(at)
-        elif mark in (_COLON, _EQUALS):
-            named = _AT_END | _PERSONS if flags & _KEYS else 0
-            flags = flags & _PLACE_KEYS | named
-            at, broken = self._skip(at + 1, end)
-        elif flags & _TITLES and mark == _DOT:
-            at, broken = self._skip(at + 1, end)
-        elif mark == _COMMA or broken:
-            flags = _AT_END if flags & (_CLOSINGS | _GREETINGS) else 0
-            if mark == _COMMA:
-                at, _ = self._skip(at + 1, end)
-        else:
-            flags &= ~(_KEYS | _PLACE_KEYS | _CLOSINGS)
+        at, flags = self._behind(cue, flags, end)
         if flags & (_IN | _LIVE_IN | _PLACE_KEYS):
             self._name_place(at, flags, end)
         flags &= ~(_IN | _LIVE_IN | _PLACE_KEYS)
@@ -247,6 +230,27 @@ class _Walk:
                 break
             flags = _LISTED | (0 if flags & _GREETINGS else flags & _PERSONS)
 
+    def _behind(self, cue: int, flags: int, end: int) -> tuple[int, int]:
+        """Return the place behind a cue and its mark, and the flags that hold there."""
+        at, broken = self._skip(cue + 1, end)
+        mark = int(self._role[at]) if at < end else _END
+        if mark == _EQUALS and flags & (_KEYS | _PLACE_KEYS):
+            at = self._skip_quote(at + 1, end)
+            flags = flags & _PLACE_KEYS | (_TITLES if flags & _KEYS else 0)
+        elif mark in (_COLON, _EQUALS):
+            named = _AT_END | _PERSONS if flags & _KEYS else 0
+            flags = flags & _PLACE_KEYS | named
+            at, broken = self._skip(at + 1, end)
+        elif flags & _TITLES and mark == _DOT:
+            at, broken = self._skip(at + 1, end)
+        elif mark == _COMMA or broken:
+            flags = _AT_END if flags & (_CLOSINGS | _GREETINGS) else 0
+            if mark == _COMMA:
+                at, _ = self._skip(at + 1, end)
+        else:
+            flags &= ~(_KEYS | _PLACE_KEYS | _CLOSINGS)
+        return at, flags
+
     def _skip(self, at: int, end: int) -> tuple[int, bool]:
         """Return the next piece that is no space, and whether a line ends before it."""
         broken = False
@@ -255,8 +259,10 @@ class _Walk:
             at += 1
         return at, broken
 
-    def _mark(self, at: int) -> bool:
-        return int(self._codes[at]) & kinds.KIND == kinds.PUNCTUATION
+    def _skip_quote(self, at: int, end: int) -> int:
+        """Return the place of the value of a key, as in user="bob"."""
+        is_mark = at < end and int(self._codes[at]) & kinds.KIND == kinds.PUNCTUATION
+        return at + is_mark
 
     def _pass_separator(self, at: int, end: int) -> tuple[int, bool]:
         """Return the next name of a list after a comma or an "and"."""
@@ -300,11 +306,8 @@ class _Walk:
             self._codes[at] = code & ~(kinds.KIND | 1 << 40) | kinds.COMMON
             return True
         if kind in _REPLACED:
-            if kind == kinds.CALENDAR and flags & _GREETINGS:
-                if self._is_capital_name(at, flags | _AT_END, end):
-                    self._codes[at] = self._as_person(code)
-            elif flags & _TITLES and kind == kinds.ORGANISATION and code & kinds.UPPER:
-                self._codes[at] = self._as_person(code)
+            if kind in _CLASSES:
+                self._name_of_class(at, kind, flags, end)
             elif kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
                 self._name_replaced(at, flags, end)
             elif kind == kinds.STOP_WORD and self._is_capital_name(at, flags, end):
@@ -314,6 +317,18 @@ class _Walk:
             return False
         self._codes[at] = self._as_person(code)
         return True
+
+    def _name_of_class(self, at: int, kind: int, flags: int, end: int) -> None:
+        """Make "May" behind "Hi" and "OKORO" or "Wellington" behind "Mr" persons."""
+        code = int(self._codes[at])
+        is_name = False
+        if kind == kinds.CALENDAR:
+            greeted = bool(flags & _GREETINGS)
+            is_name = greeted and self._is_capital_name(at, flags | _AT_END, end)
+        elif flags & (_TITLES | _SECOND) == _TITLES:
+            is_name = kind == kinds.PLACE or bool(code & kinds.UPPER)
+        if is_name and self._bits.persons & kinds.KIND:
+            self._codes[at] = self._as_person(code)
 
     def _name_replaced(self, at: int, flags: int, end: int) -> None:
         """Make a word that is replaced a person, if the cue and its spelling say so."""

@@ -25,7 +25,7 @@ import numpy as np
 from dptext.tokens import common, kinds, language_data, names
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import ENGLISH, Ints, Lexicon
+from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
 
 #: Kinds of words that may be acronyms or products by their spelling.
 OTHERS = frozenset(
@@ -98,6 +98,16 @@ def choices(shown: str) -> Sequence[str]:
     # Short forms of two letters all mean something: a longer name stands for them.
     codes = invented.get(shown[0], invented["organisations"])
     return tuple(code + shown[1:] for code in codes)
+
+
+@lru_cache(maxsize=2)
+def words(lexicon: Lexicon) -> Mask:
+    """Tell which rows are words in small letters, no acronyms: (V,)."""
+    small = np.array([word.islower() for word in lexicon.words], bool)
+    if lexicon.parts is None:
+        return small
+    # "fia", which no dictionary has, is one.
+    return np.asarray(small & (lexicon.parts != PARTS.index("other")))
 
 
 @lru_cache(maxsize=2)

@@ -66,6 +66,7 @@ class Tokenizer:
             self._common = common.common_words(lexicon, policy.common)
         self._reads = common.reading(lexicon) if policy.common else None
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
+        self._is_word = organisations.words(lexicon)
         self._person = WordClass.PERSON in policy.classes
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
@@ -109,11 +110,11 @@ class Tokenizer:
         named: dict[int, int] = {}
         formed: dict[int, FormLayout] = {}
         for number, text in enumerate(texts):
-            divided, listed, layouts = self._spans.divide(self._spans.readable(text))
+            divided, listed, shown = self._spans.divide(self._spans.readable(text))
             if listed:
                 for position, kind in listed.items():
                     named[len(pieces) + position] = kind
-                for position, layout in layouts.items():
+                for position, layout in shown.items():
                     formed[len(pieces) + position] = layout
             pieces += _shared(divided)
             ends[number] = len(pieces)
@@ -123,16 +124,9 @@ class Tokenizer:
         each = map(self._codes.__getitem__, pieces)
         codes = np.fromiter(each, np.int64, count=len(pieces))
         for position, kind in named.items():
-            body = pieces[position].removeprefix(" ")
-            lead = kinds.LEAD if len(body) < len(pieces[position]) else 0
-            codes[position] = _pack(kind, -1, lead, body)
-            if kind == kinds.MARKUP and markup.ends_line(formed[position].shown):
-                codes[position] |= kinds.ENDER
-            elif kind == kinds.FORMED:
-                if formed[position].form is Form.EMOJI:
-                    codes[position] |= kinds.ENDER
-                elif formed[position].form in _STAMPS:
-                    codes[position] |= common.OPENS
+            codes[position] = self._code_named(
+                pieces[position], kind, formed.get(position)
+            )
         if (codes == _SEVERAL).any():
             pieces, codes, ends, moved = self._divide(pieces, codes, ends)
             formed = {
@@ -163,6 +157,19 @@ class Tokenizer:
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
         )
+
+    @staticmethod
+    def _code_named(piece: str, kind: int, layout: FormLayout | None) -> int:
+        """Return the code of a piece of a list or form."""
+        body = piece.removeprefix(" ")
+        code = _pack(kind, -1, kinds.LEAD if len(body) < len(piece) else 0, body)
+        if layout is None:
+            return code
+        if kind == kinds.MARKUP and markup.ends_line(layout.shown):
+            return code | kinds.ENDER
+        if layout.form is Form.EMOJI:
+            return code | kinds.ENDER
+        return code | common.OPENS if layout.form in _STAMPS else code
 
     def _settle(
         self,
@@ -316,17 +323,18 @@ class Tokenizer:
             if kind_of(body) == kinds.NUMBER:
                 return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
         key = key_of(body)
-        is_stop = row >= 0 and key in self._stop_words
-        known = kinds.STOP_WORD if is_stop else kinds.WORD
-        kind = known if row >= 0 else kinds.UNKNOWN
+        kind = kinds.UNKNOWN
+        if row >= 0:
+            kind = kinds.STOP_WORD if key in self._stop_words else kinds.WORD
         # Lexicons without a row for names do not need the lists of names.
         named = self._names >= 0 and (named or self._is_name(body, row))
+        if self._common is None:
+            return self._pack_word(kind, row, lead, body, 0, named)
         bits = 0
-        if self._common is not None:
-            if read := self._common.reads_as(body, key):
-                kind, row, named = kinds.WORD, self._index.get(read, -1), False
-            else:
-                bits = self._common.code(body)
+        if read := self._common.reads_as(body, key):
+            kind, row, named = kinds.WORD, self._index.get(read, -1), False
+        else:
+            bits = self._common.code(body)
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
@@ -334,11 +342,16 @@ class Tokenizer:
             if self._organisation and kind in organisations.OTHERS:
                 if look := self._look(body, row):
                     kind, bits, named = kinds.ORGANISATION, bits | look, False
-        if self._common is not None:
-            bits |= self._common.bits_at_places(body)
-        code = _pack(kind, max(row, -1), lead, body) | bits
+        bits |= self._common.bits_at_places(body)
         if self._cues is not None:
-            code |= self._cues.role(body, key)
+            bits |= self._cues.role(body, key)
+        return self._pack_word(kind, row, lead, body, bits, named)
+
+    @staticmethod
+    def _pack_word(
+        kind: int, row: int, lead: int, body: str, bits: int, named: bool
+    ) -> int:
+        code = _pack(kind, max(row, -1), lead, body) | bits
         return code | 1 << _NAMED if named else code
 
     def _look(self, body: str, row: int) -> int:
@@ -346,8 +359,7 @@ class Tokenizer:
         if organisations.is_plural_acronym(body):
             return common.ACRONYM
         if row >= 0 and body.isupper():
-            is_person = self._classes[row] == kinds.PERSON
-            if is_person or self._lexicon.words[row].islower():
+            if self._classes[row] == kinds.PERSON or self._is_word[row]:
                 return 0  # "SMITH" is a person, and "GOOD" a word
         if organisations.is_acronym(body):
             return common.ACRONYM

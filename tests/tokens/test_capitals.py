@@ -21,7 +21,7 @@ READABLE = profile.load("readable").tokens
 @pytest.mark.parametrize(
     "text",
     [
-        "Hey team - Please delete it. Dear all, Just checking. Hello <Sarah>, Could you",
+        "Hey team - Please delete it. Dear all, Just checking. Hello <Sarah>, Could",
         'Agent: Order is late. He said, "Quickly come". it is - Finally here',
         "- Great\\n• Great stuff\\n<10:32> Great\\n<2024-05-01> <10:32:11> Delivery",
         "⭐⭐⭐⭐⭐ Great. it is 😂😂 Decent, ★★★☆☆ Another",
