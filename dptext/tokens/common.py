@@ -37,6 +37,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -398,12 +399,12 @@ def _words(lexicon: Lexicon, count: int) -> frozenset[str]:
     function = language_data.stop_words(language)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     ranked = (lexicon.words[row] for row in order)
-    lower = [each for each in ranked if each.isalpha() and each.islower()]
+    lower = (each for each in ranked if each.isalpha() and each.islower())
     apart = language_data.common_lists(language).get("fragments", _NO_WORDS)
     apart |= language_data.special_words(language)
     lists = language_data.common_lists(language)
     listed = _union(lists, ("names", "cities", "organisations"))
-    common = [key_of(each) for each in lower[:count]]
+    common = [key_of(each) for each in islice(lower, count)]
     rarer = {key for key in common[_COMMONEST:] if key in listed}
     words = ({*common} - rarer) | function
     return frozenset(

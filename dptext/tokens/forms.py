@@ -177,7 +177,9 @@ def _letters(draws: Integers, count: int = 8) -> str:
 
 
 def _handle_layout(text: str) -> str:
-    return "@ " if text[:2] == "@ " else "@" * (text[0] == "@")
+    if text[:2] == "@ ":
+        return "@ "
+    return "@" if text[0] == "@" else ""
 
 
 # Telephone numbers.

@@ -178,7 +178,13 @@ class NameCues:
         plain |= common[after] & (role[after] == _CONTENT) & ~titled
         plain |= (flags == _IN) & ~self._are_capital(codes[after])
         here = np.flatnonzero((flags != 0) & ~plain & (cues + 1 < ends[text]))
-        walk = _Walk(codes, role, bits, self._after_modals, self._addressed_cues)
+        walk = _Walk(
+            codes=codes,
+            role=role,
+            bits=bits,
+            after_modals=self._after_modals,
+            addressees=self._addressed_cues,
+        )
         limits = ends[text[here]]
         for cue, flag, end in zip(
             cues[here].tolist(), flags[here].tolist(), limits.tolist(), strict=True

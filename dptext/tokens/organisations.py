@@ -25,7 +25,7 @@ import numpy as np
 from dptext.tokens import common, kinds, language_data, names
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
+from dptext.types import ENGLISH, PARTS, Ints, Lexicon
 
 #: Kinds of words that may be acronyms or products by their spelling.
 OTHERS = frozenset(
@@ -100,14 +100,12 @@ def choices(shown: str) -> Sequence[str]:
     return tuple(code + shown[1:] for code in codes)
 
 
-@lru_cache(maxsize=2)
-def words(lexicon: Lexicon) -> Mask:
-    """Tell which rows are words in small letters, no acronyms: (V,)."""
-    small = np.array([word.islower() for word in lexicon.words], bool)
-    if lexicon.parts is None:
-        return small
+def is_word(lexicon: Lexicon, row: int) -> bool:
+    """Tell whether a row is a word in small letters, no acronym."""
+    if not lexicon.words[row].islower():
+        return False
     # "fia", which no dictionary has, is one.
-    return np.asarray(small & (lexicon.parts != PARTS.index("other")))
+    return lexicon.parts is None or PARTS[lexicon.parts[row]] != "other"
 
 
 @lru_cache(maxsize=2)

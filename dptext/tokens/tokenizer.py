@@ -66,7 +66,6 @@ class Tokenizer:
             self._common = common.common_words(lexicon, policy.common)
         self._reads = common.reading(lexicon) if policy.common else None
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
-        self._is_word = organisations.words(lexicon)
         self._person = WordClass.PERSON in policy.classes
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
@@ -135,7 +134,9 @@ class Tokenizer:
             }
         self._long.clear()
         layouts: dict[int, str] = {}
-        pieces, codes, ends, formed = self._settle(pieces, codes, ends, formed, layouts)
+        pieces, codes, ends, formed = self._settle(
+            pieces=pieces, codes=codes, ends=ends, formed=formed, layouts=layouts
+        )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -328,8 +329,19 @@ class Tokenizer:
             kind = kinds.STOP_WORD if key in self._stop_words else kinds.WORD
         # Lexicons without a row for names do not need the lists of names.
         named = self._names >= 0 and (named or self._is_name(body, row))
-        if self._common is None:
-            return self._pack_word(kind, row, lead, body, 0, named)
+        bits = 0
+        if self._common is not None:
+            kind, row, bits, named = self._read(
+                body=body, key=key, kind=kind, row=row, named=named
+            )
+        code = _pack(kind, max(row, -1), lead, body) | bits
+        return code | 1 << _NAMED if named else code
+
+    def _read(
+        self, body: str, key: str, kind: int, row: int, named: bool
+    ) -> tuple[int, int, int, bool]:
+        """Return kind, row, bits and whether a word is a name, beside common words."""
+        assert self._common is not None
         bits = 0
         if read := self._common.reads_as(body, key):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
@@ -345,21 +357,15 @@ class Tokenizer:
         bits |= self._common.bits_at_places(body)
         if self._cues is not None:
             bits |= self._cues.role(body, key)
-        return self._pack_word(kind, row, lead, body, bits, named)
-
-    @staticmethod
-    def _pack_word(
-        kind: int, row: int, lead: int, body: str, bits: int, named: bool
-    ) -> int:
-        code = _pack(kind, max(row, -1), lead, body) | bits
-        return code | 1 << _NAMED if named else code
+        return kind, row, bits, named
 
     def _look(self, body: str, row: int) -> int:
         """Return the bit of an acronym or a product by its spelling, else 0."""
         if organisations.is_plural_acronym(body):
             return common.ACRONYM
         if row >= 0 and body.isupper():
-            if self._classes[row] == kinds.PERSON or self._is_word[row]:
+            is_person = self._classes[row] == kinds.PERSON
+            if is_person or organisations.is_word(self._lexicon, row):
                 return 0  # "SMITH" is a person, and "GOOD" a word
         if organisations.is_acronym(body):
             return common.ACRONYM
