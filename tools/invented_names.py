@@ -1,6 +1,6 @@
 """Invented names: dptext/data/words/invented_names.txt.
 
-    python -m tools.invented_names --against FILE... > dptext/data/words/invented_names.txt
+    python -m tools.invented_names --against FILE... > invented_names.txt
 
 Names of organisations and products are made of syllables, and short forms of letters
 without vowels, by a fixed seed. None is in the built-in lexicon, in a public list that
@@ -28,14 +28,14 @@ from dptext.tokens import language_data
 from dptext.tokens.draws import CONSONANTS
 from dptext.tokens.names import fold
 
-_FILE = "invented_names"
 _HEAD = """\
-# Invented names of English outputs, by tools/invented_names.py: made of syllables, in no lexicon, census or list of
-# cities that the tool was given, no two alike. A firm somewhere may have one by chance.
+# Invented names of English outputs, by tools/invented_names.py: made of syllables,
+# in no lexicon, census or list of cities that the tool was given, no two alike. A firm
+# somewhere may have one by chance. What they were compared with: the tool.
 # Names of organisations.
 """
 _PRODUCTS = "# Names of products, with an inner capital.\n"
-_CODES = "# Short forms in capitals, by their number of letters: without vowels, with two rare letters.\n"
+_CODES = "# Short forms by length: without vowels, with two rare letters.\n"
 _FIRST = "b d f g h j k l m n p r s t v z br dr fl kr pl pr st tr".split()
 _VOWELS = "a e i o u a e i o".split()
 _MIDDLE = "d l m n r t v z l m n r v lm lv nd nt rn rv st".split()
@@ -47,13 +47,13 @@ _ORGANISATIONS, _EACH_CODE, _PRODUCT_NAMES = 480, 200, 240
 _SHORTEST, _LONGEST = 6, 8
 # Letters that are in few short forms: a made one has two of them or more.
 _RARE = frozenset("JQVWXZ")
-_FOLDERS = ("closed_classes", "common_words", "person_names", "english_names")
+_LISTS = ("closed_classes", "common_words", "person_names", "english_names")
 
 
 def listed(files: Iterable[Path]) -> set[str]:
     """Return the words of all lists, folded."""
     words = {word.lower() for word in lexicons.find("builtin").words}
-    for name in (*_FOLDERS, "english_classes"):
+    for name in (*_LISTS, "english_classes"):
         for _, each in language_data.sections(name):
             words |= {part for word in each for part in word.lower().split("_")}
     for path in files:

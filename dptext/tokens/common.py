@@ -10,26 +10,33 @@ function words. Words of a special category of personal data (health, religion, 
   sentence, unless a public list has it as a name of a person, a place or an
   organisation ("Will", "Rose", "Apple"); at other places it is replaced like a name;
 - a function word of three letters or more in any capitals, unless a public list has it
-  as an acronym or a name: "The" and "NOT" are copied, "GREAT", "IT", "US", "WHO" and
-  "Can" are not;
-- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
-  are not in capitals ("Mr"), and short forms and closing words of a public list
-  ("e.g.", "TV", "sincerely").
+  as an acronym or a name, and other words of five letters or more in capitals, unless
+  they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
+  are not;
+- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles
+  ("Mr"), short forms and closing words of public lists ("e.g.", "TV", "ASAP", "mg",
+  "sincerely"), emoji of a public list, and keys of one before an equals sign;
+- a name that is a verb, where a sentence begins and a copied pronoun or article is next
+  ("May I", "Mark the");
+- in headings, where most words have a capital and these are shown, also other words
+  with a capital that are no nouns.
 
 In a language without lists of names any word with a capital may be a name: at the
 beginning of a sentence only function words are copied, and German nouns never are.
 
 A line begins after a line break, and a sentence after a mark that ends sentences and a
 space; quotes, brackets, dashes and bullets may stand between. The period of a title
-does not end a sentence ("Mr. Cross"). A capital letter before a period is an initial
-and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
+does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
+comma of a greeting, the colon of a speaker, a date or time at its beginning, and, for
+words that are no nouns, behind a dash or a quotation (_Places). A capital letter before
+a period is an initial and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
 before it alone decide whether it is copied; replaced words, and whether the lexicon
 knows them, do not.
 
-A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone
+A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
-are words that have a special category only as a whole ("right-wing") and names with
-small letters after a hyphen ("Min-jun").
+are words that have a special category only as a whole ("right-wing"), names with
+small letters after a hyphen ("Min-jun") and words with an underscore ("sweet_tree").
 """
 
 from __future__ import annotations
