@@ -29,9 +29,9 @@ space; quotes, brackets, dashes and bullets may stand between. The period of a t
 does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
 comma of a greeting, the colon of a speaker, a date or time at its beginning, and, for
 words that are no nouns, behind a dash or a quotation (_Places). A capital letter before
-a period is an initial and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
-before it alone decide whether it is copied; replaced words, and whether the lexicon
-knows them, do not.
+a period is an initial and is replaced ("A. Smith"). So the spelling of a word, marks,
+shown capitals and copied words alone decide whether it is copied; replaced words, and
+whether the lexicon knows them, do not.
 
 A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
