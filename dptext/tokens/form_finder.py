@@ -56,7 +56,8 @@ _ACROSS = 48
 _REMEMBERED, _LONG = 50_000, 64
 # Begin, end and layout of a piece.
 Found = tuple[int, int, FormLayout]
-_Patterns = list[tuple[re.Pattern[str], Form]]
+# Forms whose patterns are compiled when they are first needed, each once in a list.
+_Patterns = list[Form]
 # Forms of several numbers with spaces between them.
 _NUMBERS = (Form.CARD, Form.IBAN, Form.PHONE)
 # First characters of a word after a number that may belong to the same piece.
@@ -80,23 +81,19 @@ class FormFinder:
         self._emoji = Form.EMOJI in wanted
         self._handles = Form.HANDLE in wanted
         self._inside = [
-            (re.compile(RULES[form].needs), pattern, form)
+            (re.compile(RULES[form].needs), form)
             for form in wanted
-            for pattern in compiled(form, "patterns")
-            if form is not Form.EMOJI
+            if form is not Form.EMOJI and RULES[form].patterns
         ]
-        spaced = {form: compiled(form, "spaced") for form in wanted}
-        self._numbers: _Patterns = [
-            (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
-        ]
+        spaced = [form for form in wanted if RULES[form].spaced]
+        self._numbers: _Patterns = [form for form in _NUMBERS if form in spaced]
         # Patterns by the word before a number, and by the word after it.
         self._before: dict[str, _Patterns] = {}
         self._after: dict[str, _Patterns] = {}
         for form, (before, after) in _neighbours().items():
-            patterns = [(pattern, form) for pattern in spaced.get(form, ())]
             for words, known in ((before, self._before), (after, self._after)):
-                for word in words if patterns else ():
-                    known[word] = known.get(word, []) + patterns
+                for word in words if form in spaced else ():
+                    known[word] = [*known.get(word, []), form]
         self._memory: dict[str, tuple[Found, ...]] = {}
 
     def find(self, text: str) -> list[Found]:
@@ -178,7 +175,8 @@ class FormFinder:
         """Yield the pieces with spaces that begin before `last`."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
-        for pattern, form in patterns:
+        every = ((p, form) for form in patterns for p in compiled(form, "spaced"))
+        for pattern, form in every:
             for match in pattern.finditer(text, first, limit):
                 if match.start() >= last:
                     break
@@ -202,14 +200,15 @@ class FormFinder:
 
     def _search(self, chunk: str) -> tuple[Found, ...]:
         forms: list[Found] = []
-        for needs, pattern, form in self._inside:
+        for needs, form in self._inside:
             if needs.search(chunk) is None:
                 continue
             rule = RULES[form]
-            for match in pattern.finditer(chunk):
-                if rule.accepts(match[0]):
-                    layout = FormLayout(form, rule.find_layout(match[0]))
-                    forms.append((*match.span(), layout))
+            for pattern in compiled(form, "patterns"):
+                for match in pattern.finditer(chunk):
+                    if rule.accepts(match[0]):
+                        layout = FormLayout(form, rule.find_layout(match[0]))
+                        forms.append((*match.span(), layout))
         return tuple(first(forms))
 
 
@@ -223,8 +222,7 @@ class WordFinder:
     def __init__(self, forms: Iterable[Form]) -> None:
         patterns: dict[bool, _Patterns] = {True: [], False: []}
         for form in sorted(set(forms), key=RANK.__getitem__):
-            named = [(pattern, form) for pattern in compiled(form, "worded")]
-            patterns[form is Form.ADDRESS] += named
+            patterns[form is Form.ADDRESS] += [form] if RULES[form].worded else []
         self._addresses, self._numbers = patterns[True], patterns[False]
         none = frozenset[str]()
         self._number_words = _spell(WORDS) if self._numbers else none
@@ -247,10 +245,11 @@ class WordFinder:
         matches: list[Found] = []
         for at, patterns in spots:
             begin = begins[at] + (pieces[at][0] == " " != pieces[at])
-            for pattern, form in patterns:
-                if match := pattern.match(text, begin):
-                    layout = FormLayout(form, RULES[form].find_layout(match[0]))
-                    matches.append((*match.span(), layout))
+            for form in patterns:
+                for pattern in compiled(form, "worded"):
+                    if match := pattern.match(text, begin):
+                        layout = FormLayout(form, RULES[form].find_layout(match[0]))
+                        matches.append((*match.span(), layout))
         return first([each for each in matches if _fits(text, *each)])
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
