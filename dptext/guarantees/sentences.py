@@ -355,7 +355,9 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.classes:
-        parts.append(render("in_common.classes", named=_classes(policy)))
+        layouts = render("in_common.organisations") if _has_layouts(policy) else ""
+        named = _classes(policy)
+        parts.append(render("in_common.classes", named=named, layouts=layouts))
     if policy.forms:
         parts.append(render("in_common.forms"))
     if named := _repeated(policy):
@@ -388,22 +390,15 @@ def shown(policy: Policy) -> tuple[str, ...]:
     if policy.common:
         articles = render("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
+        headings = render("shown.headings") if policy.case == "copy" else ""
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
-        words = {"count": count, "articles": articles, "opinions": opinions}
-        lines.insert(0, render("shown.common", **words))
+        words = {"articles": articles, "headings": headings, "opinions": opinions}
+        lines.insert(0, render("shown.common", count=count, **words))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        pattern = render("shown.made.pattern") if policy.repeat != "none" else ""
-        lines.append(
-            render(
-                "shown.classes",
-                named=_classes(policy),
-                new=_made("class", policy),
-                pattern=pattern,
-            )
-        )
+        lines.append(_shown_classes(policy))
     lines += _shown_of_forms(policy)
     if named := _repeated(policy):
         people = dates = ""
@@ -417,11 +412,11 @@ def shown(policy: Policy) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _made(kind: str, policy: Policy) -> str:
+def _made(kind: str, policy: Policy, layouts: str = "") -> str:
     """Say what a piece of a class or form becomes."""
     repeated = render(f"shown.made.{policy.repeat}")
     marks = "_marks" if policy.marks else ""
-    return render(f"shown.made.{kind}{marks}", repeated=repeated)
+    return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)
 
 
 def _repeated(policy: Policy) -> str:
@@ -446,6 +441,31 @@ def _years(policy: Policy) -> dict[str, str]:
     return dict(zip(("first", "last"), map(str, policy.years or YEARS), strict=True))
 
 
+def _has_layouts(policy: Policy) -> bool:
+    """Tell whether names of organisations have layouts that are shown."""
+    return WordClass.ORGANISATION in policy.classes and not policy.marks
+
+
+def _shown_classes(policy: Policy) -> str:
+    of_layouts = and_layouts = by_layouts = organisations = ""
+    if _has_layouts(policy):
+        of_layouts, and_layouts, by_layouts = (
+            render(f"phrase.{name}_layouts") for name in ("of", "and", "by")
+        )
+        name = "joined" if policy.case == "copy" else "not_joined"
+        organisations = render("shown.organisations", joined=render(f"shown.{name}"))
+    pattern = render("shown.made.pattern") if policy.repeat != "none" else ""
+    return render(
+        "shown.classes",
+        named=_classes(policy),
+        new=_made("class", policy, of_layouts),
+        and_layouts=and_layouts,
+        by_layouts=by_layouts,
+        pattern=pattern,
+        organisations=organisations,
+    )
+
+
 def _in_order(policy: Policy) -> list[Form]:
     """Return the forms of a policy in the order of its settings' documentation."""
     return [form for form in Form if form in policy.forms]
@@ -454,6 +474,13 @@ def _in_order(policy: Policy) -> list[Form]:
 def _short_name(form: Form) -> str:
     """Name a form without the words that explain it."""
     return RULES[form].name.partition(" (")[0]
+
+
+def _name(form: Form, policy: Policy) -> str:
+    """Name a form; common words among emoji are unchanged."""
+    if form is Form.EMOJI and policy.common:
+        return render("phrase.other_emoji")
+    return RULES[form].name
 
 
 def _new_forms(policy: Policy) -> list[Form]:
@@ -465,7 +492,7 @@ def _shown_of_forms(policy: Policy) -> Iterator[str]:
     if new := _new_forms(policy):
         yield render(
             "shown.forms",
-            named=series(tuple(map(_short_name, new))),
+            named=series(tuple(_name(form, policy).partition(" (")[0] for form in new)),
             new=_made("form", policy),
             shown=render(f"shown.made.form_shows{'_marks' if policy.marks else ''}"),
         )
@@ -490,7 +517,7 @@ def form_layouts(policy: Policy) -> tuple[str, ...]:
         for form in new
         if (layout := RULES[form].shows)
     ]
-    if bare := tuple(RULES[form].name for form in new if not RULES[form].shows):
+    if bare := tuple(_name(form, policy) for form in new if not RULES[form].shows):
         lines.append(render("shown.no_layout", named=series(bare)))
     if Form.FIXED in policy.forms:
         lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].name)))

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import articles, common, kinds
+from dptext.tokens import articles, common, kinds, organisations
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -85,6 +85,10 @@ class Joiner:
         self._policy = policy
         lower = policy.case == "lower" or (policy.case == "copy" and not policy.common)
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
+        if WordClass.ORGANISATION in policy.classes:
+            self._shown = self._shown.copy()
+            for row, name in organisations.spellings(lexicon).items():
+                self._shown[[row, row + len(lexicon.words)]] = name, f" {name}"
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
         # The row of a copied word by its piece; there are few different ones.
@@ -207,6 +211,8 @@ class Joiner:
                 if is_weekday is (group is WordClass.WEEKDAY):
                     return listed
                 continue
+            if position in words.layouts:
+                return organisations.choices(words.layouts[position])
             first, second = self._run_words.get(group, (listed, listed))
             after = position + 1
             leads = after < len(words.pieces) and self._follows(words, after, begins)
@@ -380,7 +386,9 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
     # Kinds of piece that look like words in the output.
     written = kinds.WORDLIKE & (policy.treatments != DROP)
     wordlike = np.flatnonzero(written[kind])
-    enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+    ends = (words.flags & kinds.ENDER) != 0
+    # Emoji end a sentence and are words themselves.
+    enders = np.cumsum(ends) - ends if kept else kind * 0
     text = _texts(words)[wordlike]
     begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
     starts = np.zeros(len(kind), bool)

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from dptext.tokens import language_data
 from dptext.tokens.dates import MONTHS
@@ -104,7 +105,6 @@ SHOWS = (
     "ordinals of these, or stay (hundred and beyond, double, and), what stands between "
     "words, and a capital at the beginning and of a month"
 )
-_COMPILED_DATES = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
 _WHOLE_ROW = re.compile(f"{_DIGIT}(?:(?:, |{_SPACE}){_DIGIT})+", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(_YEAR, re.IGNORECASE)
 _PART = re.compile("[a-z]+", re.IGNORECASE)
@@ -148,6 +148,11 @@ _SPAN_ENDS = re.compile(rf" {_any(_LISTS['after-spans'])}\b", re.IGNORECASE)
 _BEFORE = 40
 
 
+@cache
+def _compiled_dates() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
+
+
 def find_layout(text: str) -> str:
     """Return the layout of a run of number words or of a date in words."""
     layout = _layout_of_date(text) or _layout_of_run(text)
@@ -155,7 +160,9 @@ def find_layout(text: str) -> str:
 
 
 def _layout_of_date(text: str) -> str:
-    match = next(filter(None, (each.fullmatch(text) for each in _COMPILED_DATES)), None)
+    match = next(
+        filter(None, (each.fullmatch(text) for each in _compiled_dates())), None
+    )
     if match is None:
         return ""
     out, end = "", 0
