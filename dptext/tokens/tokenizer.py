@@ -53,7 +53,7 @@ class Tokenizer:
     ) -> None:
         copied_emoji = frozenset[str]()
         if policy.common:
-            copied_emoji = common.common_words(lexicon, policy.common).emoji
+            copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
         self._spans = Spans(policy, copied_emoji)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _build_index(lexicon)
