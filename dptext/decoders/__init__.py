@@ -99,7 +99,7 @@ class Decoder(Prepared, ABC):
 
     @abstractmethod
     def decode(self, released: Released) -> Ids:
-        """Return the words to write, (n,) int32 rows below V that may be drawn.
+        """Return the words to write, (n,) int32 rows below V.
 
         Each text is decoded alone: the result does not depend on the other texts of the
         batch.
