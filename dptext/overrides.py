@@ -29,6 +29,7 @@ class Choices(TypedDict, total=False):
     attacker_risk: str | float | None
     mechanism: str | None
     decode: str | None
+    marks: bool | None
     lexicon: str | os.PathLike[str] | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
@@ -62,8 +63,9 @@ def make_overrides(
         over["decoder"] = {"name": wanted["decode"]}
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
     files = {key: {"files": each} for key, each in named.items() if each is not None}
-    if files:
-        over["tokens"] = files
+    tokens: JsonObject = files | ({"marks": True} if wanted.get("marks") else {})
+    if tokens:
+        over["tokens"] = tokens
     for name in spent:
         amount = _amount(name, wanted[name], option(name))
         none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))

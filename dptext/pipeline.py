@@ -286,8 +286,9 @@ class Pipeline:
         positions = self.joiner.positions_to_redraw(words)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
-            digits = randomness.bits(nonces, record_of_text[text])
-            self.joiner.redraw(words, digits, positions)
+            records_of_pieces = record_of_text[text]
+            digits = randomness.bits(nonces, records_of_pieces)
+            self.joiner.redraw(words, digits, positions, records_of_pieces)
         records_of_words = record_of_text[words.texts]
         bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):

@@ -37,6 +37,7 @@ from dptext.run.choices import Choices
 from dptext.run.interface import option
 from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
+from dptext.tokens.draws import YEARS
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -56,6 +57,8 @@ STAGES = {
     "decoder": "decoders",
 }
 _KEYS = ("name", "about", "source", "lexicon", *STAGES, "strategy", "tokens")
+# Years that may be written: of two digits they are read as these (dptext.tokens.dates).
+_YEARS = (1950, 2049)
 _NAMED = 4  # changes that a name lists
 _LONGEST = 24  # characters of a value in a name
 
@@ -274,13 +277,16 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
                 "remove the mapping"
             )
         parts["mapping"] = None
+    tokens = _tokens(data.get("tokens") or {}, f"{location}: tokens")
+    if tokens.marks:  # no word is written
+        parts["decoder"] = _part("decoder", DEFAULTS["decoder"], location)
     return Profile(
         name=str(data.get("name", Path(location).stem)),
         about=str(data.get("about", "")),
         source=str(data.get("source", "")),
         lexicon=str(data.get("lexicon", "builtin")),
         strategy=Strategy(strategy),
-        tokens=_tokens(data.get("tokens") or {}, f"{location}: tokens"),
+        tokens=tokens,
         **parts,
     )
 
@@ -304,12 +310,20 @@ def _tokens(settings: object, location: str) -> Policy:
         )
     if policy.opinion == "keep" and not policy.common:
         raise UsageError(f"{location}: opinion adds to common words: set common, too")
+    first, last = policy.years or YEARS
+    if not _YEARS[0] <= first < last <= _YEARS[1]:
+        raise UsageError(
+            f"{location}.years: give the first and the last year, from {_YEARS[0]} to "
+            f"{_YEARS[1]}, as in [2014, 2026]"
+        )
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
             raise UsageError(
                 f"{location}: common copies words where sentences begin, and function "
                 f"words: {key} cannot be drop"
             )
+    if policy.marks:  # which show neither capitals nor forms of the words behind them
+        policy = replace(policy, case="restore", grammar="hide", agreement="articles")
     return replace(policy, keep=keep, mask=mask)
 
 

@@ -212,6 +212,9 @@ class Words:
     read_as: Ids | None = None
     #: By position in pieces, form and layout of a piece (dptext.tokens.forms).
     formed: Mapping[int, tuple[str, str]] = field(default_factory=dict)
+    #: By position in pieces, the shown layout of a name of an organisation, if it has
+    #: one (dptext.tokens.organisations).
+    layouts: Mapping[int, str] = field(default_factory=dict)
     #: (p,) int32, the row of each copied common word, -1 elsewhere; None: not copied.
     copied: Ids | None = None
     #: (n,), the grammatical form of each word (dptext.tokens.grammar); None: not shown.

@@ -20,14 +20,14 @@ TEXT = b"the film was good and the music was not bad\nold street, new house!\n" 
 # releases) and write the digests anew; the assertion shows them.
 LAWS = "2.0.0"
 OUTPUTS = {
-    "rank": "dc30732a32f67999",
-    "rank with forms": "b9f83594dd19697e",
-    "laplace": "f09bc29be0d4f485",
+    "rank": "abc884e798b7b4d7",
+    "rank with forms": "4cdd3e411fb87404",
+    "laplace": "41c5e1f6f1249584",
     "santext": "ffe35746bee74a5e",
     "tem": "2441ab9ba7d88e05",
-    "discrete-gaussian": "6e47ce16492c624d",
-    "per-text": "328285637c944a79",
-    "record": "cea8b9515b49aaff",
+    "discrete-gaussian": "1bca97801ffcf0db",
+    "per-text": "0b0c35e4eaf66180",
+    "record": "5846303a82553e71",
 }
 PROFILES: dict[str, tuple[str, ...]] = {
     "rank": ("--epsilon", "4", "--set", "mechanism.k=8"),

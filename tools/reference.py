@@ -58,6 +58,9 @@ TOKENS = {
     "common": "number of commonest words that are copied; 0: none",
     "classes": "classes whose words become random ones of the class",
     "grammar": "whether the grammatical form of a replaced word is shown",
+    "repeat": "equal names, forms and long numbers of a record: drawn anew, or equal",
+    "years": "first and last year that dates and numbers may get",
+    "marks": "whether marks such as `[name 1]` stand in place of invented words",
     "topic": "how a topic is written for a whole text",
 }
 CODES = {

@@ -29,8 +29,9 @@ from dptext.guarantees.claims import (
     picked_share,
     too_long,
 )
+from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Form, Policy, WordList
+from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -354,9 +355,15 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.classes:
-        parts.append(render("in_common.classes", named=_classes(policy)))
+        layouts = render("in_common.organisations") if _has_layouts(policy) else ""
+        named = _classes(policy)
+        parts.append(render("in_common.classes", named=named, layouts=layouts))
     if policy.forms:
         parts.append(render("in_common.forms"))
+    if named := _repeated(policy):
+        parts.append(render("in_common.repeat", named=named))
+    if _orders_dates(policy):
+        parts.append(render("in_common.dates"))
     if terms.run.finder:
         parts.append(render("in_common.spans", finder=terms.run.finder))
     return tuple(parts)
@@ -383,15 +390,80 @@ def shown(policy: Policy) -> tuple[str, ...]:
     if policy.common:
         articles = render("shown.articles") if policy.agreement != "none" else ""
         count = f"{policy.common:,}"
+        headings = render("shown.headings") if policy.case == "copy" else ""
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
-        words = {"count": count, "articles": articles, "opinions": opinions}
-        lines.insert(0, render("shown.common", **words))
+        words = {"articles": articles, "headings": headings, "opinions": opinions}
+        lines.insert(0, render("shown.common", count=count, **words))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
-        lines.append(render("shown.classes", named=_classes(policy)))
-    return (*lines, *_shown_of_forms(policy))
+        lines.append(_shown_classes(policy))
+    lines += _shown_of_forms(policy)
+    if named := _repeated(policy):
+        people = dates = ""
+        if WordClass.PERSON in policy.classes and not policy.marks:
+            people = render("shown.people")
+        if _orders_dates(policy):
+            dates = render("shown.dates", **_years(policy))
+        lines.append(render("shown.repeat", named=named, people=people, dates=dates))
+    if policy.marks:
+        lines.append(render("shown.marks"))
+    return tuple(lines)
+
+
+def _made(kind: str, policy: Policy, layouts: str = "") -> str:
+    """Say what a piece of a class or form becomes."""
+    repeated = render(f"shown.made.{policy.repeat}")
+    marks = "_marks" if policy.marks else ""
+    return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)
+
+
+def _repeated(policy: Policy) -> str:
+    """Name the pieces of which equal ones of a record stay equal; "" for none."""
+    if policy.repeat == "none":
+        return ""
+    used = {
+        "classes": bool(policy.classes),
+        "forms": bool(_new_forms(policy)),
+        "numbers": policy.number == "digits",
+    }
+    return series(tuple(render(f"equal.of_{name}") for name in used if used[name]))
+
+
+def _orders_dates(policy: Policy) -> bool:
+    """Tell whether the output shows the order of the dates of a record."""
+    return policy.repeat == "record" and Form.DATE in policy.forms and not policy.marks
+
+
+def _years(policy: Policy) -> dict[str, str]:
+    """Return the first and the last year that are written."""
+    return dict(zip(("first", "last"), map(str, policy.years or YEARS), strict=True))
+
+
+def _has_layouts(policy: Policy) -> bool:
+    """Tell whether names of organisations have layouts that are shown."""
+    return WordClass.ORGANISATION in policy.classes and not policy.marks
+
+
+def _shown_classes(policy: Policy) -> str:
+    of_layouts = and_layouts = by_layouts = organisations = ""
+    if _has_layouts(policy):
+        of_layouts, and_layouts, by_layouts = (
+            render(f"phrase.{name}_layouts") for name in ("of", "and", "by")
+        )
+        name = "joined" if policy.case == "copy" else "not_joined"
+        organisations = render("shown.organisations", joined=render(f"shown.{name}"))
+    pattern = render("shown.made.pattern") if policy.repeat != "none" else ""
+    return render(
+        "shown.classes",
+        named=_classes(policy),
+        new=_made("class", policy, of_layouts),
+        and_layouts=and_layouts,
+        by_layouts=by_layouts,
+        pattern=pattern,
+        organisations=organisations,
+    )
 
 
 def _in_order(policy: Policy) -> list[Form]:
@@ -404,6 +476,13 @@ def _short_name(form: Form) -> str:
     return RULES[form].name.partition(" (")[0]
 
 
+def _name(form: Form, policy: Policy) -> str:
+    """Name a form; common words among emoji are unchanged."""
+    if form is Form.EMOJI and policy.common:
+        return render("phrase.other_emoji")
+    return RULES[form].name
+
+
 def _new_forms(policy: Policy) -> list[Form]:
     return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
 
@@ -411,7 +490,12 @@ def _new_forms(policy: Policy) -> list[Form]:
 def _shown_of_forms(policy: Policy) -> Iterator[str]:
     """Yield the parts that the output shows of pieces known by their form."""
     if new := _new_forms(policy):
-        yield render("shown.forms", named=series(tuple(map(_short_name, new))))
+        yield render(
+            "shown.forms",
+            named=series(tuple(_name(form, policy).partition(" (")[0] for form in new)),
+            new=_made("form", policy),
+            shown=render(f"shown.made.form_shows{'_marks' if policy.marks else ''}"),
+        )
     for form in _COPIED_FORMS:
         if form in policy.forms:
             key = str(form)
@@ -421,14 +505,19 @@ def _shown_of_forms(policy: Policy) -> Iterator[str]:
 
 
 def form_layouts(policy: Policy) -> tuple[str, ...]:
-    """Describe the forms of a policy, and the information in their layouts."""
+    """Describe the forms of a policy, and the information in their layouts.
+
+    Marks show no layouts.
+    """
+    if policy.marks:
+        return ()
     new = _new_forms(policy)
     lines = [
         render("shown.layout", named=RULES[form].name, layout=layout)
         for form in new
         if (layout := RULES[form].shows)
     ]
-    if bare := tuple(RULES[form].name for form in new if not RULES[form].shows):
+    if bare := tuple(_name(form, policy) for form in new if not RULES[form].shows):
         lines.append(render("shown.no_layout", named=series(bare)))
     if Form.FIXED in policy.forms:
         lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].name)))
@@ -508,17 +597,18 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    articles = render("shown.articles") if policy.agreement != "none" else ""
-    formed = render("shown.but_formed") if policy.forms else ""
-    # dptext.tokens.joining writes numbers in this way beside common words.
-    rule = render("shown.as_people_write") if policy.common else ""
+    # dptext.tokens.quantities writes numbers in this way beside common words.
+    used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
+    used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
+    years = _years(policy)
+    parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:
             name = f"{table}.{setting}.{value}"
-            yield render(
-                name, articles=articles, but_formed=formed, as_people_write=rule
-            )
+            if name == "shown.number.digits" and policy.marks:
+                name = "shown.number_marks"
+            yield render(name, **parts)
 
 
 def _classes(policy: Policy) -> str:

@@ -413,9 +413,15 @@ def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
                         yield path
 
 
+# Settings of tokens that decide names, numbers and forms alone, not the draws of words.
+OF_FORMS = ("repeat", "years")
+
+
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
     """Return the name of the ladder of the settings of a profile."""
     rest = {k: v for k, v in settings.items() if k not in ("budget", "decoder")}
+    if isinstance(tokens := rest.get("tokens"), Mapping):
+        rest["tokens"] = {k: v for k, v in tokens.items() if k not in OF_FORMS}
     return cache.key_of("ladder", 2, lexicon.digest, rest)
 
 

@@ -355,8 +355,10 @@ def written_key(pipeline: Pipeline) -> str:
 def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
     """Return all that decides the draws of public texts."""
     recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
-    rest = budget, recipe.tokens.settings(), str(recipe.strategy)
-    return (*pipeline.mechanism.identity, *rest)
+    tokens = recipe.tokens.settings()
+    for name in calibrate.OF_FORMS:
+        tokens.pop(name, None)
+    return (*pipeline.mechanism.identity, budget, tokens, str(recipe.strategy))
 
 
 def measured(pipeline: Pipeline) -> tuple[InContext, ...]:

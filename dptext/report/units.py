@@ -196,7 +196,9 @@ class Words(Unit):
         if (policy := document.policy) is not None:
             named = series(tuple(f"{each}s" for each in policy.classes))
             key = "classes" if named else policy.unknown
-            yield line("names", key, None, named=named)
+            equal = policy.repeat != "none"
+            shown = {"named": named, "marks": policy.marks, "equal": equal}
+            yield line("names", key, None, **shown)
         total = document.guarantee.bound.text_loss.total
         yield AnswerLine("original", original_row(total))
         if document.private is not None:

@@ -132,6 +132,14 @@ class Choices:
         ),
         ByFile(_is_topics),
     ] = None
+    marks: Annotated[
+        bool,
+        Option(
+            r"Marks like \[name 1], no invented words.",
+            GUARANTEE,
+        ),
+        ByFile(),
+    ] = False
     #: Keys laid over those of the profile, over the other choices as well.
     overrides: Annotated[
         Mapping[str, object],
@@ -159,6 +167,7 @@ class Choices:
             "lexicon",
             self.lexicon is not None,
         )
+        refuse_both("marks", self.marks, "decode", self.decode is not None)
 
     @property
     def name(self) -> str:
@@ -199,6 +208,7 @@ class Choices:
             epsilon=self.epsilon,
             mechanism=self.mechanism,
             decode=self.decode,
+            marks=self.marks or None,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

@@ -8,6 +8,7 @@ whatever the words between them are, unless a function word or a word of a publi
 from __future__ import annotations
 
 import re
+from functools import cache
 
 from dptext.tokens import language_data
 from dptext.tokens.draws import DIGITS, Integers
@@ -30,23 +31,29 @@ _NO_NAME = _any([*_LISTS["no-streets"], *sorted(_FUNCTION - {"may"})])
 _WORD = rf"(?!{_NO_NAME}\b)[^\W\d_]+(?:['’-][^\W\d_]+)*"
 _NAME = rf"(?:st\.|[0-9]{{1,3}}(?:st|nd|rd|th)|{_WORD})"
 _HOUSE = "[0-9]{1,5}(?:[a-z]|-[0-9]{1,5})?"
+# "2 main road closures" are closures.
+_NO_NOUN = rf"(?! {_any(_LISTS['after-streets'])}\b)"
 # A number behind a street must not count something: "wall street 500 points".
 _NO_COUNT = r"(?= *(?:[,.;:)!?\n]|$|in |near |at |and |apt))"
 PATTERNS = (
-    rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}",
+    rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}{_NO_NOUN}",
     rf"{_NAME} {_STREET}(?P<last>,? {_HOUSE}){_NO_COUNT}",
 )
 SHOWS = (
     "whether the number is first or last, how many digits and which letter or range it "
     "has, the word of the street (street, road), a side such as north, and commas"
 )
-_COMPILED = tuple(re.compile(each, re.IGNORECASE) for each in PATTERNS)
 _PLACES = language_data.closed_classes(ENGLISH)["places"]
+
+
+@cache
+def _compiled() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(each, re.IGNORECASE) for each in PATTERNS)
 
 
 def find_layout(text: str) -> str:
     """Return the layout of an address."""
-    match = next(filter(None, (each.fullmatch(text) for each in _COMPILED)))
+    match = next(filter(None, (each.fullmatch(text) for each in _compiled())))
     groups = match.groupdict(default="")
     first, last = (
         re.sub("[0-9]", "1", groups.get(key, "")) for key in ("first", "last")

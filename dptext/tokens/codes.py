@@ -14,6 +14,11 @@ from dptext.tokens.draws import (
     shape,
 )
 
+#: Pattern of names with dots between them, as programs have.
+DOTTED = r"[a-z_]\w+(?:\.[a-z_]\w+){2,}"
+_DOTTED = re.compile(f"(?a:{DOTTED})", re.IGNORECASE)
+# The letters of each such name that is written.
+_LETTERS = 5
 _PARTS = re.compile(r"[-_/.]")
 _SEGMENT = re.compile("[A-Za-z]+|[0-9]+")
 _YEARS = re.compile(r"(?:1[89]|20)[0-9]{2}(?:-(?:(?:1[89]|20)[0-9]{2}|[0-9]{2}))?")
@@ -29,8 +34,16 @@ def is_code(text: str) -> bool:
     These are codes: "#" with digits; a part of letters and digits with three digits, or
     with two if it has no small letters or changes twice between letters and digits;
     separate letters and numbers with five digits, or three if all letters are capitals;
-    seven digits, except for two years.
+    seven digits, except for two years; three names with dots between them.
     """
+    return _is_dotted(text) or _is_code(text)
+
+
+def _is_dotted(text: str) -> bool:
+    return "." in text and _DOTTED.fullmatch(text) is not None
+
+
+def _is_code(text: str) -> bool:
     if text[0] == "#":
         if text[1:].isdigit():
             return True
@@ -53,7 +66,10 @@ def is_code(text: str) -> bool:
 
 
 def find_layout(text: str) -> str:
-    """Return the layout of a code."""
+    """Return the layout of a code; names with dots are five letters each."""
+    if _is_dotted(text) and not _is_code(text):
+        names = ("A" if name[0].isupper() else "a" for name in text.split("."))
+        return ".".join(first + "a" * (_LETTERS - 1) for first in names)
     return shape(text) if re.search("[A-Za-z#]", text) else numeric_shape(text)
 
 

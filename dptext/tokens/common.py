@@ -11,33 +11,41 @@ other than function words are never common. These are copied:
   sentence, unless a public list has it as a name of a person, a place or an
   organisation ("Will", "Rose", "Apple"); at other places it is replaced like a name;
 - a function word of three letters or more in any capitals, unless a public list has it
-  as an acronym or a name: "The" and "NOT" are copied, "GREAT", "IT", "US", "WHO" and
-  "Can" are not;
-- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles that
-  are not in capitals ("Mr"), and short forms and closing words of a public list
-  ("e.g.", "TV", "sincerely").
+  as an acronym or a name, and other words of five letters or more in capitals, unless
+  they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
+  are not;
+- "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles
+  ("Mr"), short forms and closing words of public lists ("e.g.", "TV", "ASAP", "mg",
+  "sincerely"), emoji of a public list, and keys of one before an equals sign;
+- a name that is a verb, where a sentence begins and a copied pronoun or article is next
+  ("May I", "Mark the");
+- in headings, where most words have a capital and these are shown, also other words
+  with a capital that are no nouns.
 
 In a language without lists of names any word with a capital may be a name: at the
 beginning of a sentence only function words are copied, and German nouns never are.
 
 A line begins after a line break, and a sentence after a mark that ends sentences and a
 space; quotes, brackets, dashes and bullets may stand between. The period of a title
-does not end a sentence ("Mr. Cross"). A capital letter before a period is an initial
-and is replaced ("A. Smith"). So the spelling of a word, marks, and copied words
-before it alone decide whether it is copied; replaced words, and whether the lexicon
-knows them, do not.
+does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
+comma of a greeting, the colon of a speaker, a date or time at its beginning, and, for
+words that are no nouns, behind a dash or a quotation (_Places). A capital letter before
+a period is an initial and is replaced ("A. Smith"). So the spelling of a word, marks,
+shown capitals and copied words alone decide whether it is copied; replaced words, and
+whether the lexicon knows them, do not.
 
-A word with a hyphen, an underscore or an apostrophe is divided by its spelling alone
+A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
-are words that have a special category only as a whole ("right-wing") and names with
-small letters after a hyphen ("Min-jun").
+are words that have a special category only as a whole ("right-wing"), names with
+small letters after a hyphen ("Min-jun") and words with an underscore ("sweet_tree").
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
+from itertools import islice
 
 import numpy as np
 
@@ -46,7 +54,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
-from dptext.types import Ids, Ints, Lexicon, Mask
+from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
 STARTS = 1 << 41  # copied at the beginning of a sentence
@@ -54,6 +62,16 @@ LETTER = 1 << 42  # a single capital letter
 TITLES = 1 << 43  # a title: its period ends no sentence
 OPENS = 1 << 44  # a mark that may stand before the first word of a sentence
 DOT = 1 << 45  # a period
+NAMED = 1 << 40  # read as a name of a person
+ACRONYM = 1 << 54  # 2 to 5 capitals that are no copied short form
+PRODUCT = 1 << 55  # a word with an inner capital
+INSTITUTION = 1 << 56  # "Bank": a word of a kind in names of several words
+VERB = 1 << 57  # "May": copied at the beginning of a sentence before a pronoun
+BEHIND_VERB = 1 << 58  # such a pronoun, article or demonstrative
+FUNCTION = 1 << 59  # a copied function word: it shows no heading
+LOG_KEY = 1 << 60  # copied before "="
+HEADED = 1 << 62  # copied in headings: no noun
+GREETS = 1 << 61  # "Hi": behind the next comma a sentence begins
 # Names of public lists are common, in lower case, only among so many commonest words:
 # "sterling" is not.
 _COMMONEST = 3000
@@ -65,6 +83,25 @@ _SHORT = 4
 ELIDING = frozenset({"ca", "fr", "it"})
 # Classes with words that are all read as one word.
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
+# Least letters of common words in capitals that are copied.
+_LONG_CAPITALS = 5
+# A line is a heading if so many words, and this share of them, have a capital.
+_HEADING, _SHARE = 4, 0.85
+# Words that have no capital in headings.
+_LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
+_NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
+# Words that others are read as.
+_PLACE, _FIRM = "london", "google"
+_NOUNS = frozenset(("noun", "name"))
+_DASHES = frozenset((" -", " –", " —"))
+_QUOTES = frozenset("\"'“‘„«")
+# Most words from a greeting to its comma, and before the colon of a speaker.
+_GREETED, _SPEAKERS = 4, 3
+# Keys behind which names stand: no sentence begins there.
+_NO_SPEAKERS = frozenset(
+    "company employer bank firm shop store school vendor supplier merchant seller "
+    "brand organisation organization hospital hotel product model at by".split()
+)
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 _NO_WORDS: frozenset[str] = frozenset()
@@ -79,6 +116,9 @@ class CommonWords:
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
+        self._function = language_data.stop_words(self._language)
+        self._words = _words(lexicon, count, opinions)
+        self._rows, self._parts = lexicon.row_of, lexicon.parts
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
         #: categories with common parts ("right-wing").
@@ -86,11 +126,51 @@ class CommonWords:
         self._titles = lists.get("titles", _NO_WORDS)
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
-        self._function = language_data.stop_words(self._language)
-        self._words = _words(lexicon, count, opinions)
-        self._months = lists.get("months", _NO_WORDS)
+        self._read_short_forms()
+        self._read_as = {
+            word: read
+            for name, read in (
+                ("months", "june"),
+                ("weekdays", "monday"),
+                ("places in capitals", _PLACE),
+                ("organisations in small letters", _FIRM),
+            )
+            for word in lists.get(name, _NO_WORDS)
+        }
         self._first_words = lists.get("first words", _NO_WORDS)
-        self._places = lists.get("places in capitals", _NO_WORDS)
+
+    def _read_short_forms(self) -> None:
+        """Read the lists of short forms, and of words copied at some places."""
+        lists = language_data.short_forms(self._language)
+        small = lists.get("small", _NO_WORDS)
+        self._short_starts = {each.capitalize() for each in small}
+        self._short = small | lists.get("capitals", _NO_WORDS)
+        self._short |= lists.get("exactly", _NO_WORDS)
+        self._short |= lists.get("shouted", _NO_WORDS)
+        self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
+        self.whole |= {key_of(each) for each in self._short if "-" in each}
+        #: Pictures that are copied, one character each.
+        self.emoji = lists.get("emoji", _NO_WORDS)
+        self._at_places: dict[str, int] = {}
+        for name, bit, spell in (
+            ("verbs before", VERB, str.capitalize),
+            ("behind verbs", BEHIND_VERB, str.lower),
+            ("behind verbs", BEHIND_VERB, str.capitalize),
+            ("institutions", INSTITUTION, str.capitalize),
+            ("keys", LOG_KEY, str),
+            ("greetings", GREETS, str.capitalize),
+            ("greetings", GREETS, str.lower),
+        ):
+            for word in map(spell, lists.get(name, _NO_WORDS)):
+                self._at_places[word] = self._at_places.get(word, 0) | bit
+
+    def bits_at_places(self, body: str) -> int:
+        """Return the bits of a word that the pieces beside it may decide."""
+        return self._at_places.get(body, 0)
+
+    def is_copied_emoji(self, body: str) -> bool:
+        """Tell whether all pictures of a piece are copied."""
+        return body[:1] in self.emoji and self.emoji.issuperset(body)
 
     @property
     def elisions(self) -> bool:
@@ -103,10 +183,22 @@ class CommonWords:
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
+        if body in self._words and body not in self._titles:  # a fast path
+            return kinds.COMMON | FUNCTION if body in _LITTLE else kinds.COMMON
+        if body in self._short or body in self._openers:
+            return kinds.COMMON
+        if body in self._short_starts:
+            return STARTS
         key = key_of(body)
         if key in self._titles:
             # "MS" may be an illness, and "DR" a country.
-            return 0 if body.isupper() else kinds.COMMON | TITLES
+            return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
+        bits = self._code(body, key)
+        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
+            return bits | FUNCTION
+        return bits
+
+    def _code(self, body: str, key: str) -> int:
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
@@ -121,11 +213,33 @@ class CommonWords:
         if not self._names and not is_function:
             return 0
         title, letters = body[1:] == body[1:].lower(), len(body)
+        shouted = letters >= _LONG_CAPITALS and body.isupper()
+        if shouted and not (self._is_noun(key) or self._is_named(key)):
+            return kinds.COMMON
         if letters >= _LEAST_CAPITALS and is_function:
             return kinds.COMMON if title or body.isupper() else 0
         if letters == 1:
             return STARTS | LETTER
-        return STARTS if title else 0
+        if not title:
+            return 0
+        return STARTS if self._is_noun(key) else STARTS | HEADED
+
+    def _is_noun(self, key: str) -> bool:
+        """Tell whether a word is mostly a noun or name, or of unknown part."""
+        row = self._rows.get(key, -1)
+        if self._parts is None or row < 0:
+            return True
+        return PARTS[self._parts[row]] in _NOUNS
+
+    def _is_named(self, key: str) -> bool:
+        """Tell whether a word in capitals may be a name."""
+        title = key.capitalize()
+        return (
+            not self._names
+            or key in self._names
+            or self.is_person(title)
+            or names.known_is_name(title, self._language)
+        )
 
     @property
     def _english(self) -> bool:
@@ -165,13 +279,15 @@ class CommonWords:
             return False
         return names.fold(key_of(body)) in language_data.person_names(self._language)
 
-    def reads_as_place(self, body: str) -> bool:
-        """Tell whether a word is a place only because of its capitals ("US")."""
-        return body.isupper() and key_of(body) in self._places
+    def reads_as(self, body: str, key: str) -> str:
+        """Return the word that a word is read as by its spelling, "" for most.
 
-    def reads_as_month(self, body: str) -> bool:
-        """Tell whether a word is a month only because of its capital ("May")."""
-        return body[:1].isupper() and key_of(body) in self._months
+        "US" is a place and "May" a month by their capitals, "twitter" a firm.
+        """
+        word = self._read_as.get(key, "")
+        if not word or word == _FIRM:
+            return word
+        return word if body.isupper() or (word != _PLACE and body[0].isupper()) else ""
 
 
 @lru_cache(maxsize=4)
@@ -195,8 +311,8 @@ def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
     lists = language_data.common_lists(lexicon.language)
     excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
     is_date = group in (WordClass.MONTH, WordClass.WEEKDAY)
-    if group is WordClass.ORGANISATION and "companies" in lists:
-        excluded |= {word.lower() for word in listed} - lists["companies"]
+    if group is WordClass.ORGANISATION:
+        return language_data.invented_names(lexicon.language).get("organisations", ())
     rows, words = lexicon.row_of, lexicon.words
     return tuple(
         words[rows[word.lower()]] if word.lower() in rows else word
@@ -233,7 +349,9 @@ def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
     listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
     row = next((lexicon.row_of.get(key_of(word), -1) for word in listed), -1)
     words = reading(lexicon)[:-1] == row
-    return frozenset(key_of(lexicon.words[each]) for each in np.flatnonzero(words))
+    also = language_data.common_lists(lexicon.language).get(f"{group}s", _NO_WORDS)
+    keys = {key_of(lexicon.words[each]) for each in np.flatnonzero(words)}
+    return frozenset(keys | also)
 
 
 @lru_cache(maxsize=8)
@@ -289,12 +407,12 @@ def _words(lexicon: Lexicon, count: int, opinions: bool) -> frozenset[str]:
     function = language_data.stop_words(language)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     ranked = (lexicon.words[row] for row in order)
-    lower = [each for each in ranked if each.isalpha() and each.islower()]
+    lower = (each for each in ranked if each.isalpha() and each.islower())
     apart = language_data.common_lists(language).get("fragments", _NO_WORDS)
     apart |= language_data.special_words(language)
     lists = language_data.common_lists(language)
     listed = _union(lists, ("names", "cities", "organisations"))
-    common = [key_of(each) for each in lower[:count]]
+    common = [key_of(each) for each in islice(lower, count)]
     rarer = {key for key in common[_COMMONEST:] if key in listed}
     words = ({*common} - rarer) | function
     if opinions:
@@ -327,27 +445,127 @@ def bits_of_mark(body: str) -> int:
     return OPENS if body in _OPENING else 0
 
 
-def settle(codes: Ints, ends: Ints) -> None:
+def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
     """
-    candidates = np.flatnonzero(codes & (STARTS | LETTER))
+    candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
         return
-    begins = np.concatenate(([0], ends))[np.searchsorted(ends, candidates, "right")]
-    copied = (codes[candidates] & STARTS) == 0
-    copied |= _begin(codes, candidates, begins)
-    last = np.searchsorted(ends, candidates + 1, "right") > np.searchsorted(
-        ends, candidates, "right"
-    )
+    here = codes[candidates]
+    text = np.searchsorted(ends, candidates, "right")
+    begins = np.concatenate(([0], ends))[text]
+    begin = _begin(codes, candidates, begins)
+    places = _Places(codes, pieces, _NO_SPEAKERS)
+    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~begin)
+    for at in other.tolist():
+        begin[at] = places.opens(int(candidates[at]), int(begins[at]))
+    last = candidates + 1 == ends[text]
     after = codes[np.minimum(candidates + 1, len(codes) - 1)]
-    initial = (codes[candidates] & LETTER != 0) & (after & DOT != 0) & ~last
+    copied = (here & STARTS != 0) & begin
+    behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
+    behind &= after & kinds.KIND == kinds.COMMON
+    second = codes[np.minimum(candidates + 2, len(codes) - 1)]
+    behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
+    copied |= (here & VERB != 0) & begin & behind & ~_is_month(here, pieces, candidates)
+    copied |= (here & LETTER != 0) & (here & STARTS == 0)
+    for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
+        copied[at] |= pieces[candidates[at] + 1] == "="
+    initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
-    codes[common] = codes[common] & ~kinds.KIND | kinds.COMMON
+    codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
+    """Tell which candidates are months: "May to June" as against "Hope to see"."""
+    month = here & kinds.KIND == kinds.CALENDAR
+    for at in np.flatnonzero(month).tolist():
+        month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
+    return np.asarray(month, bool)
+
+
+def settle_headings(codes: Ints, ends: Ints, counted: Mask) -> None:
+    """Make words of headings common, in place.
+
+    Most words of such a line or sentence have a capital. Kinds that are counted (16,)
+    count, but little words; a name of several words is one by then.
+    """
+    hidden = (codes & HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
+    candidates = np.flatnonzero(hidden)
+    if not len(candidates):
+        return
+    words = counted[codes & kinds.KIND] & (codes & FUNCTION == 0)
+    capital = words & (codes & kinds.TITLE != 0)
+    sums = np.zeros((2, len(codes) + 1), np.int64)
+    np.cumsum((words, capital), axis=1, out=sums[:, 1:])
+    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
+    line = np.searchsorted(stops, candidates)
+    begin = np.concatenate(([0], stops + 1))[line]
+    count, high = sums[:, stops[line] + 1] - sums[:, begin]
+    headed = candidates[(count >= _HEADING) & (high >= _SHARE * count)]
+    codes[headed] = codes[headed] & ~(kinds.KIND | NAMED) | kinds.COMMON
+
+
+class _Places:
+    """Places that are beginnings of sentences by the marks and copied words before."""
+
+    def __init__(
+        self, codes: Ints, pieces: Sequence[str], no_speakers: frozenset[str]
+    ) -> None:
+        self._codes, self._pieces = codes, pieces
+        self._no_speakers = no_speakers
+
+    def opens(self, at: int, begin: int) -> bool:
+        """Tell whether a sentence begins at a piece of a text that begins at `begin`.
+
+        It does behind a dash between spaces, the comma of a greeting, the colon of a
+        speaker, a quotation mark behind a comma or colon.
+        """
+        before = at - 1
+        mark = self._pieces[before]
+        no_noun = bool(self._codes[at] & (HEADED | VERB))
+        if self._codes[at] & kinds.LEAD:
+            if mark in _DASHES:
+                return no_noun
+            if mark == "-" and self._pieces[before - 1] == " -" and before > begin:
+                return no_noun
+            if self._codes[at] & VERB and self._codes[before] & GREETS:
+                return bool(self._codes[before] & kinds.KIND == kinds.COMMON)
+        elif mark.strip(" ") in _QUOTES and before - 1 > begin:
+            return no_noun and self._pieces[before - 1] in (",", ":")
+        else:
+            return False
+        if mark == ",":
+            return self._greets(before, begin)
+        return mark == ":" and self._speaks(before, begin)
+
+    def _greets(self, comma: int, begin: int) -> bool:
+        for at in range(comma - 1, max(comma - _GREETED - 2, begin - 1), -1):
+            code = int(self._codes[at])
+            if code & GREETS and code & kinds.KIND == kinds.COMMON:
+                return True
+            if not kinds.WORDLIKE[code & kinds.KIND]:
+                return False
+        return False
+
+    def _speaks(self, colon: int, begin: int) -> bool:
+        at, words = colon - 1, 0
+        while at >= begin:
+            code = int(self._codes[at])
+            if code & (OPENS | kinds.ENDER):
+                break
+            kind = code & kinds.KIND
+            if not kinds.WORDLIKE[kind] or kind == kinds.FORMED:
+                return False
+            if kind == kinds.COMMON and at == colon - 1:
+                if self._pieces[at].strip(" ").lower() in self._no_speakers:
+                    return False
+            at, words = at - 1, words + 1
+        return 0 < words <= _SPEAKERS
 
 
 def _begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:

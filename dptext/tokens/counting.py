@@ -8,9 +8,8 @@ number may be written as they ask; the digits of the text have no part in it.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from enum import Enum
-
-import numpy as np
 
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.articles import ARTICLES
@@ -55,13 +54,13 @@ class Counting:
         """Return how many the number at a position may be: ANY for several digits."""
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
-        text = int(np.searchsorted(words.ends, position, side="right"))
+        text = bisect_right(words.ends, position)
         begin = int(words.ends[text - 1]) if text else 0
         end = int(words.ends[text])
         if self._is_one(words, position, begin, end):
             return Count.ONE
         for at in range(position + 1, min(end, position + 1 + _REACH)):
-            word, form = self._shown(words, at)
+            word, form = self.shown(words, at)
             if form == grammar.PLURAL or (at == position + 1 and word in _PLURAL_VERBS):
                 return Count.SEVERAL
             if form not in _BEFORE_NOUNS and word not in _WORDS_BEFORE_NOUNS:
@@ -71,30 +70,30 @@ class Counting:
     def _is_one(self, words: Words, position: int, begin: int, end: int) -> bool:
         """Tell whether a count unit in the singular is next, and no noun after it."""
         before = position - 1
-        if before >= begin and self._shown(words, before)[0] in ARTICLES:
+        if before >= begin and self.shown(words, before)[0] in ARTICLES:
             return False  # "a 5 minute walk"
         unit = position + 1
         while unit < min(end, position + _REACH) and self._describes(words, unit):
             unit += 1
         after = unit + 1
-        if unit >= end or self._shown(words, unit)[0] not in self._units:
+        if unit >= end or self.shown(words, unit)[0] not in self._units:
             return False
         if after >= end or words.flags[after] & kinds.KIND == kinds.SPACE:
             return True
         if words.flags[after] & kinds.KIND == kinds.PUNCTUATION:
             return words.pieces[after].strip(" ")[:1] in ".,;:!?)"
-        word, form = self._shown(words, after)
+        word, form = self.shown(words, after)
         return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
 
     def _describes(self, words: Words, at: int) -> bool:
         """Tell whether a copied word is an adjective before a noun."""
-        word, form = self._shown(words, at)
+        word, form = self.shown(words, at)
         is_unit = word in self._units
         return word in _WORDS_BEFORE_NOUNS or (
             bool(word) and form == grammar.ADJECTIVE and not is_unit
         )
 
-    def _shown(self, words: Words, at: int) -> tuple[str, int]:
+    def shown(self, words: Words, at: int) -> tuple[str, int]:
         """Return the key of a copied word and the form of a word, "" and OTHER else."""
         kind = int(words.flags[at]) & kinds.KIND
         if kind == kinds.COMMON:
@@ -103,18 +102,7 @@ class Counting:
             form = int(self._forms[row]) if row >= 0 else grammar.OTHER
             return key, grammar.PLURAL if key in self._plurals else form
         if words.grammar is not None:
-            index = int(np.searchsorted(words.positions, at))
+            index = bisect_left(words.positions, at)
             if index < len(words.positions) and words.positions[index] == at:
                 return "", int(words.grammar[index])
         return "", grammar.OTHER
-
-
-def fit(digit: str, count: Count) -> str:
-    """Write a drawn digit, with a space before it or without, as the words after ask.
-
-    Several are 2 to 9, of which 2 and 3 follow from two digits each.
-    """
-    if count is Count.ANY:
-        return digit
-    written = 1 if count is Count.ONE else 2 + int(digit) % 8
-    return f"{digit[:-1]}{written}"

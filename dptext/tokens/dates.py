@@ -13,9 +13,13 @@ those of a date.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from itertools import product
+from typing import NamedTuple
 
 from dptext.tokens import language_data
-from dptext.tokens.draws import DIGITS, Integers, only_digits
+from dptext.tokens.draws import DIGITS, YEARS, Integers, only_digits
 
 _LISTS = dict(language_data.sections("form_words"))
 MONTHS = tuple(
@@ -53,6 +57,11 @@ NAMED = (
 )
 PATTERNS = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
 _FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
+_NAMED_MONTH = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}")
+_NUMERIC_MONTHS = re.compile("n{1,2}")
+_MAY = 5
+# Months of a season, of which the dates of a record are.
+_SEASON = 4
 # The content of a layout, for statements.
 SHOWS = (
     "the order of their parts, what stands between them, how many digits each has, "
@@ -109,32 +118,217 @@ def _cased(name: str, like: str) -> str:
 
 def write(layout: str, draws: Integers) -> str:
     """Return a random date of a layout."""
-    return _FIELDS.sub(lambda each: _draw_field(each[0], draws), layout)
+    is_named = _is_named(layout)
+    return _FIELDS.sub(lambda each: _draw_field(each[0], draws, is_named), layout)
 
 
-def _draw_field(field: str, draws: Integers) -> str:
-    """Return random text for a field of a layout."""
+def _draw_field(field: str, draws: Integers, is_named: bool) -> str:
+    """Return random text for a field of a layout with a month's name, or without."""
+    return _spell_field(field, _draw_value(field, draws, is_named))
+
+
+def _is_named(layout: str) -> bool:
+    """Tell whether a layout has the name of a month: no day begins with 0 beside it."""
+    return _NAMED_MONTH.search(layout) is not None
+
+
+def _draw_value(field: str, draws: Integers, is_named: bool) -> int:
+    """Return a random number for a field of a layout: the year has four digits."""
+    width = len(field.removesuffix("th"))
+    if field[0] in "MmGgLl":
+        month = draws.below(12) + 1
+        # "May" would be read as a name of three letters.
+        is_long = width == 4 and field[0] in "Mm"
+        return 6 if month == _MAY and is_long else month
+    if field[0] == "y":
+        if width == 2 and draws.years is None:
+            return 2000 + draws.below(100)
+        return draws.between(*(draws.years or YEARS))
+    return draws.between(*_ends(field, is_named))
+
+
+def _spell_field(field: str, value: int) -> str:
+    """Return the text of a number in a field of a layout."""
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
         names = {"g": _GERMAN, "l": _FRENCH}.get(field[0].lower(), MONTHS)
-        name = names[draws.below(12)]
-        if width == 3:
-            name = name[:3]
-        elif name == "may":
-            # "May" would be read as a name of three letters.
-            name = "june"
-        return _cased(name.lower(), field)
-    if field[0] == "y":
-        return f"{draws.between(1950, 2029) if width == 4 else draws.below(100):02d}"
-    if width == 1:
-        value = draws.between(1, 9)
-    else:
-        value = draws.between(10, 28) if field[0] == "d" else draws.between(1, 12)
+        name = names[value - 1]
+        return _cased((name[:3] if width == 3 else name).lower(), field)
     ending = ""
     if field[-1] == "h":
         endings = {1: "st", 2: "nd", 3: "rd"}
         ending = "th" if 10 < value < 14 else endings.get(value % 10, "th")
-    return f"{value:0{width}d}{ending}"
+    return f"{value % 100 if width == 2 else value:0{width}d}{ending}"
+
+
+class Day(NamedTuple):
+    """A date: its layout, and the numbers of its fields, which stand in any order."""
+
+    layout: str
+    year: int
+    #: The first field beside the year that is a number or month, and the second; of a
+    #: month and a day that the layout does not tell apart the first is written first.
+    month: int
+    #: 0 without a day.
+    day: int
+
+    @property
+    def is_ambiguous(self) -> bool:
+        """Tell whether month and day may be read the other way round."""
+        return is_ambiguous(self.layout)
+
+    def is_before(self, other: Day) -> bool:
+        """Tell whether it is earlier than another date, however both are read."""
+        latest = max((self.month, self.day), (self.day, self.month))
+        if not self.is_ambiguous:
+            latest = self.month, self.day
+        earliest = min((other.month, other.day), (other.day, other.month))
+        if not other.is_ambiguous:
+            earliest = other.month, other.day
+        return (self.year, *latest) < (other.year, *earliest)
+
+
+def has_year(layout: str) -> bool:
+    """Tell whether a layout has a year."""
+    return "yy" in layout
+
+
+def is_ambiguous(layout: str) -> bool:
+    """Tell whether a layout does not tell month and day apart, as 03/04/2024."""
+    return len(_NUMERIC_MONTHS.findall(layout)) == 2
+
+
+def read(text: str, layout: str, *, day_first: bool) -> Day:
+    """Return a date with a year as it is read: a public rule.
+
+    Of 03/04 the month is first unless day_first; a number above 12 is a day. Years of
+    two digits are those from 1950 to 2049.
+    """
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
+    parts = {key: part for key, part in match.groupdict().items() if part}
+    year = int(parts["year"])
+    if len(parts["year"]) == 2:
+        year += 1900 if year >= 50 else 2000
+    if "either" in parts:
+        first, second = int(parts["either"]), int(parts["month"])
+        if (day_first or first > 12) and second <= 12:
+            first, second = second, first
+        return Day(layout, year, first, second)
+    day = int(only_digits(parts.get("day", "0")))
+    return Day(layout, year, _month(parts), day)
+
+
+def tells_day_first(text: str) -> bool:
+    """Tell whether a date such as 13/04/2024 has the day first."""
+    match = re.match(r"([0-9]{1,2})[-/]([0-9]{1,2})[-/]", text)
+    return match is not None and int(match[1]) > 12 and int(match[2]) <= 12
+
+
+def _month(parts: Mapping[str, str]) -> int:
+    if "month" in parts:
+        return int(parts["month"])
+    for key, names in (("german", _GERMAN), ("french", _FRENCH)):
+        if key in parts:
+            return [name.lower() for name in names].index(parts[key].lower()) + 1
+    return [name[:3] for name in MONTHS].index(parts["name"][:3].lower()) + 1
+
+
+class Season(NamedTuple):
+    """Adjacent months of a year."""
+
+    year: int
+    months: range
+
+
+def draw_season(draws: Integers) -> Season:
+    """Return a random season of the window, in one year."""
+    year = draws.between(*(draws.years or YEARS))
+    first = draws.between(1, 13 - _SEASON)
+    return Season(year, range(first, first + _SEASON))
+
+
+def draw(layout: str, draws: Integers, season: Season | None = None) -> Day | None:
+    """Return a random date of a layout with a year; None if the season has none."""
+    fields = _FIELDS.findall(layout)
+    is_named, year, values = _is_named(layout), 0, list[int]()
+    for field in sorted(fields, key=lambda each: each[0] == "d"):
+        if field[0] == "y":
+            year = season.year if season else _draw_value(field, draws, is_named)
+        elif season and field[0] != "d":
+            months = [n for n in season.months if n in _fields(layout)["n"]]
+            if not months:
+                return None
+            values.append(months[draws.below(len(months))])
+        else:
+            values.append(_draw_value(field, draws, is_named))
+    month, day = [*values, 0][:2]
+    return Day(layout, year, month, day)
+
+
+def every(layout: str, years: tuple[int, int] | None) -> Iterator[Day]:
+    """Yield the dates that may be written in a layout, the earliest first."""
+    first, last = years or YEARS
+    months = days = _fields(layout)["n"]
+    if not is_ambiguous(layout):
+        days = _fields(layout).get("d", (0,))
+    for values in product(range(first, last + 1), months, days):
+        yield Day(layout, *values)
+
+
+def agree(one: str, two: str) -> bool:
+    """Tell whether a date can be written in two layouts with a year."""
+    if one == two:
+        return True
+    if is_ambiguous(one) or is_ambiguous(two):
+        return False
+    days = ({*_fields(each).get("d", range(1))} for each in (one, two))
+    return not set.isdisjoint(*days)
+
+
+def can_write(day: Day, layout: str) -> bool:
+    """Tell whether a layout has the day and the month of a date."""
+    if is_ambiguous(layout):
+        return True  # it agrees with its own dates alone
+    fields = _fields(layout)
+    has_day = day.day in fields.get("d", range(1))
+    return has_day and day.month in fields["n"]
+
+
+@cache
+def _fields(layout: str) -> Mapping[str, Sequence[int]]:
+    """Return the numbers of the month (n) and of the day (d) of a layout."""
+    out: dict[str, list[int]] = {}
+    for field in _FIELDS.findall(layout):
+        first, last = _ends(field, _is_named(layout))
+        numbers = list(range(first, last + 1))
+        if len(field) == 4 and field[0] in "Mm":
+            numbers.remove(_MAY)
+        out["d" if field[0] == "d" else "y" if field[0] == "y" else "n"] = numbers
+    return out
+
+
+def _ends(field: str, is_named: bool) -> tuple[int, int]:
+    """Return the least and the greatest number of a field."""
+    if len(field.removesuffix("th")) == 1:
+        return 1, 9
+    if field[0] == "d":
+        return (10 if is_named else 1), 28
+    return 1, 12
+
+
+def spell(day: Day) -> str:
+    """Write a date in its layout."""
+    left = [day.month, day.day]
+
+    def fill(match: re.Match[str]) -> str:
+        field = match[0]
+        if field[0] == "y":
+            return _spell_field(field, day.year)
+        if field[0] == "d":
+            return _spell_field(field, day.day)
+        return _spell_field(field, left.pop(0))
+
+    return _FIELDS.sub(fill, day.layout)
 
 
 _HOUR = "(?P<hour>[01]?[0-9]|2[0-3])"
@@ -209,7 +403,7 @@ def write_time(layout: str, draws: Integers) -> str:
         if field[0] == "Z":
             return f"{draws.below(13):02d}"
         if field[0] in "ynd":
-            return _draw_field(field, draws)
+            return _draw_field(field, draws, is_named=False)
         if field[0] == "f":
             return draws.characters(DIGITS, width)
         if field[0] in "MS":

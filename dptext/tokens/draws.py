@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from dptext.randomness import RandomBits
 
 DIGITS = "0123456789"
 # Without vowels there are no words, without K and S no symbols of the extreme right.
 CONSONANTS = "BCDFGHJLMNPQRTVWXZ"
+# Years that are written without a window.
+YEARS = (1950, 2029)
+# Lanes that are drawn at a time once a row is used up.
+_MORE = 8
+
+
+class Stream(Iterator[int]):
+    """64-bit integers of one piece: a row that was drawn before, then more lanes."""
+
+    def __init__(
+        self, bits: RandomBits, number: int, row: Iterable[int], lane: int
+    ) -> None:
+        """Draw on for a number of bits from a lane on, once the row is used up."""
+        self._bits, self._number, self._lane = bits, number, lane
+        self._row = iter(row)
+
+    def __next__(self) -> int:
+        for integer in self._row:
+            return integer
+        one = self._bits.take(np.array([self._number]))
+        self._row = iter(one.integers(self._lane, _MORE)[0].tolist())
+        self._lane += _MORE
+        return next(self._row)
 
 
 class Integers:
     """Bounded integers, characters and so on, from an iterator of 64-bit integers."""
 
-    def __init__(self, integers: Iterator[int]) -> None:
+    def __init__(
+        self, integers: Iterator[int], years: tuple[int, int] | None = None
+    ) -> None:
         self._integers = integers
+        #: The first and the last year that may be written; None: any usual one.
+        self.years = years
 
     def below(self, bound: int) -> int:
         """Return an integer below a bound; each with 1 / bound, up to bound / 2^64."""

@@ -15,16 +15,18 @@ from dptext.tokens.addresses import STREETS
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
 from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
+from dptext.tokens.regex import PICTURES
 
 # Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
 _TRIGGER = re.compile(
-    "[0-9@<#`&.:\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
-    r"(?:(?<![.:&])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
+    f"[0-9@<#`&.:_/{PICTURES}]"
+    r"(?:(?<![.:&_/])|(?<=\.)(?=[A-Za-z]{2}|[A-Za-z]\.)|(?<=:)(?=//)"
+    r"|(?<=[^\W_]_)(?=[^\W_])|(?<=[^\W_] _)(?= [^\W_])|(?<=\b[A-Za-z]/)"
     r"|(?<=&)(?=#?[A-Za-z0-9]{1,32};))"
 )
 # Ends of the chunk of characters around a trigger.
 _STOP = re.compile(
-    '[\\s<>`"\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]'
+    rf'[\s<>`"{PICTURES}]'
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
@@ -36,6 +38,13 @@ _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
     r"|[0-9]{1,2}(?!-y)(?:-[a-z]+)+)[)\]'’”,;!?]*\.?"
 )
+# Names of users with spaces in them: "@ sweet_tree", "climb _ chairman".
+_SPACED_HANDLES = {
+    "@": re.compile(
+        r"@ (?:[^\W_]+(?: ?_ ?[^\W_]+)+|(?=\w*(?:[^\W\d_]\d|[a-z][A-Z]))\w+)(?![\w@])"
+    ),
+    "_": re.compile(r"[^\W_]+(?: ?_ ?[^\W_]+)+(?![\w@])"),
+}
 # Words after the number of an age.
 _AGES = frozenset(
     "year years yrs yr y/o yo y.o old olds year-old years-old year-olds yr-old".split()
@@ -47,7 +56,8 @@ _ACROSS = 48
 _REMEMBERED, _LONG = 50_000, 64
 # Begin, end and layout of a piece.
 Found = tuple[int, int, FormLayout]
-_Patterns = list[tuple[re.Pattern[str], Form]]
+# Forms whose patterns are compiled when they are first needed, each once in a list.
+_Patterns = list[Form]
 # Forms of several numbers with spaces between them.
 _NUMBERS = (Form.CARD, Form.IBAN, Form.PHONE)
 # First characters of a word after a number that may belong to the same piece.
@@ -62,28 +72,28 @@ class FormFinder:
     a time or an amount.
     """
 
-    def __init__(self, forms: Iterable[Form]) -> None:
+    def __init__(
+        self, forms: Iterable[Form], copied_emoji: frozenset[str] = frozenset()
+    ) -> None:
         wanted = sorted(set(forms), key=RANK.__getitem__)
+        self._copied_emoji = copied_emoji
         self._markup = Form.MARKUP in wanted
         self._emoji = Form.EMOJI in wanted
+        self._handles = Form.HANDLE in wanted
         self._inside = [
-            (re.compile(RULES[form].needs), pattern, form)
+            (re.compile(RULES[form].needs), form)
             for form in wanted
-            for pattern in compiled(form, "patterns")
-            if form is not Form.EMOJI
+            if form is not Form.EMOJI and RULES[form].patterns
         ]
-        spaced = {form: compiled(form, "spaced") for form in wanted}
-        self._numbers: _Patterns = [
-            (pattern, form) for form in _NUMBERS for pattern in spaced.get(form, ())
-        ]
+        spaced = [form for form in wanted if RULES[form].spaced]
+        self._numbers: _Patterns = [form for form in _NUMBERS if form in spaced]
         # Patterns by the word before a number, and by the word after it.
         self._before: dict[str, _Patterns] = {}
         self._after: dict[str, _Patterns] = {}
         for form, (before, after) in _neighbours().items():
-            patterns = [(pattern, form) for pattern in spaced.get(form, ())]
             for words, known in ((before, self._before), (after, self._after)):
-                for word in words if patterns else ():
-                    known[word] = known.get(word, []) + patterns
+                for word in words if form in spaced else ():
+                    known[word] = [*known.get(word, []), form]
         self._memory: dict[str, tuple[Found, ...]] = {}
 
     def find(self, text: str) -> list[Found]:
@@ -100,11 +110,12 @@ class FormFinder:
                 if piece:
                     end = piece[0]
                     forms.append((at, end, FormLayout(Form.MARKUP, piece[1])))
-            elif sign > "\u25ff":
+            elif sign > "\u2300":
                 match = compiled(Form.EMOJI, "patterns")[0].match(text, at)
                 assert match is not None
                 end = match.end()
-                if self._emoji:
+                copied = self._copied_emoji.issuperset(match[0])
+                if self._emoji and not copied:
                     forms.append((at, end, FormLayout(Form.EMOJI, "")))
             else:
                 begin = text.rfind(" ", end, at) + 1 or end
@@ -136,6 +147,8 @@ class FormFinder:
             if after := markup.list_number(text, begin):
                 number = FormLayout(Form.MARKUP, text[begin:after])
                 some.append((begin, after, number))
+        if chunk in _SPACED_HANDLES and self._handles:
+            some += _spaced_handle(text, end, begin, chunk)
         last = begin + len(chunk)
         start, patterns = begin, []
         if begin - 1 > end and text[begin - 1] == " ":
@@ -162,7 +175,8 @@ class FormFinder:
         """Yield the pieces with spaces that begin before `last`."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
-        for pattern, form in patterns:
+        every = ((p, form) for form in patterns for p in compiled(form, "spaced"))
+        for pattern, form in every:
             for match in pattern.finditer(text, first, limit):
                 if match.start() >= last:
                     break
@@ -186,14 +200,15 @@ class FormFinder:
 
     def _search(self, chunk: str) -> tuple[Found, ...]:
         forms: list[Found] = []
-        for needs, pattern, form in self._inside:
+        for needs, form in self._inside:
             if needs.search(chunk) is None:
                 continue
             rule = RULES[form]
-            for match in pattern.finditer(chunk):
-                if rule.accepts(match[0]):
-                    layout = FormLayout(form, rule.find_layout(match[0]))
-                    forms.append((*match.span(), layout))
+            for pattern in compiled(form, "patterns"):
+                for match in pattern.finditer(chunk):
+                    if rule.accepts(match[0]):
+                        layout = FormLayout(form, rule.find_layout(match[0]))
+                        forms.append((*match.span(), layout))
         return tuple(first(forms))
 
 
@@ -207,8 +222,7 @@ class WordFinder:
     def __init__(self, forms: Iterable[Form]) -> None:
         patterns: dict[bool, _Patterns] = {True: [], False: []}
         for form in sorted(set(forms), key=RANK.__getitem__):
-            named = [(pattern, form) for pattern in compiled(form, "worded")]
-            patterns[form is Form.ADDRESS] += named
+            patterns[form is Form.ADDRESS] += [form] if RULES[form].worded else []
         self._addresses, self._numbers = patterns[True], patterns[False]
         none = frozenset[str]()
         self._number_words = _spell(WORDS) if self._numbers else none
@@ -231,10 +245,11 @@ class WordFinder:
         matches: list[Found] = []
         for at, patterns in spots:
             begin = begins[at] + (pieces[at][0] == " " != pieces[at])
-            for pattern, form in patterns:
-                if match := pattern.match(text, begin):
-                    layout = FormLayout(form, RULES[form].find_layout(match[0]))
-                    matches.append((*match.span(), layout))
+            for form in patterns:
+                for pattern in compiled(form, "worded"):
+                    if match := pattern.match(text, begin):
+                        layout = FormLayout(form, RULES[form].find_layout(match[0]))
+                        matches.append((*match.span(), layout))
         return first([each for each in matches if _fits(text, *each)])
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
@@ -272,6 +287,18 @@ class WordFinder:
                 if any(each.strip()[:1].isdigit() for each in near):
                     here.update(range(begin, at))
         return here
+
+
+def _spaced_handle(text: str, end: int, begin: int, sign: str) -> list[Found]:
+    """Return the name of a user with spaces around its sign, if there is one."""
+    if sign == "_":
+        begin = max(text.rfind(each, end, max(begin - 1, end)) + 1 for each in " \n\t")
+        begin = max(begin, end)
+    match = _SPACED_HANDLES[sign].match(text, begin)
+    if match is None:
+        return []
+    layout = FormLayout(Form.HANDLE, RULES[Form.HANDLE].find_layout(match[0]))
+    return [(*match.span(), layout)]
 
 
 def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:

@@ -176,6 +176,12 @@ def _letters(draws: Integers, count: int = 8) -> str:
     return draws.characters(CONSONANTS.lower(), count)
 
 
+def _handle_layout(text: str) -> str:
+    if text[:2] == "@ ":
+        return "@ "
+    return "@" if text[0] == "@" else ""
+
+
 # Telephone numbers.
 
 
@@ -289,7 +295,7 @@ RULES: Mapping[Form, FormRule] = {
         find_layout=str,
         write=lambda layout, draws: layout,
         patterns=(_any("fixed"),),
-        needs=r"[0-9.]",
+        needs=r"[0-9./]",
     ),
     Form.CARD: FormRule(
         name=(
@@ -338,12 +344,17 @@ RULES: Mapping[Form, FormRule] = {
         ascii=False,
     ),
     Form.HANDLE: FormRule(
-        name="handles (@name)",
-        shows="",
-        find_layout=lambda text: "",
-        write=lambda layout, draws: f"@user_{_letters(draws, 6)}",
-        patterns=(r"@\w(?:[\w\-.]*\w)?(?:@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8})?",),
-        needs="@",
+        name="handles (@name, and words with an underscore inside)",
+        shows="an @ before them, and a space behind it",
+        find_layout=_handle_layout,
+        write=lambda layout, draws: f"{layout}user_{_letters(draws, 6)}",
+        # What is a code with an underscore stays a code, and before "=" is a key.
+        accepts=lambda text: text[0] == "@" or not codes.is_code(text),
+        patterns=(
+            r"@\w(?:[\w\-.]*\w)?(?:@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8})?",
+            r"[^\W_]+(?:_[^\W_]+)+(?!=)",
+        ),
+        needs="[@_]",
         guard=_IDENTIFIER_GUARD,
         ascii=False,
     ),
@@ -480,17 +491,22 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.CODE: FormRule(
         name=(
-            "codes of letters and digits (order, serial and customer numbers), or of "
-            "seven and more digits"
+            "codes of letters and digits (order, serial and customer numbers), of "
+            "seven and more digits, or of three and more names with dots between them"
         ),
         shows=(
             "which of their characters are digits, capital letters and small letters, "
-            "the marks between them, and whether the first is 0"
+            "the marks between them, and whether the first is 0 (of names with dots "
+            "their number, and which begin with a capital)"
         ),
         find_layout=codes.find_layout,
         write=codes.write,
         accepts=lambda text: len(text) <= _LONGEST and codes.is_code(text),
-        patterns=(r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",),
+        patterns=(
+            r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",
+            codes.DOTTED,
+        ),
+        needs=r"[0-9]|\.\w+\.",
     ),
     Form.HASHTAG: FormRule(
         name="hash tags (#topic)",
@@ -561,9 +577,21 @@ def find_layout(text: str, forms: Iterable[Form]) -> FormLayout | None:
     return None
 
 
-def write(layout: FormLayout, integers: Iterator[int]) -> str:
-    """Return a random piece of a layout, from `count_integers` integers."""
-    return RULES[layout.form].write(layout.shown, Integers(integers))
+def write(
+    layout: FormLayout,
+    integers: Iterator[int],
+    years: tuple[int, int] | None = None,
+) -> str:
+    """Return a random piece of a layout, from `count_integers` integers.
+
+    years: the first and the last that may be written; None: any usual one.
+    """
+    return draw(layout, Integers(integers, years))
+
+
+def draw(layout: FormLayout, draws: Integers) -> str:
+    """Return a random piece of a layout."""
+    return RULES[layout.form].write(layout.shown, draws)
 
 
 def count_integers(layout: FormLayout) -> int:

@@ -30,6 +30,8 @@ FORMS = (
 )
 OTHER, NOUN, PLURAL, VERB, THIRD, PAST, ING, ADJECTIVE, ADVERB = range(len(FORMS))
 _ENDINGS = (("ing", ING), ("ed", PAST), ("ly", ADVERB), ("est", ADJECTIVE))
+# Last letters of words with another form than most of their part of speech.
+_LAST_LETTERS = {"noun": "s", "name": "s", "verb": "dgs", "other": "dgsty"}
 _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 
 
@@ -39,8 +41,13 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
     if lexicon.parts is None or lexicon.language != "en":
         return np.zeros(len(lexicon.words), np.uint8)
     past, parts = _irregular(), lexicon.parts.tolist()
-    pairs = zip(lexicon.row_of, parts, strict=True)
-    return np.array([_form(key, PARTS[part], past) for key, part in pairs], np.uint8)
+    # Most words have the form of their part of speech; endings decide of the others.
+    forms = np.array([_form("", part, past) for part in PARTS], np.uint8)[lexicon.parts]
+    ends = [_LAST_LETTERS.get(part, "") for part in PARTS]
+    for row, key in enumerate(lexicon.row_of):
+        if key[-1] in ends[parts[row]] or key in past:
+            forms[row] = _form(key, PARTS[parts[row]], past)
+    return forms
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:

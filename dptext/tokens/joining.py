@@ -14,8 +14,7 @@ Replaced words are never used here, so this is post-processing:
   name or number began (`inflect`, and `articles`, which leaves drawn words unchanged;
   `none` leaves both);
 - an element for numbers is written as a random number of its form
-  (dptext.tokens.numbers), and a single random digit as the copied words after it ask
-  (dptext.tokens.counting).
+  (dptext.tokens.numbers).
 Policies `case: copy` and `number: digits` use the input; the statement tells it.
 
 `release` returns the part of a batch that a decoder may see. All of it is common to the
@@ -27,7 +26,6 @@ so they are left out.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
@@ -36,11 +34,10 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import articles, common, counting, forms, kinds
+from dptext.randomness import RandomBits
+from dptext.tokens import articles, common, kinds, organisations
 from dptext.tokens.agreement import Inflector
-from dptext.tokens.counting import Counting
-from dptext.tokens.numbers import Numbers, humanize
+from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
     DIGITS,
     DROP,
@@ -49,16 +46,18 @@ from dptext.tokens.policy import (
     MARKUP,
     MASK,
     PERTURB,
-    Form,
     Policy,
     WordClass,
 )
+from dptext.tokens.quantities import Frames
+from dptext.tokens.redrawing import Redrawer
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # Masks of kinds; other kinds are unknown words.
+# Stands for a drawn word where marks are written.
+_WORD = "[word]"
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
-_DIGIT = re.compile(r"\d")
 # Treatments of pieces that are drawn here, not by a mechanism.
 _REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
 # Kinds that a decoder must take for words outside the vocabulary.
@@ -86,6 +85,10 @@ class Joiner:
         self._policy = policy
         lower = policy.case == "lower" or (policy.case == "copy" and not policy.common)
         self._shown, self._clitic, self._elision = _spellings(lexicon, lower)
+        if WordClass.ORGANISATION in policy.classes:
+            self._shown = self._shown.copy()
+            for row, name in organisations.spellings(lexicon).items():
+                self._shown[[row, row + len(lexicon.words)]] = name, f" {name}"
         self._numbers = Numbers(lexicon)
         rows, key = lexicon.row_of, key_of
         # The row of a copied word by its piece; there are few different ones.
@@ -112,9 +115,10 @@ class Joiner:
         self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.
-        self._counting: Counting | None = None
+        frames = None
         if policy.common and lexicon.language == ENGLISH:
-            self._counting = Counting(lexicon)
+            frames = Frames(lexicon)
+        self._redrawer = Redrawer(policy, self._choices, self._after_title, frames)
         # Rows of "a" and "an", and the kinds of copied words that these may be.
         self._articles: tuple[int, ...] = ()
         self._copied_words = np.zeros(kinds.COUNT, bool)
@@ -139,14 +143,16 @@ class Joiner:
         spaced = self._spaces(words, written)
         out = self._shown[written + spaced * np.int64(len(self._clitic))]
         positions = self._numbers.positions(written)
-        if len(positions):
+        if self._policy.marks:
+            out = np.array([_WORD, f" {_WORD}"], object)[spaced.astype(np.int64)]
+        elif len(positions):
             elements = written[positions]
             numbers = self._numbers.write(elements, bits.take(positions))
             for position, text in zip(positions.tolist(), numbers, strict=True):
                 out[position] = f" {text}" if spaced[position] else text
             written = written.copy()
             written[positions] = self._numbers.read(elements, numbers)
-        if self._policy.case != "lower":
+        if self._policy.case != "lower" and not self._policy.marks:
             self._capitalize(words, out)
         pieces[words.positions] = out
         treatment = self._treatment[words.flags & kinds.KIND]
@@ -160,89 +166,27 @@ class Joiner:
             rows = map(self._row_of, out[changed])
             written = written.copy()
             written[changed] = np.fromiter(rows, np.int32)
+        if self._policy.marks:
+            written = np.full(len(written), -1, np.int32)
         joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
         texts = ["".join(joined[begin:end]) for begin, end in bounds]
         return Joined(texts, written, out)
 
-    def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
+    def redraw(
+        self,
+        words: Words,
+        bits: RandomBits,
+        positions: Ints,
+        records: Ints | None = None,
+    ) -> None:
         """Replace pieces by random digits, words of a class or pieces of a form.
 
-        This is done in place. Markup becomes its layout.
+        This is done in place. Markup becomes its layout. records (m,): the record of
+        each position; without it each text is one.
         """
-        kind = words.flags[positions] & kinds.KIND
-        is_class = self._is_class[kind]
-        self._redraw_classes(words, bits, positions, np.flatnonzero(is_class))
-        formed: list[tuple[int, int, forms.FormLayout]] = []
-        # Pieces of digits by how many lanes they take: those are drawn together.
-        digits: dict[int, list[tuple[int, int]]] = {}
-        others = np.flatnonzero(~is_class).tolist()
-        for number, position in zip(others, positions[others].tolist(), strict=True):
-            piece = words.pieces[position]
-            if position in words.formed:
-                layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
-                if layout.form is Form.MARKUP:
-                    space = piece[: len(piece) - len(piece.lstrip(" "))]
-                    words.pieces[position] = space + layout.shown
-                else:
-                    formed.append((number, position, layout))
-                continue
-            # An integer of 64 bits gives a chunk of 9 digits, and a lane holds two.
-            lanes = (len(_DIGIT.findall(piece)) + 17) // 18
-            digits.setdefault(lanes, []).append((number, position))
-        for lanes, places in digits.items():
-            together = bits.take(np.array([number for number, _ in places]))
-            integers = together.integers(JOINER_LANE, lanes)
-            chunks = together.below(integers, 10**9).tolist()
-            for (_, position), row in zip(places, chunks, strict=True):
-                drawn = self._write_digits(words.pieces[position], row)
-                if self._counting is not None:
-                    count = self._counting.find(words, position)
-                    drawn = humanize(counting.fit(drawn, count))
-                words.pieces[position] = drawn
-        # Layouts with the same number of integers are drawn together.
-        by_size: dict[int, list[tuple[int, int, forms.FormLayout]]] = {}
-        for each in formed:
-            by_size.setdefault(forms.count_integers(each[2]), []).append(each)
-        for size, some in by_size.items():
-            together = bits.take(np.array([number for number, _, _ in some]))
-            rows = together.integers(JOINER_LANE, (size + 1) // 2).tolist()
-            for (_, position, layout), row in zip(some, rows, strict=True):
-                piece = words.pieces[position]
-                space = piece[: len(piece) - len(piece.lstrip(" "))]
-                words.pieces[position] = space + forms.write(layout, iter(row))
-
-    @staticmethod
-    def _write_digits(piece: str, chunks: Sequence[int]) -> str:
-        """Replace each digit of a piece by one of random chunks of 9 digits."""
-        digits = iter("".join(f"{chunk:09d}" for chunk in chunks))
-        return _DIGIT.sub(lambda _: next(digits), piece)
-
-    def _redraw_classes(
-        self, words: Words, bits: RandomBits, positions: Ints, which: Ints
-    ) -> None:
-        """Replace words of classes at some positions by random ones, in place.
-
-        For two adjacent words of places a place of two words may be drawn, by the bits
-        of the first.
-        """
-        if not len(which):
-            return
-        integers = bits.take(which).integers(JOINER_LANE, 1)[:, 0]
-        begins, places = {*words.ends.tolist()}, positions[which].tolist()
-        lists = [self._choices(words, position, begins) for position in places]
-        sizes = np.array([len(listed) for listed in lists])
-        chosen = np.empty(len(places), np.int64)
-        for size in np.unique(sizes).tolist():
-            chosen[sizes == size] = bits.below(integers[sizes == size], size)
-        second = ""  # second word of a place of two words
-        for number, (listed, at) in enumerate(zip(lists, chosen.tolist(), strict=True)):
-            position = places[number]
-            word, _, after = str(listed[at]).partition(" ")
-            if second:
-                word, after = second, ""
-            second = after
-            lead = " " if words.pieces[position][:1] == " " else ""
-            words.pieces[position] = lead + word
+        if records is None:
+            records = np.searchsorted(words.ends, positions, side="right")
+        self._redrawer.redraw(words, bits, positions, records)
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
         """Tell whether the adjacent word before a piece is of the same class."""
@@ -267,6 +211,8 @@ class Joiner:
                 if is_weekday is (group is WordClass.WEEKDAY):
                     return listed
                 continue
+            if position in words.layouts:
+                return organisations.choices(words.layouts[position])
             first, second = self._run_words.get(group, (listed, listed))
             after = position + 1
             leads = after < len(words.pieces) and self._follows(words, after, begins)
@@ -294,7 +240,7 @@ class Joiner:
         kind = int(words.flags[position]) & kinds.KIND
         if not self._is_class[kind]:
             return ()
-        return self._choices(words, position, {*words.ends.tolist()})
+        return self._redrawer.candidates(words, position)
 
     def positions_to_redraw(self, words: Words) -> Ints:
         """Return the pieces that `redraw` replaces: (m,) int64."""
@@ -440,7 +386,9 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
     # Kinds of piece that look like words in the output.
     written = kinds.WORDLIKE & (policy.treatments != DROP)
     wordlike = np.flatnonzero(written[kind])
-    enders = np.cumsum((words.flags & kinds.ENDER) != 0) if kept else kind * 0
+    ends = (words.flags & kinds.ENDER) != 0
+    # Emoji end a sentence and are words themselves.
+    enders = np.cumsum(ends) - ends if kept else kind * 0
     text = _texts(words)[wordlike]
     begins = np.diff(text, prepend=-1) + np.diff(enders[wordlike], prepend=0) > 0
     starts = np.zeros(len(kind), bool)

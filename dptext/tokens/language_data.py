@@ -136,12 +136,33 @@ def common_lists(language: str) -> Mapping[str, frozenset[str]]:
 
     They are keys, by the names of lists in dptext/data/words/common_words.txt.
     """
+    return _named_lists("common_words", language)
+
+
+@cache
+def short_forms(language: str) -> Mapping[str, frozenset[str]]:
+    """Return the lists of short forms of a language; empty if unknown.
+
+    They are spelled as in texts, by the lists of dptext/data/words/short_forms.txt.
+    """
+    return _named_lists("short_forms", language)
+
+
+def _named_lists(file: str, language: str) -> Mapping[str, frozenset[str]]:
     lists = {}
-    for heading, words in sections("common_words"):
+    for heading, words in sections(file):
         code, name = heading.split(" ", 1)
         if code == language:
             lists[name] = frozenset(words)
     return lists
+
+
+@cache
+def invented_names(language: str) -> Mapping[str, tuple[str, ...]]:
+    """Return invented names by section, which are written for real ones."""
+    if language != ENGLISH:
+        return {}
+    return {name: tuple(words) for name, words in sections("invented_names")}
 
 
 def person_names(language: str, *, capital: bool = False) -> frozenset[str]:

@@ -167,9 +167,13 @@ class Spans:
     within each the earliest place, then the longest.
     """
 
-    def __init__(self, policy: Policy) -> None:
+    def __init__(
+        self, policy: Policy, copied_emoji: frozenset[str] = frozenset()
+    ) -> None:
         self._mask, self._keep = Finder(policy.mask), Finder(policy.keep)
-        self._forms = FormFinder(policy.forms) if policy.forms else None
+        self._forms: FormFinder | None = None
+        if policy.forms:
+            self._forms = FormFinder(policy.forms, copied_emoji)
         self._words = WordFinder(policy.forms)
         self._markup = Form.MARKUP in policy.forms
         self._lists = bool(policy.keep or policy.mask)

@@ -30,8 +30,9 @@ _BITS = 0xFF
 _CONTENT, _OTHER, _COMMA, _COLON, _DOT, _HYPHEN, _END, _AND = range(8)
 _LETTER, _ADJECTIVE = range(8, 10)
 _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
-_FIRST_CUE = 15
-_MARKS = {",": _COMMA, ":": _COLON, "=": _COLON, ".": _DOT, "-": _HYPHEN}
+_ADDRESSEE, _EQUALS = 15, 16
+_FIRST_CUE = 17
+_MARKS = {",": _COMMA, ":": _COLON, "=": _EQUALS, ".": _DOT, "-": _HYPHEN}
 _MARKS |= dict.fromkeys('!?;)/|…"”', _END)
 # Flags of cues, by the sections of the file.
 _SECTIONS = (
@@ -76,6 +77,8 @@ _REPLACED = (
     kinds.CALENDAR,
 )
 _NO_CLASS = (kinds.WORD, kinds.UNKNOWN)
+_CLASSES = (kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
+_NO_CLASSES_OR_PERSON = (*_NO_CLASS, kinds.PERSON, kinds.COMMON)
 
 
 class Bits(NamedTuple):
@@ -96,7 +99,9 @@ class NameCues:
         self._roles: dict[str, int] = {}
         self._next = _FIRST_CUE
         self._adjectives: frozenset[str] = frozenset()
+        self._addressees: frozenset[str] = frozenset()
         self._after_modals: frozenset[int] = frozenset()
+        self._addressed_cues = frozenset((_ADDRESSEE,))
         self._single = np.zeros(_BITS + 1, np.int64)
         self._pair = np.zeros((_BITS + 1, _BITS + 1), np.int64)
         if language == ENGLISH:
@@ -115,6 +120,7 @@ class NameCues:
         self._roles |= dict.fromkeys(lists["people"], _CONTENT)
         self._roles |= dict.fromkeys(lists["after_titles"], _OTHER)
         self._adjectives = frozenset(lists["adjectives"])
+        self._addressees = frozenset(lists["addressees"])
         for number, section in enumerate(_SECTIONS):
             for phrase in lists[section]:
                 first, _, second = phrase.partition("_")
@@ -124,6 +130,9 @@ class NameCues:
                 else:
                     self._single[row] |= 1 << number
         self._after_modals = frozenset(map(self._cue, lists["after_modals"]))
+        roles = (self._roles.get(word, 0) for word in lists["addressees"])
+        cues = {role for role in roles if role >= _FIRST_CUE}
+        self._addressed_cues = frozenset({_ADDRESSEE, *cues})
 
     def _cue(self, word: str) -> int:
         if self._roles.get(word, 0) < _FIRST_CUE:
@@ -143,6 +152,7 @@ class NameCues:
         elif body[0].isupper():
             if role != _FUNCTION_NAME:
                 role = _ADJECTIVE if key in self._adjectives else _OTHER
+                role = _ADDRESSEE if key in self._addressees else role
         return role << ROLE
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
@@ -168,7 +178,13 @@ class NameCues:
         plain |= common[after] & (role[after] == _CONTENT) & ~titled
         plain |= (flags == _IN) & ~self._are_capital(codes[after])
         here = np.flatnonzero((flags != 0) & ~plain & (cues + 1 < ends[text]))
-        walk = _Walk(codes, role, bits, self._after_modals)
+        walk = _Walk(
+            codes=codes,
+            role=role,
+            bits=bits,
+            after_modals=self._after_modals,
+            addressees=self._addressed_cues,
+        )
         limits = ends[text[here]]
         for cue, flag, end in zip(
             cues[here].tolist(), flags[here].tolist(), limits.tolist(), strict=True
@@ -192,27 +208,19 @@ class _Walk:
     """Looks at the pieces after cues."""
 
     def __init__(
-        self, codes: Ints, role: Ints, bits: Bits, after_modals: frozenset[int]
+        self,
+        codes: Ints,
+        role: Ints,
+        bits: Bits,
+        after_modals: frozenset[int],
+        addressees: frozenset[int],
     ) -> None:
         self._codes, self._role, self._bits = codes, role, bits
-        self._after_modals = after_modals
+        self._after_modals, self._addressees = after_modals, addressees
 
     def follow(self, cue: int, flags: int, end: int) -> None:
         """Replace the names after a cue; the text ends at `end`."""
-        at, broken = self._skip(cue + 1, end)
-        mark = int(self._role[at]) if at < end else _END
-        if mark == _COLON:
-            named = _AT_END | _PERSONS if flags & _KEYS else 0
-            flags = flags & _PLACE_KEYS | named
-            at, broken = self._skip(at + 1, end)
-        elif flags & _TITLES and mark == _DOT:
-            at, broken = self._skip(at + 1, end)
-        elif mark == _COMMA or broken:
-            flags = _AT_END if flags & (_CLOSINGS | _GREETINGS) else 0
-            if mark == _COMMA:
-                at, _ = self._skip(at + 1, end)
-        else:
-            flags &= ~(_KEYS | _PLACE_KEYS | _CLOSINGS)
+        at, flags = self._behind(cue, flags, end)
         if flags & (_IN | _LIVE_IN | _PLACE_KEYS):
             self._name_place(at, flags, end)
         flags &= ~(_IN | _LIVE_IN | _PLACE_KEYS)
@@ -228,6 +236,27 @@ class _Walk:
                 break
             flags = _LISTED | (0 if flags & _GREETINGS else flags & _PERSONS)
 
+    def _behind(self, cue: int, flags: int, end: int) -> tuple[int, int]:
+        """Return the place behind a cue and its mark, and the flags that hold there."""
+        at, broken = self._skip(cue + 1, end)
+        mark = int(self._role[at]) if at < end else _END
+        if mark == _EQUALS and flags & (_KEYS | _PLACE_KEYS):
+            at = self._skip_quote(at + 1, end)
+            flags = flags & _PLACE_KEYS | (_TITLES if flags & _KEYS else 0)
+        elif mark in (_COLON, _EQUALS):
+            named = _AT_END | _PERSONS if flags & _KEYS else 0
+            flags = flags & _PLACE_KEYS | named
+            at, broken = self._skip(at + 1, end)
+        elif flags & _TITLES and mark == _DOT:
+            at, broken = self._skip(at + 1, end)
+        elif mark == _COMMA or broken:
+            flags = _AT_END if flags & (_CLOSINGS | _GREETINGS) else 0
+            if mark == _COMMA:
+                at, _ = self._skip(at + 1, end)
+        else:
+            flags &= ~(_KEYS | _PLACE_KEYS | _CLOSINGS)
+        return at, flags
+
     def _skip(self, at: int, end: int) -> tuple[int, bool]:
         """Return the next piece that is no space, and whether a line ends before it."""
         broken = False
@@ -235,6 +264,11 @@ class _Walk:
             broken = broken or bool(self._codes[at] & kinds.ENDER)
             at += 1
         return at, broken
+
+    def _skip_quote(self, at: int, end: int) -> int:
+        """Return the place of the value of a key, as in user="bob"."""
+        is_mark = at < end and int(self._codes[at]) & kinds.KIND == kinds.PUNCTUATION
+        return at + is_mark
 
     def _pass_separator(self, at: int, end: int) -> tuple[int, bool]:
         """Return the next name of a list after a comma or an "and"."""
@@ -252,7 +286,7 @@ class _Walk:
         code = int(self._codes[at])
         kind = code & kinds.KIND
         if kind == kinds.PUNCTUATION:
-            is_end = int(self._role[at]) in (_COMMA, _DOT, _END, _COLON)
+            is_end = int(self._role[at]) in (_COMMA, _DOT, _END, _COLON, _EQUALS)
             return is_end or bool(code & kinds.LEAD)
         return kind == kinds.MARKUP or (
             kind == kinds.SPACE and bool(code & kinds.ENDER)
@@ -272,8 +306,15 @@ class _Walk:
             return False
         code, role = int(self._codes[at]), int(self._role[at])
         kind = code & kinds.KIND
+        is_addressee = role in self._addressees and bool(code & kinds.TITLE)
+        if is_addressee and flags & _GREETINGS and kind in _NO_CLASSES_OR_PERSON:
+            # "Dear Friends", "Hi Customer Service".
+            self._codes[at] = code & ~(kinds.KIND | 1 << 40) | kinds.COMMON
+            return True
         if kind in _REPLACED:
-            if kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
+            if kind in _CLASSES:
+                self._name_of_class(at, kind, flags, end)
+            elif kind in _NO_CLASS and role not in (_LETTER, _ADJECTIVE):
                 self._name_replaced(at, flags, end)
             elif kind == kinds.STOP_WORD and self._is_capital_name(at, flags, end):
                 self._codes[at] = self._as_person(code)
@@ -282,6 +323,18 @@ class _Walk:
             return False
         self._codes[at] = self._as_person(code)
         return True
+
+    def _name_of_class(self, at: int, kind: int, flags: int, end: int) -> None:
+        """Make "May" behind "Hi" and "OKORO" or "Wellington" behind "Mr" persons."""
+        code = int(self._codes[at])
+        is_name = False
+        if kind == kinds.CALENDAR:
+            greeted = bool(flags & _GREETINGS)
+            is_name = greeted and self._is_capital_name(at, flags | _AT_END, end)
+        elif flags & (_TITLES | _SECOND) == _TITLES:
+            is_name = kind == kinds.PLACE or bool(code & kinds.UPPER)
+        if is_name and self._bits.persons & kinds.KIND:
+            self._codes[at] = self._as_person(code)
 
     def _name_replaced(self, at: int, flags: int, end: int) -> None:
         """Make a word that is replaced a person, if the cue and its spelling say so."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import cache
 
 from dptext.tokens import language_data
 from dptext.tokens.dates import MONTHS
-from dptext.tokens.draws import Integers, only_digits
+from dptext.tokens.draws import YEARS, Integers, only_digits
 
 _UNITS = "one two three four five six seven eight nine".split()
 _TEENS = (
@@ -104,7 +105,6 @@ SHOWS = (
     "ordinals of these, or stay (hundred and beyond, double, and), what stands between "
     "words, and a capital at the beginning and of a month"
 )
-_COMPILED_DATES = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
 _WHOLE_ROW = re.compile(f"{_DIGIT}(?:(?:, |{_SPACE}){_DIGIT})+", re.IGNORECASE)
 _WHOLE_YEAR = re.compile(_YEAR, re.IGNORECASE)
 _PART = re.compile("[a-z]+", re.IGNORECASE)
@@ -148,6 +148,11 @@ _SPAN_ENDS = re.compile(rf" {_any(_LISTS['after-spans'])}\b", re.IGNORECASE)
 _BEFORE = 40
 
 
+@cache
+def _compiled_dates() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
+
+
 def find_layout(text: str) -> str:
     """Return the layout of a run of number words or of a date in words."""
     layout = _layout_of_date(text) or _layout_of_run(text)
@@ -155,7 +160,9 @@ def find_layout(text: str) -> str:
 
 
 def _layout_of_date(text: str) -> str:
-    match = next(filter(None, (each.fullmatch(text) for each in _COMPILED_DATES)), None)
+    match = next(
+        filter(None, (each.fullmatch(text) for each in _compiled_dates())), None
+    )
     if match is None:
         return ""
     out, end = "", 0
@@ -208,9 +215,9 @@ def _draw(field: str, draws: Integers) -> str:
         name = MONTHS[draws.below(12)]
         return name.capitalize() if field == "M" else name
     if field == "y":
-        return _year(draws.between(1950, 2029))
+        return _year(draws.between(*(draws.years or YEARS)))
     if field == "yyyy":
-        return str(draws.between(1950, 2029))
+        return str(draws.between(*(draws.years or YEARS)))
     if field == "yy":
         return _below_hundred(10 * draws.between(5, 9) + draws.between(1, 9))
     words = {
@@ -264,7 +271,17 @@ def find_age_layout(text: str) -> str:
 
 def write_age(layout: str, draws: Integers) -> str:
     """Return a random age below 90 of a layout, or two of them in order."""
-    ages = sorted(str(draws.between(10, 89)) for _ in range(layout.count("{N}")))
-    parts = iter(ages or [_draw("W", draws)])
+    ages = sorted(str(draw_age(draws)) for _ in range(layout.count("{N}")))
+    return spell_age(layout, ages or [_draw("W", draws)])
+
+
+def draw_age(draws: Integers) -> int:
+    """Return a random age below 90."""
+    return draws.between(10, 89)
+
+
+def spell_age(layout: str, ages: Sequence[str]) -> str:
+    """Write the ages of a layout, in digits or in words."""
+    parts = iter(ages)
     out = re.sub(r"\{[NW]\}", lambda _: next(parts), layout.removeprefix("^"))
     return out[:1].upper() + out[1:] if layout[:1] == "^" else out

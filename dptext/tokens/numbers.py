@@ -51,13 +51,6 @@ _COMMA = frozenset(
 )
 _BY_COMMA = re.compile(r"\d{1,3}(?:\.\d{3})+(?:,\d+)?|\d+,\d+")
 _SWAPPED = str.maketrans(".,", ",.")
-_DIGIT = re.compile(r"\d")
-_FIRST_ZERO = re.compile(r"^( ?)0")
-_ORDINAL = re.compile(r"( ?)(\d+)(?:st|nd|rd|th)", re.IGNORECASE)
-_YEAR = re.compile(r"( ?)(\d{4})(s?)")
-# Years that are written for four digits, and days of a month.
-_FIRST_YEAR, _YEARS = 1950, 75
-_DAYS = 31
 # Lexicons with fewer words have only NUMBER: a floor over all elements would mostly
 # write numbers.
 FEWEST = 2_000
@@ -159,31 +152,6 @@ NAMES = tuple(element.name for element in ELEMENTS)
 _INDEX = {name: position for position, name in enumerate(NAMES)}
 # For numbers without an element: the last one of their kind.
 _LAST_BY_KIND = {element.kind: position for position, element in enumerate(ELEMENTS)}
-
-
-def humanize(drawn: str) -> str:
-    """Change random digits into a number as people write numbers of its length.
-
-    Four digits become a year, no number begins with 0, an ordinal of two digits becomes
-    a day of a month, and its ending fits its digits. `[shown.number]` of
-    dptext/guarantees/sentences.toml states this.
-    """
-    if match := _YEAR.fullmatch(drawn):
-        year = _FIRST_YEAR + int(match[2]) % _YEARS
-        return f"{match[1]}{year // 10 * 10 if match[3] else year}{match[3]}"
-    if match := _ORDINAL.fullmatch(drawn):
-        digits = match[2]
-        if len(digits) == 2:
-            digits = f"{10 + int(digits) % (_DAYS - 9)}"
-        else:
-            # Digit by digit, as Python refuses integers of thousands of digits.
-            digits = f"{int(digits[0]) % 9 + 1}{digits[1:]}"
-        last = int(digits[-1]) if digits[-2:-1] != "1" else 0
-        return f"{match[1]}{digits}{('th', 'st', 'nd', 'rd')[last if last < 4 else 0]}"
-    if match := _FIRST_ZERO.match(drawn):
-        first = 1 + sum(map(int, _DIGIT.findall(drawn))) % 9
-        return f"{match[1]}{first}{drawn[match.end() :]}"
-    return drawn
 
 
 def names(language: str) -> tuple[str, ...]:

@@ -54,14 +54,21 @@ class WordClass(StrEnum):
     @property
     def kind(self) -> int:
         """Return its kind of piece."""
-        if self in (WordClass.MONTH, WordClass.WEEKDAY):
-            return kinds.CALENDAR
-        return kinds.NAMES.index(self.value)
+        return _KINDS[self]
 
     @property
     def list_name(self) -> str:
         """Return the name of its list in dptext/data/words/closed_classes.txt."""
         return "names" if self is WordClass.PERSON else f"{self.value}s"
+
+
+_KINDS = {
+    WordClass.PERSON: kinds.PERSON,
+    WordClass.PLACE: kinds.PLACE,
+    WordClass.ORGANISATION: kinds.ORGANISATION,
+    WordClass.MONTH: kinds.CALENDAR,
+    WordClass.WEEKDAY: kinds.CALENDAR,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +128,13 @@ class Policy:
     classes: tuple[WordClass, ...] = ()
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"
+    #: Whether equal names, forms and numbers of a record stay equal
+    #: (dptext.tokens.redrawing).
+    repeat: Literal["none", "record"] = "none"
+    #: The first and the last year that a date or number may get; None: any usual one.
+    years: tuple[int, int] | None = None
+    #: Whether marks such as [name 1] stand in place of invented words.
+    marks: bool = False
     #: How the topic that replaces a whole text is written.
     topic: Literal["words", "id", "both"] = "words"
 
@@ -161,6 +175,9 @@ class Policy:
             "opinion": "" if self.opinion == "perturb" else self.opinion,
             "classes": [*map(str, self.classes)],
             "grammar": "" if self.grammar == "hide" else self.grammar,
+            "repeat": "" if self.repeat == "none" else self.repeat,
+            "years": None if self.years is None else [*self.years],
+            "marks": self.marks,
             "topic": "" if self.topic == "words" else self.topic,
         }
         every = {each.name: getattr(self, each.name) for each in fields(self)} | lists

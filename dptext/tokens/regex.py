@@ -58,7 +58,11 @@ _ORDINAL = "st|nd|rd|th|ST|ND|RD|TH"
 _NUMBER = rf"\d+(?:[.,:/\-]\d+)*(?:{_ORDINAL}|(?<=0)s)?(?![^\W_{_CJK}])"
 _CLITIC = r"['’](?:s|re|ve|ll|d|m|em|S|RE|VE|LL|D|M|EM)(?![^\W_])"
 # Pictures: several together are one piece. There are no marks among them.
-_SYMBOLS = "[\u2600-\u266e\u2670-\u2767\u2776-\u27bf\U0001f000-\U0001faff]"
+PICTURES = (
+    "\u231a\u231b\u23e9-\u23f3\u2600-\u266e\u2670-\u2767\u2776-\u27bf\u2b1b\u2b1c\u2b50"
+    "\u2b55\U0001f000-\U0001faff"
+)
+_SYMBOLS = f"[{PICTURES}]"
 EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"

@@ -16,13 +16,14 @@ from dptext.tokens import (
     markup,
     name_cues,
     names,
+    organisations,
 )
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
-from dptext.tokens.policy import PERTURB, Policy, WordClass
+from dptext.tokens.policy import PERTURB, Form, Policy, WordClass
 from dptext.tokens.regex import MARK, divide, key_of, kind_of, segment
-from dptext.types import Ids, Ints, Lexicon, Words
+from dptext.types import ENGLISH, Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
 # Distinct pieces that are remembered; more would fill the memory.
@@ -37,6 +38,8 @@ _SEVERAL = -1
 # and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
+# Forms behind which a line may still begin: "10:32 Please".
+_STAMPS = (Form.DATE, Form.TIME)
 
 
 class Tokenizer:
@@ -48,7 +51,10 @@ class Tokenizer:
     def __init__(
         self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
     ) -> None:
-        self._spans = Spans(policy)
+        copied_emoji = frozenset[str]()
+        if policy.common:
+            copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
+        self._spans = Spans(policy, copied_emoji)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _build_index(lexicon)
         self._numbers = Numbers(lexicon)
@@ -61,7 +67,9 @@ class Tokenizer:
         self._reads = common.reading(lexicon) if policy.common else None
         self._classes = common.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes
-        self._month = lexicon.row_of.get("june", -1)
+        self._organisation = (
+            WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
+        )
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
@@ -75,6 +83,12 @@ class Tokenizer:
             places=as_place,
             common=common.STARTS,
         )
+        # Kinds that count as words of a heading, where capitals are shown.
+        self._counted = None
+        if policy.case == "copy":
+            self._counted = kinds.WORDLIKE.copy()
+            self._counted[[kinds.FORMED, kinds.KEPT, kinds.MASKED]] = False
+            self._counted[kinds.NUMBER] = policy.number == "perturb"
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -95,11 +109,11 @@ class Tokenizer:
         named: dict[int, int] = {}
         formed: dict[int, FormLayout] = {}
         for number, text in enumerate(texts):
-            divided, listed, layouts = self._spans.divide(self._spans.readable(text))
+            divided, listed, shown = self._spans.divide(self._spans.readable(text))
             if listed:
                 for position, kind in listed.items():
                     named[len(pieces) + position] = kind
-                for position, layout in layouts.items():
+                for position, layout in shown.items():
                     formed[len(pieces) + position] = layout
             pieces += _shared(divided)
             ends[number] = len(pieces)
@@ -109,11 +123,9 @@ class Tokenizer:
         each = map(self._codes.__getitem__, pieces)
         codes = np.fromiter(each, np.int64, count=len(pieces))
         for position, kind in named.items():
-            body = pieces[position].removeprefix(" ")
-            lead = kinds.LEAD if len(body) < len(pieces[position]) else 0
-            codes[position] = _pack(kind, -1, lead, body)
-            if kind == kinds.MARKUP and markup.ends_line(formed[position].shown):
-                codes[position] |= kinds.ENDER
+            codes[position] = self._code_named(
+                pieces[position], kind, formed.get(position)
+            )
         if (codes == _SEVERAL).any():
             pieces, codes, ends, moved = self._divide(pieces, codes, ends)
             formed = {
@@ -121,7 +133,10 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
-        self._settle(codes, ends)
+        layouts: dict[int, str] = {}
+        pieces, codes, ends, formed = self._settle(
+            pieces=pieces, codes=codes, ends=ends, formed=formed, layouts=layouts
+        )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -139,16 +154,59 @@ class Tokenizer:
             ids=ids,
             read_as=read_as,
             formed=formed,
+            layouts=layouts,
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
         )
 
-    def _settle(self, codes: Ints, ends: Ints) -> None:
-        """Decide in place what the pieces around a word decide."""
+    @staticmethod
+    def _code_named(piece: str, kind: int, layout: FormLayout | None) -> int:
+        """Return the code of a piece of a list or form."""
+        body = piece.removeprefix(" ")
+        code = _pack(kind, -1, kinds.LEAD if len(body) < len(piece) else 0, body)
+        if layout is None:
+            return code
+        if kind == kinds.MARKUP and markup.ends_line(layout.shown):
+            return code | kinds.ENDER
+        if layout.form is Form.EMOJI:
+            return code | kinds.ENDER
+        return code | common.OPENS if layout.form in _STAMPS else code
+
+    def _settle(
+        self,
+        pieces: list[str],
+        codes: Ints,
+        ends: Ints,
+        formed: dict[int, FormLayout],
+        layouts: dict[int, str],
+    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
+        """Decide what the pieces around a word decide; fill in layouts of names."""
         if self._common is not None:
-            common.settle(codes, ends)
+            self._settle_common(pieces, codes, ends)
+        if self._organisation and self._counted is not None:
+            joined = organisations.join(pieces, codes, ends)
+            pieces, codes, ends, moved, kinds_of_chains = joined
+            layouts |= kinds_of_chains
+            if moved is not None:
+                formed = {at - int(moved[at]): each for at, each in formed.items()}
+        if self._common is not None and self._counted is not None:
+            common.settle_headings(codes, ends, self._counted)
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
+        if self._organisation:
+            marked = np.flatnonzero(codes & (common.ACRONYM | common.PRODUCT))
+            kind = codes[marked] & kinds.KIND
+            for at in marked[kind == kinds.ORGANISATION].tolist():
+                layouts[at] = organisations.layout(pieces[at])
+        return pieces, codes, ends, formed
+
+    def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
+        common.settle(codes, ends, pieces)
+        verbs = np.flatnonzero(codes & common.VERB)
+        for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
+            # "May I" is no month.
+            row = self.lookup(key_of(pieces[at].strip(" ")))
+            codes[at] = codes[at] & ~(0xFFFFFFFF << _ROW) | (row + 1) << _ROW
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
@@ -205,6 +263,9 @@ class Tokenizer:
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
+        if kind == kinds.IDENTIFIER and self._common is not None:
+            if self._common.is_copied_emoji(body):
+                return kinds.COMMON | lead | kinds.ENDER
         if kind != kinds.WORD:
             row = self._numbers.row(body) if kind == kinds.NUMBER else -1
             code = _pack(kind, row, lead, body)
@@ -239,11 +300,14 @@ class Tokenizer:
             body,
             self.lookup,
             whole=words.whole,
-            is_whole=self._is_name_of_parts,
+            is_whole=self._is_whole,
             elisions=words.elisions,
         )
 
-    def _is_name_of_parts(self, word: str) -> bool:
+    def _is_whole(self, word: str) -> bool:
+        """Tell whether a word is a user's name or the like, or "Min-jun"."""
+        if "_" in word:
+            return True
         return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
     def _mark_bits(self, body: str) -> int:
@@ -259,25 +323,53 @@ class Tokenizer:
         if row < 0 and body[:1].isdecimal() and self._common is not None:
             if kind_of(body) == kinds.NUMBER:
                 return _pack(kinds.NUMBER, self._numbers.row(body), lead, body)
-        is_stop = row >= 0 and key_of(body) in self._stop_words
-        known = kinds.STOP_WORD if is_stop else kinds.WORD
-        kind = known if row >= 0 else kinds.UNKNOWN
+        key = key_of(body)
+        kind = kinds.UNKNOWN
+        if row >= 0:
+            kind = kinds.STOP_WORD if key in self._stop_words else kinds.WORD
         # Lexicons without a row for names do not need the lists of names.
         named = self._names >= 0 and (named or self._is_name(body, row))
-        bits = 0 if self._common is None else self._common.code(body)
-        if self._common is not None and body[:1].isupper():
-            if self._common.reads_as_month(body):
-                kind, row, bits, named = kinds.WORD, self._month, 0, False
-            if self._common.reads_as_place(body):
-                kind, row, bits, named = kinds.WORD, self._place, 0, False
+        bits = 0
+        if self._common is not None:
+            kind, row, bits, named = self._read(
+                body=body, key=key, kind=kind, row=row, named=named
+            )
+        code = _pack(kind, max(row, -1), lead, body) | bits
+        return code | 1 << _NAMED if named else code
+
+    def _read(
+        self, body: str, key: str, kind: int, row: int, named: bool
+    ) -> tuple[int, int, int, bool]:
+        """Return kind, row, bits and whether a word is a name, beside common words."""
+        assert self._common is not None
+        bits = 0
+        if read := self._common.reads_as(body, key):
+            kind, row, named = kinds.WORD, self._index.get(read, -1), False
+        else:
+            bits = self._common.code(body)
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & common.STARTS:
             kind = self._class_kind(kind, row, named=named)
-        code = _pack(kind, max(row, -1), lead, body) | bits
+            if self._organisation and kind in organisations.OTHERS:
+                if look := self._look(body, row):
+                    kind, bits, named = kinds.ORGANISATION, bits | look, False
+        bits |= self._common.bits_at_places(body)
         if self._cues is not None:
-            code |= self._cues.role(body, key_of(body))
-        return code | 1 << _NAMED if named else code
+            bits |= self._cues.role(body, key)
+        return kind, row, bits, named
+
+    def _look(self, body: str, row: int) -> int:
+        """Return the bit of an acronym or a product by its spelling, else 0."""
+        if organisations.is_plural_acronym(body):
+            return common.ACRONYM
+        if row >= 0 and body.isupper():
+            is_person = self._classes[row] == kinds.PERSON
+            if is_person or organisations.is_word(self._lexicon, row):
+                return 0  # "SMITH" is a person, and "GOOD" a word
+        if organisations.is_acronym(body):
+            return common.ACRONYM
+        return common.PRODUCT if organisations.has_inner_capital(body) else 0
 
     def _is_name(self, body: str, row: int) -> bool:
         """Tell whether a word is read as a name of a person by its spelling."""

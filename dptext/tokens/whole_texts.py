@@ -84,7 +84,13 @@ class TopicJoiner(Joiner):
         # Counts of words are not made of sets, so the first topic is enough here.
         return Joined(texts, drawn[:, 0], np.array(texts, object))
 
-    def redraw(self, words: Words, bits: RandomBits, positions: Ints) -> None:
+    def redraw(
+        self,
+        words: Words,
+        bits: RandomBits,
+        positions: Ints,
+        records: Ints | None = None,
+    ) -> None:
         """Do nothing: topics have no digits to draw."""
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:

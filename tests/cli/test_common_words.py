@@ -280,3 +280,20 @@ def test_the_best_guess_is_that_of_an_attacker_who_sees_the_form(folder: Path) -
         "check", str(folder / "out.jsonl"), "--set", f"max_risk={between:.4%}"
     )
     assert f"risk is {risk['success_with_form']:.2%}" in checked.out.decode()
+
+
+def test_marks_stand_in_place_of_invented_words(folder: Path) -> None:
+    """With --marks, which goes with no decoder; the statement and the answer say so."""
+    sanitized(folder, "marks.jsonl", "--marks")
+    rows = (folder / "marks.jsonl").read_text().splitlines()
+    texts = [json.loads(row)["text"] for row in rows]
+    assert texts[0].startswith("Great thanks to [name 1] [name 2] in [place 1]!")
+    assert texts[1].startswith("She has [word], and came on [date]")
+    assert "[code 1], I live in [place 1] since [date]." in texts[2]
+    report = json.loads((folder / f"marks.jsonl{SIDECAR}").read_text())
+    scope = report["guarantee"]["scope"]
+    assert "Marks stand in place of invented words" in " ".join(scope["not_covered"])
+    assert scope.get("decoder", "none") == "none"
+    refused = here("sanitize", *READABLE, "--marks", "--decode", "ngram", given=b"")
+    assert refused.code == 2
+    assert "--marks" in refused.err

@@ -87,16 +87,24 @@ def outputs(ready: Pipeline, texts: Sequence[str], seed: int) -> list[str]:
 
 @pytest.mark.parametrize("name", CLASSES)
 def test_nothing_within_a_class_is_in_the_output(readable: Pipeline, name: str) -> None:
-    """Equal random bits give equal outputs: all texts have one and the same law."""
+    """Equal random bits give equal outputs: all texts of a pattern have one law.
+
+    Of digits below three the pattern of equal ones is not shown.
+    """
     words = CLASSES[name]
     for context, seed in itertools.product(CONTEXTS[:5], range(3)):
         places = context.count("{}")
-        every = itertools.product(words, repeat=places)
-        texts = [context.format(*chosen) for chosen in itertools.islice(every, 40)]
-        texts += [context.format(*[word] * places) for word in words]
-        of_kind = {tuple(flags(readable, text)) for text in texts}
-        assert len(of_kind) == 1, "the texts are not of one class"
-        assert len({*outputs(readable, texts, seed)}) == 1
+        some = itertools.islice(itertools.product(words, repeat=places), 40)
+        by_pattern: dict[tuple[int, ...], list[str]] = {}
+        for chosen in (*some, *((word,) * places for word in words)):
+            # A name of the context may be equal, too.
+            every = (*chosen, "Sarah")
+            pattern = () if "digit" in name else tuple(map(every.index, every))
+            by_pattern.setdefault(pattern, []).append(context.format(*chosen))
+        for texts in by_pattern.values():
+            of_kind = {tuple(flags(readable, text)) for text in texts}
+            assert len(of_kind) == 1, "the texts are not of one class"
+            assert len({*outputs(readable, texts, seed)}) == 1, texts
 
 
 def flags(ready: Pipeline, text: str) -> list[int]:

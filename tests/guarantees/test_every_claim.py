@@ -33,6 +33,7 @@ from dptext.settings import convert
 from dptext.tokens import kinds
 from dptext.types import BudgetDescription, BudgetKind, Words
 from tests import distributions, prepared, small
+from tests.tokens import texts
 
 # Words 0 and 1 are synonyms, and so are 2 and 3; some are frequent, some are not.
 CLOUD = dataclasses.replace(
@@ -610,3 +611,44 @@ def test_no_cut_that_follows_from_epsilon_is_claimed_of_a_total(mechanism: str) 
     assert said.bound.worst_loss is not None
     assert 4 * lost <= said.bound.worst_loss
     assert said.bound.loss.farthest == most
+
+
+# Texts of two codes of one layout, and dates of one: equal, or in either order.
+_PIECES = {
+    "code": ("AB-1234", "XY-9876", "QZ-4711"),
+    "date": ("2001-02-13", "2011-07-22", "2020-10-19"),
+}
+
+
+@pytest.mark.parametrize("form", _PIECES)
+def test_equal_forms_lose_nothing_within_the_adjacency(form: str) -> None:
+    """Texts with the same ones equal, and dates in one order, lose 0 nats; others more.
+
+    The adjacency names both conditions, and "what is shown" what they tell.
+    """
+    recipe = profile.parse(
+        {
+            "mechanism": EXACT["rank"],
+            "budget": BUDGETS["uniform"],
+            "tokens": {"forms": [form], "repeat": "record", "years": [2024, 2025]},
+        },
+        "test",
+    )
+    ready, each = ready_mechanism("rank"), configured("rank", "uniform")
+    said = statement.run_statement(recipe, ready, each.budget.description, RunTerms())
+    conditions = " ".join(said.scope.adjacency)
+    assert "the same pattern of equal ones" in conditions
+    assert ("the same order of the dates" in conditions) == (form == "date")
+    assert "are equal" in " ".join(said.scope.not_covered)
+    outputs: dict[tuple[int, ...], set[tuple[str, ...]]] = {}
+    for one, two in itertools.product(_PIECES[form], repeat=2):
+        order = (one > two) - (one < two) if form == "date" else 0
+        written = tuple(
+            texts.written(
+                f"{one} {two}", np.empty(0, np.int32), recipe.tokens, seed=seed
+            )
+            for seed in range(12)
+        )
+        outputs.setdefault((one == two, order), set()).add(written)
+    assert all(len(same) == 1 for same in outputs.values())
+    assert len({next(iter(same)) for same in outputs.values()}) == len(outputs)

@@ -1,0 +1,189 @@
+"""The dates of a record that have a year, drawn together so that their order stays.
+
+Of the dates with a year, as a public rule reads them (dptext.tokens.dates.read), equal
+ones stay equal and the others keep their order. They are drawn from four months of a
+random year, new ones for each draw, until this is true; after half of the draws from
+all years of the window. Dates of one layout are put in order first, which has the same
+law. After the last draw the earliest dates that keep the order are written, a fixed
+rule.
+
+Month and day of 03/04/2024 can be read in two ways. Such a date is written where it
+stands in order with the others in both, and then all are from all years.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Protocol
+
+from dptext.tokens import dates
+from dptext.tokens.dates import Day, Season
+from dptext.tokens.draws import YEARS, Integers
+from dptext.tokens.forms import FormLayout
+
+# Draws of all dates of a record, by the most dates of which they are.
+_TRIES, _FEW_TRIES = 256, 16
+_DRAWS = ((8, _TRIES), (64, _FEW_TRIES))
+_LEAST = 2
+
+
+class Dated(Protocol):
+    """A piece of a date."""
+
+    body: str
+    layout: FormLayout | None
+    draws: Integers
+
+
+@dataclass(slots=True)
+class _Date:
+    """Equal dates of a record: one or more layouts."""
+
+    read: tuple[int, int, int]
+    draws: Integers
+    #: The pieces of each layout.
+    layouts: dict[str, list[int]] = field(default_factory=dict)
+
+    @property
+    def first(self) -> str:
+        return next(iter(self.layouts))
+
+    def takes(self, layout: str) -> bool:
+        """Tell whether a date can be written in its layouts and in another one."""
+        return all(dates.agree(own, layout) for own in self.layouts)
+
+    def draw(self, season: Season | None) -> Day | None:
+        """Return a random date that all layouts can have; None without one."""
+        for _ in range(_TRIES):
+            day = dates.draw(self.first, self.draws, season)
+            if day is None:
+                break
+            if all(dates.can_write(day, layout) for layout in self.layouts):
+                return day
+        return None
+
+
+def write(
+    records: Mapping[int, int],
+    pieces: Mapping[int, Dated],
+    years: tuple[int, int] | None,
+) -> dict[int, str]:
+    """Return the texts of dates by their positions.
+
+    records: the record of each position, in order; years: the window.
+    """
+    by_record: dict[int, list[int]] = {}
+    for position, record in records.items():
+        by_record.setdefault(record, []).append(position)
+    out: dict[int, str] = {}
+    for positions in by_record.values():
+        ranks = _ranks([(position, pieces[position]) for position in positions])
+        drawn = _draw(ranks, years)
+        for date, day in drawn:
+            for layout, where in date.layouts.items():
+                text = dates.spell(day._replace(layout=layout))
+                out |= dict.fromkeys(where, text)
+    return out
+
+
+def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:
+    """Return the different dates in order; those of one rank are read as equal."""
+    day_first = any(dates.tells_day_first(each.body) for _, each in pieces)
+    by_day: dict[tuple[int, int, int], list[_Date]] = {}
+    for position, each in pieces:
+        assert each.layout is not None
+        layout = each.layout.shown
+        day = dates.read(each.body, layout, day_first=day_first)
+        read = day.year, day.month, day.day
+        equal = by_day.setdefault(read, [])
+        # Layouts with digits that no date has in common are drawn apart.
+        date = next((each for each in equal if each.takes(layout)), None)
+        if date is None:
+            date = _Date(read, each.draws)
+            equal.append(date)
+        date.layouts.setdefault(layout, []).append(position)
+    return [by_day[read] for read in sorted(by_day)]
+
+
+def _draw(
+    ranks: list[list[_Date]], years: tuple[int, int] | None
+) -> list[tuple[_Date, Day]]:
+    """Draw a date for each, in the order of ranks."""
+    every = [date for rank in ranks for date in rank]
+    is_read_twice = any(dates.is_ambiguous(date.first) for date in every)
+    tries = next((n for most, n in _DRAWS if len(every) <= most), _LEAST)
+    for number in range(tries):
+        season = None
+        if number < tries // 2 and not is_read_twice:
+            season = dates.draw_season(every[0].draws)
+        days = _draw_apart(every, season)
+        if days is None:
+            continue
+        if all(len(rank) == 1 for rank in ranks):
+            _put_alike_in_order(every, days)
+        left = iter(days)
+        if _are_in_order([[next(left) for _ in rank] for rank in ranks]):
+            return list(zip(every, days, strict=True))
+    return _earliest(ranks, years)
+
+
+def _draw_apart(every: list[_Date], season: Season | None) -> list[Day] | None:
+    """Draw each date, no two the same if it can be; None if one cannot be drawn."""
+    days: list[Day] = []
+    used = set[Day | None]()
+    for date in every:
+        day = date.draw(season)
+        for _ in range(_FEW_TRIES if day in used else 0):
+            if (day := date.draw(season)) not in used:
+                break
+        if day is None:
+            return None
+        days.append(day)
+        used.add(day)
+    return days
+
+
+def _put_alike_in_order(every: list[_Date], days: list[Day]) -> None:
+    """Put dates of the same layouts in order, in place."""
+    alike: dict[tuple[str, ...], list[int]] = {}
+    for number, date in enumerate(every):
+        alike.setdefault(tuple(date.layouts), []).append(number)
+    for numbers in alike.values():
+        in_order = sorted(days[number][1:] for number in numbers)
+        for number, values in zip(numbers, in_order, strict=True):
+            days[number] = Day(every[number].first, *values)
+
+
+def _are_in_order(ranks: list[list[Day]]) -> bool:
+    return all(
+        one.is_before(two)
+        for before, after in pairwise(ranks)
+        for one in before
+        for two in after
+    )
+
+
+def _earliest(
+    ranks: list[list[_Date]], years: tuple[int, int] | None
+) -> list[tuple[_Date, Day]]:
+    """Return the earliest dates in order; where none is left, the last ones."""
+    out: list[tuple[_Date, Day]] = []
+    before: list[Day] = []
+    first, last = years or YEARS
+    for rank in ranks:
+        here = []
+        first = max([first, *(day.year for day in before)])
+        for date in rank:
+            day = Day(date.first, last, 1, 1)
+            for each in dates.every(date.first, (first, last)):
+                if not all(dates.can_write(each, one) for one in date.layouts):
+                    continue
+                day = each
+                if all(earlier.is_before(each) for earlier in before):
+                    break
+            here.append(day)
+            out.append((date, day))
+        before = here
+    return out

@@ -1,0 +1,217 @@
+"""Names of organisations and products by shown patterns, and what is written for them.
+
+Real firms are never written. Every name becomes an invented one of a public list
+(dptext/data/words/invented_names.txt), by its layout, which is shown:
+
+- "Superior Court of Fulton County": words with a capital before a word of a kind such
+  as Court, or behind it and "of" or "for", are one name. The layout is that word. Where
+  names of persons, headings or other words begin does not matter: capitals, the listed
+  word and copied words alone decide;
+- "NASA", "NGOs": two to five capitals that are no copied short form. The layout is the
+  number of letters, and the s of a plural;
+- "CloudDesk": a word with an inner capital. The layout is "product";
+- other names of organisations have no layout.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import cache, lru_cache
+from itertools import cycle
+
+import numpy as np
+
+from dptext.tokens import common, kinds, language_data, names
+from dptext.tokens.policy import WordClass
+from dptext.tokens.regex import key_of
+from dptext.types import ENGLISH, PARTS, Ints, Lexicon
+
+#: Kinds of words that may be acronyms or products by their spelling.
+OTHERS = frozenset(
+    (kinds.WORD, kinds.UNKNOWN, kinds.PERSON, kinds.ORGANISATION, kinds.STOP_WORD)
+)
+_PRODUCT = "product"
+_ACRONYM = re.compile("[A-Z]{2,5}s?")
+_INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*")
+# "McIntyre" and "DeShawn" are persons.
+_PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
+# Least letters, with a vowel, of rarer names in capitals.
+_LEAST_NAME = 4
+_VOWELS = frozenset("aeiouy")
+# Most pieces of a name on either side of the word of its kind.
+_REACH = 7
+# Kinds that are copied or have another shown form: no parts of such a name.
+_NO_PARTS = frozenset(
+    (kinds.COMMON, kinds.FORMED, kinds.KEPT, kinds.MASKED, kinds.NUMBER, *kinds.MARKS)
+)
+_BEFORE_NAMES = frozenset((" of", " for"))
+# Copied at the beginning of a sentence, these are part of the name behind them.
+_ADJECTIVES = frozenset(
+    "superior general first national central high supreme federal district municipal "
+    "state community medical city county regional royal grand united international "
+    "public primary secondary junior technical business memorial local".split()
+)
+_BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
+
+
+def is_acronym(body: str) -> bool:
+    """Tell whether a word is written as an acronym, and is no listed name."""
+    if not _ACRONYM.fullmatch(body):
+        return False
+    key = names.fold(key_of(body))
+    if len(key) >= _LEAST_NAME and not _VOWELS.isdisjoint(key):
+        if key in language_data.person_names(ENGLISH, capital=True):
+            return False
+    return key not in language_data.person_names(ENGLISH)
+
+
+def is_plural_acronym(body: str) -> bool:
+    """Tell whether a word is an acronym with the s of a plural, whatever it means."""
+    return body[-1:] == "s" and _ACRONYM.fullmatch(body) is not None
+
+
+def has_inner_capital(body: str) -> bool:
+    """Tell whether a word is written as a product, and is no listed name."""
+    if not _INNER_CAPITAL.fullmatch(body) or _PERSON.match(body):
+        return False
+    return names.fold(key_of(body)) not in language_data.person_names(ENGLISH)
+
+
+def layout(piece: str) -> str:
+    """Return the layout of an acronym or a product."""
+    body = piece.strip(" ")
+    if not _ACRONYM.fullmatch(body):
+        return _PRODUCT
+    plural = body[-1] == "s"
+    return f"{len(body) - plural}{'s' if plural else ''}"
+
+
+@cache
+def choices(shown: str) -> Sequence[str]:
+    """Return the names one of which is written for a layout, all equally likely."""
+    invented = language_data.invented_names(ENGLISH)
+    if shown == _PRODUCT:
+        return invented["products"]
+    if not shown[:1].isdigit():
+        return tuple(f"{name} {shown}".rstrip() for name in invented["organisations"])
+    # Short forms of two letters all mean something: a longer name stands for them.
+    codes = invented.get(shown[0], invented["organisations"])
+    return tuple(code + shown[1:] for code in codes)
+
+
+def is_word(lexicon: Lexicon, row: int) -> bool:
+    """Tell whether a row is a word in small letters, no acronym."""
+    if not lexicon.words[row].islower():
+        return False
+    # "fia", which no dictionary has, is one.
+    return lexicon.parts is None or PARTS[lexicon.parts[row]] != "other"
+
+
+@lru_cache(maxsize=2)
+def spellings(lexicon: Lexicon) -> Mapping[int, str]:
+    """Return an invented name for each row of a brand: a drawn one is written so."""
+    invented = language_data.invented_names(lexicon.language).get("organisations", ())
+    classes = (WordClass.ORGANISATION,) if invented else ()
+    named = common.kinds_of_rows(lexicon, classes) > 0
+    lists = language_data.common_lists(lexicon.language)
+    # "TV" and "CEO" are in the class, but no brands.
+    short = lists.get("abbreviations", frozenset())
+    also = lists.get("organisations in small letters", frozenset())
+    rows = {*np.flatnonzero(named).tolist()}
+    rows |= {lexicon.row_of[key] for key in also if key in lexicon.row_of}
+    rows -= {lexicon.row_of[key] for key in short if key in lexicon.row_of}
+    invented_in_turn = cycle(invented)
+    return {row: next(invented_in_turn) for row in sorted(rows)} if invented else {}
+
+
+def join(
+    pieces: list[str], codes: Ints, ends: Ints
+) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
+    """Make one piece of each name of several words.
+
+    Returns pieces, codes and ends of texts as they are then, by how many places each
+    piece has moved back (None: no piece), and the layouts of the names by position.
+    """
+    begins = np.concatenate(([0], ends))
+    spans: list[tuple[int, int, str]] = []
+    end = 0
+    for at in np.flatnonzero(codes & common.INSTITUTION).tolist():
+        if at < end or not _is_part(int(codes[at])):
+            continue
+        text = int(np.searchsorted(ends, at, "right"))
+        first = _first(pieces, codes, at, max(end, int(begins[text])))
+        end_here = _last(pieces, codes, at, int(ends[text]))
+        if end_here - first > 1 and not _is_titled(codes, first, int(begins[text])):
+            end = end_here
+            spans.append((first, end, pieces[at].strip(" ")))
+    if not spans:
+        return pieces, codes, ends, None, {}
+    keeps = np.ones(len(pieces), bool)
+    layouts: dict[int, str] = {}
+    codes, pieces = codes.copy(), [*pieces]
+    for first, end, kind in spans:
+        keeps[first + 1 : end] = False
+        pieces[first] = "".join(pieces[first:end])
+        lead = int(codes[first]) & kinds.LEAD
+        codes[first] = kinds.ORGANISATION | kinds.TITLE | lead
+        layouts[first] = kind
+    moved = np.cumsum(~keeps)
+    kept = np.flatnonzero(keeps).tolist()
+    return (
+        [pieces[at] for at in kept],
+        codes[keeps],
+        ends - moved[ends - 1],
+        moved,
+        {at - int(moved[at]): kind for at, kind in layouts.items()},
+    )
+
+
+def _is_part(code: int) -> bool:
+    """Tell whether a piece is a word with a capital that is replaced."""
+    return bool(code & kinds.TITLE) and code & kinds.KIND not in _NO_PARTS
+
+
+def _is_adjective(piece: str, code: int) -> bool:
+    """Tell whether a copied word with a capital belongs to the name behind it."""
+    capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
+    return capital and piece.strip(" ").lower() in _ADJECTIVES
+
+
+def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:
+    """Return the first piece of the name before a word of its kind."""
+    first = at
+    for here in range(at - 1, max(begin, at - _REACH) - 1, -1):
+        if pieces[here + 1][:1] != " " and pieces[here + 1] not in _BETWEEN:
+            if pieces[here] != "-":
+                break
+        if _is_part(int(codes[here])) or _is_adjective(pieces[here], int(codes[here])):
+            first = here
+        elif pieces[here] not in _BETWEEN or pieces[here] == " and":
+            break
+    return first
+
+
+def _last(pieces: list[str], codes: Ints, at: int, end: int) -> int:
+    """Return the end of the name behind a word of its kind, "of" or "for"."""
+    after = at + 1
+    if after >= end or pieces[after] not in _BEFORE_NAMES:
+        return after
+    last = after
+    after += 1 + (after + 1 < end and pieces[after + 1] == " the")
+    for here in range(after, min(end, at + _REACH)):
+        if _is_part(int(codes[here])) and (
+            pieces[here][:1] == " " or pieces[here - 1] == "-"
+        ):
+            last = here + 1
+        elif pieces[here] not in _BETWEEN or last <= at + 1:
+            break
+    return last if last > at + 1 else at + 1
+
+
+def _is_titled(codes: Ints, first: int, begin: int) -> bool:
+    """Tell whether a title such as Mr stands before a piece: a person follows."""
+    before = first - 1
+    if before > begin and codes[before] & common.DOT:
+        before -= 1
+    return before >= begin and bool(codes[before] & common.TITLES)

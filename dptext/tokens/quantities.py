@@ -1,0 +1,394 @@
+"""Numbers as people write them, in the layout of another: public rules.
+
+The writer gets the layout of a number, the copied words and the marks beside it, the
+shown form of replaced words, and random bits. The digits have no part in it. These are
+the rules:
+
+- no number begins with 0, an ordinal of two digits is a day of a month (10th to 31st)
+  and its ending fits it, and decades end in 0;
+- a single digit is 2 to 9 before a plural, and 1 before one unit
+  (dptext.tokens.counting); behind it, a star or stars ask for 1 to 5;
+- the two numbers of a range ascend ("2-3", "10 to 15", "1/2"), those of 120/80 are 100
+  to 179 and 50 to 99;
+- a rating of 5, 10 or 100 ("4/5", "4.5/5", "8 out of 10") stays within its scale, which
+  is a part of its layout;
+- after "I am", "aged" and the like two digits are 10 to 89;
+- 9:30 is a time of day;
+- behind "born" a year is one of an adult;
+- other four digits are a year of the window that the settings have, unless a copied
+  word beside them tells that they are none ("room 1402", "1402 people").
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.counting import Count, Counting
+from dptext.tokens.draws import DIGITS, YEARS, Integers
+from dptext.types import Lexicon, Words
+
+#: Numbers of so many digits and more that are equal in a record stay equal.
+NAMED = 3
+YEAR = 4  # digits of a year
+_OLDEST = 89
+_STARS = 5
+_SCALES = frozenset({"5", "10", "100"})
+_DIGIT = re.compile(r"\d")
+_RUN = re.compile(r"\d+")
+_RANGE = re.compile(r"(\d+)-(\d+)")
+_SLASHED = re.compile(r"(\d+)(\.\d)?/(\d+)")
+_RATING = re.compile(r"([1-9]\d?|10)(?:\.(\d))?/(5|10|100)")
+_TENTHS = re.compile(r"\d\.\d")
+_CLOCK = re.compile(r"(\d{1,2}):\d\d")
+_ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)", re.IGNORECASE)
+_DECADES = re.compile(r"(\d+)(s)", re.IGNORECASE)
+# Marks after which a number begins anew: "5-12" has two numbers, "3.05" has one.
+_APART = re.compile(r"([-/])")
+# Pieces before the date of a birth among which "born" is.
+_BORN = 3
+# Years of birth that are written: so many before the first one of the window.
+_FIRST_BIRTH, _ADULT = 1950, 18
+_DASHES = frozenset("-–—")
+_DAYS = 31
+_ENDINGS = ("th", "st", "nd", "rd")
+
+
+class Frame(NamedTuple):
+    """What the words beside a number ask of it."""
+
+    asked: Count = Count.ANY
+    #: Whether four digits are a year.
+    is_year: bool = True
+    #: The largest number that it may be; 0: any.
+    most: int = 0
+    #: Whether two digits are a decade ("the 80's").
+    is_decade: bool = False
+    #: Whether a year is that of a birth.
+    is_born: bool = False
+
+
+class Scale(NamedTuple):
+    """A rating: digits of the number before the point, and behind it, and the scale."""
+
+    whole: int
+    part: int
+    scale: int
+
+
+def births(years: tuple[int, int] | None) -> tuple[int, int]:
+    """Return the first and the last year of birth that is written."""
+    return _FIRST_BIRTH, max((years or YEARS)[0] - _ADULT, _FIRST_BIRTH)
+
+
+@lru_cache(maxsize=4096)
+def rating(body: str) -> Scale | None:
+    """Return the layout of a rating such as 4/5, None for other numbers."""
+    match = _RATING.fullmatch(body)
+    if match is None:
+        return None
+    whole, part, scale = match[1], match[2] or "", int(match[3])
+    if int(whole) > scale or (int(whole) == scale and part.strip("0")):
+        return None
+    return Scale(len(whole), len(part), scale)
+
+
+def layout(body: str) -> str:
+    """Return the layout of a number: 1 for each digit, but a rating has its scale."""
+    if rating(body):
+        digits, _, scale = body.partition("/")
+        return f"{_DIGIT.sub('1', digits)}/{scale}"
+    return _DIGIT.sub("1", body).lower()
+
+
+class Frames:
+    """Reads the words beside numbers, by one English lexicon."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self.counting = Counting(lexicon)
+        lists = dict(language_data.sections("number_frames"))
+        self._lists = {name: frozenset(words) for name, words in lists.items()}
+
+    def find(self, words: Words, position: int) -> Frame:
+        """Return what the words beside the number at a position ask of it."""
+        digits = max(map(len, _RUN.findall(words.pieces[position])))
+        if digits > YEAR:
+            return Frame()
+        count = self.counting.find(words, position)
+        begin, end = _bounds(words, position)
+        before = self._copied(words, position - 1) if position > begin else ""
+        if before == "." and position - 1 > begin:
+            before = self._copied(words, position - 2)  # "No. 5"
+        behind = self._copied(words, position + 1) if position + 1 < end else ""
+        if digits == YEAR:
+            is_year = self._is_year(words, position, before=before, behind=behind)
+            is_born = self.is_born(words, position)
+            return Frame(count, is_year or is_born, is_born=is_born)
+        most = 0
+        if digits == 2 and before in self._lists["ages"]:
+            most = _OLDEST
+        if behind == "-" and position + 2 < end:
+            behind = self._copied(words, position + 2)  # "5-star"
+        if digits == 1 and behind in self._lists["stars"]:
+            most = _STARS
+        scale = self.scale_of(words, position)
+        is_decade = digits == 2 and behind in ("'s", "’s")
+        return Frame(count, most=scale or most, is_decade=is_decade)
+
+    def _is_year(
+        self, words: Words, position: int, *, before: str, behind: str
+    ) -> bool:
+        """Tell whether four digits are a year, by the words beside them."""
+        if before in self._lists["years"]:
+            return True
+        if before in self._lists["no-years"] or behind in self._lists["counts"]:
+            return False
+        after, end = position + 1, _bounds(words, position)[1]
+        return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
+
+    def is_born(self, words: Words, position: int) -> bool:
+        """Tell whether a copied "born" is right before a date, or a word before it."""
+        begin = max(_bounds(words, position)[0], position - _BORN)
+        return any(self._copied(words, at) == "born" for at in range(begin, position))
+
+    def scale_of(self, words: Words, position: int) -> int:
+        """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
+        scale_at = position + 3
+        if scale_at >= len(words.pieces) or self._copied(words, position + 1) != "out":
+            return 0
+        if scale_at >= _bounds(words, position)[1]:
+            return 0
+        here, scale = (words.pieces[at].strip(" ") for at in (position, scale_at))
+        is_scale = self._copied(words, position + 2) == "of"
+        is_scale = is_scale and _is_number(words, scale_at)
+        return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
+
+    def is_scale(self, words: Words, position: int) -> bool:
+        """Tell whether a number is the scale of the rating before it."""
+        if words.pieces[position].strip(" ") not in _SCALES:
+            return False
+        first = position - 3
+        begin = _bounds(words, position)[0]
+        return (
+            first >= begin
+            and _is_number(words, first)
+            and bool(self.scale_of(words, first))
+        )
+
+    def next_of_range(self, words: Words, position: int) -> int:
+        """Return the position of the second number of a range, -1 without one.
+
+        Between the two stands a dash, "to", "or", "of", or "and" behind "between".
+        """
+        begin, end = _bounds(words, position)
+        second = position + 2
+        if second >= end:
+            return -1
+        between = self._copied(words, position + 1)
+        if between in _DASHES:
+            led = [words.pieces[at][:1] == " " for at in (position + 1, second)]
+            return second if led[0] == led[1] else -1
+        if between in self._lists["ranges"] or between == "of":
+            is_the = between == "of" and self._copied(words, second) == "the"
+            return second + is_the if second + is_the < end else -1
+        if between == "and" and position > begin:
+            return second if self._copied(words, position - 1) == "between" else -1
+        return -1
+
+    def _copied(self, words: Words, at: int) -> str:
+        """Return a copied word or mark in small letters, "" for all else."""
+        kind = int(words.flags[at]) & kinds.KIND
+        if kind in (kinds.COMMON, kinds.PUNCTUATION):
+            return words.pieces[at].strip(" ").lower()
+        return ""
+
+
+def _bounds(words: Words, position: int) -> tuple[int, int]:
+    """Return the begin and the end of the text of a piece."""
+    text = bisect_right(words.ends, position)
+    return int(words.ends[text - 1]) if text else 0, int(words.ends[text])
+
+
+def _is_number(words: Words, at: int) -> bool:
+    return int(words.flags[at]) & kinds.KIND == kinds.NUMBER
+
+
+def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str]) -> str:
+    """Write a random number in the layout of a number.
+
+    named: returns the number that is written for a plain one of three digits or more.
+    """
+
+    def plain(digits: str) -> str:
+        if len(digits) >= NAMED:
+            return named(digits)
+        return draw_plain(len(digits), frame, draws)
+
+    if body.isdecimal():
+        return plain(body)
+    if match := _RANGE.fullmatch(body):
+        return _write_range(match, plain, draws, frame)
+    for pattern, writer in _WRITERS:
+        if match := pattern.fullmatch(body):
+            return writer(match, frame, draws)
+    parts = (_draw_digits(part, draws) for part in _APART.split(body))
+    return "".join(parts)
+
+
+def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
+    """Return a random plain number of so many digits; four may be a year."""
+    if digits == YEAR and frame.is_year:
+        return str(draws.between(*(draws.years or YEARS)))
+    if digits == 1:
+        if frame.asked is Count.ONE:
+            return "1"
+        least = 2 if frame.asked is Count.SEVERAL else 1
+        return str(draws.between(least, min(frame.most or 9, 9)))
+    if digits == 2 and frame.is_decade:
+        return f"{draws.between(1, 9)}0"
+    if digits == 2:
+        return str(
+            draws.between(10, min(max(frame.most, 10), 99) if frame.most else 99)
+        )
+    return draws.characters(DIGITS[1:]) + draws.characters(DIGITS, digits - 1)
+
+
+def _write_range(
+    match: re.Match[str], plain: Callable[[str], str], draws: Integers, frame: Frame
+) -> str:
+    """Write the two numbers of a range; the first is the lesser of equal lengths."""
+    one, two = match.groups()
+    first = plain(one)
+    if len(one) == YEAR and len(two) == 2 and frame.is_year:
+        return f"{first}-{(int(first) + draws.between(1, 5)) % 100:02d}"  # 2016-17
+    second = plain(two)
+    if len(one) == len(two) < NAMED:
+        while second == first:
+            second = plain(two)
+        first, second = sorted((first, second))
+    return f"{first}-{second}"
+
+
+def parts_of_range(body: str) -> tuple[str, str] | None:
+    """Return the numbers of a range whose numbers stay equal where they are."""
+    match = _RANGE.fullmatch(body)
+    if match is None or len(match[1]) != len(match[2]) or len(match[1]) < NAMED:
+        return None
+    return match[1], match[2]
+
+
+def is_clock(body: str) -> bool:
+    """Tell whether a number has the layout of a time of day, as 9:30."""
+    return _CLOCK.fullmatch(body) is not None
+
+
+def runs(body: str) -> list[str]:
+    """Return the numbers in a piece."""
+    return _RUN.findall(body)
+
+
+def digits(body: str) -> int:
+    """Return the number of digits of a piece."""
+    return len(_DIGIT.findall(body))
+
+
+def is_named(body: str) -> bool:
+    """Tell whether equal numbers of this layout stay equal as a whole."""
+    if body.isdecimal() or _RANGE.fullmatch(body):
+        return False  # number by number
+    return digits(body) >= NAMED
+
+
+def _write_rating(rating: Scale, draws: Integers) -> str:
+    least = 10 ** (rating.whole - 1)
+    if not rating.part:
+        whole = draws.between(least, min(rating.scale, 10 * least - 1))
+        return f"{whole}/{rating.scale}"
+    whole = draws.between(least, max(min(rating.scale, 10 * least) - 1, least))
+    part = draws.below(10) if whole < rating.scale else 0
+    return f"{whole}.{part}/{rating.scale}"
+
+
+def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
+    """Write a rating, 120/80, a fraction or a day and month, others by their digits."""
+    if scale := rating(match[0]):
+        return _write_rating(scale, draws)
+    one, two = len(match[1]), len(match[3])
+    if one < NAMED and two == YEAR and not match[2]:
+        first, last = draws.years or YEARS
+        month = draws.between(1, 9) if one == 1 else draws.between(10, 12)
+        return f"{month}/{draws.between(first, last)}"
+    if match[2] or max(one, two) > NAMED or two >= NAMED:
+        return "/".join(_draw_digits(part, draws) for part in match[0].split("/"))
+    if one == NAMED:
+        least, most = (50, 99) if two == 2 else (1, 9)
+        return f"{draws.between(100, 179)}/{draws.between(least, most)}"
+    first, second = _draw_day(one, draws), _draw_day(two, draws)
+    while second == first:
+        second = _draw_day(two, draws)
+    if one == two:
+        first, second = sorted((first, second))
+    return f"{first}/{second}"
+
+
+def _draw_day(digits: int, draws: Integers) -> int:
+    """Return a random number of one digit, or of two as a day of a month has."""
+    return draws.between(1, 9) if digits == 1 else draws.between(10, _DAYS)
+
+
+def _write_clock(match: re.Match[str], frame: Frame, draws: Integers) -> str:
+    hour = draws.between(1, 9) if len(match[1]) == 1 else draws.between(10, 23)
+    return f"{hour}:{draws.below(60):02d}"
+
+
+def _write_tenths(match: re.Match[str], frame: Frame, draws: Integers) -> str:
+    """Write a number such as 4.5, within a scale that stands behind it."""
+    most = min(frame.most, 10) - 1 if frame.most else 9
+    return f"{draws.between(1, most)}.{draws.below(10)}"
+
+
+def _write_ordinal(match: re.Match[str], frame: Frame, draws: Integers) -> str:
+    if len(match[1]) == 2:
+        number = str(draws.between(10, _DAYS))
+    else:
+        number = _draw_digits(match[1], draws)
+    last = int(number[-1]) if number[-2:-1] != "1" else 0
+    ending = _ENDINGS[last if last < len(_ENDINGS) else 0]
+    return number + (ending.upper() if match[2].isupper() else ending)
+
+
+def _write_decade(match: re.Match[str], frame: Frame, draws: Integers) -> str:
+    """Write decades: 1990s as one of the window, 90s, and others by their digits."""
+    digits = len(match[1])
+    if digits == YEAR:
+        first, last = draws.years or YEARS
+        return f"{10 * draws.between(first // 10, last // 10)}{match[2]}"
+    return f"{_draw_digits('1' * (digits - 1), draws)}0{match[2]}"
+
+
+_WRITERS: tuple[
+    tuple[re.Pattern[str], Callable[[re.Match[str], Frame, Integers], str]], ...
+] = (
+    (_SLASHED, _write_slashed),
+    (_CLOCK, _write_clock),
+    (_TENTHS, _write_tenths),
+    (_ORDINAL, _write_ordinal),
+    (_DECADES, _write_decade),
+)
+
+
+def _draw_digits(body: str, draws: Integers) -> str:
+    """Return a random digit for each digit; the first one is not 0."""
+
+    def fill() -> Iterator[str]:
+        if _DIGIT.search(body):
+            yield draws.characters(DIGITS[1:])
+        while True:
+            yield draws.characters(DIGITS)
+
+    digits = fill()
+    return _DIGIT.sub(lambda _: next(digits), body)

@@ -1,0 +1,556 @@
+"""Draws what needs no budget anew: words of classes, pieces of forms, digits.
+
+What is written follows from the class or layout of a piece, the copied words beside it
+and random bits, and where equal pieces stay equal (`tokens.repeat: record`) from which
+pieces of the record are equal as well: a piece has the surrogate of the first piece of
+its record with the same class or layout and the same text in small letters, and a
+different piece gets another surrogate while there is one. The original is never left
+out. The random bits of a surrogate are those of the first place.
+
+All of this is common to the texts that the statement compares, so that they have the
+same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from dptext.randomness import JOINER_LANE, RandomBits
+from dptext.tokens import (
+    date_order,
+    dates,
+    forms,
+    kinds,
+    number_words,
+    people,
+    quantities,
+)
+from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
+from dptext.tokens.policy import Form, Policy
+from dptext.tokens.quantities import Frame, Frames
+from dptext.tokens.regex import to_keys
+from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
+from dptext.types import Ints, Words
+
+# Integers that are enough for a number.
+_FOR_NUMBER = 4
+# Stands for a number where marks are written.
+_NUMBER = "[number]"
+# Labels of marks, numbered in a record, and those that are not.
+_NUMBERED = {
+    Form.EMAIL: "e-mail",
+    Form.PHONE: "phone",
+    Form.CARD: "card",
+    Form.IBAN: "account",
+    Form.CODE: "code",
+    Form.URL: "link",
+    Form.HANDLE: "user",
+    Form.HASHTAG: "topic",
+    Form.FILE: "file",
+    Form.IP: "machine",
+    Form.ADDRESS: "address",
+}
+_PLAIN = {
+    Form.DATE: "[date]",
+    Form.TIME: "[time]",
+    Form.VERSION: "[version]",
+    Form.NUMBER_WORDS: _NUMBER,
+}
+# The number in the layout of an amount.
+_AMOUNT = re.compile(r"[01]+(?:[.,'][01]+)*")
+# Forms with one text for all layouts, whatever their number.
+_FIXED = (Form.EMOJI, Form.FIXED)
+_OF_KIND = {
+    kinds.PERSON: "name",
+    kinds.PLACE: "place",
+    kinds.ORGANISATION: "company",
+}
+#: The choices of a piece of a class.
+Choices = Callable[[Words, int, Collection[int]], Sequence[str]]
+
+
+_NO_FRAME = Frame()
+
+
+@dataclass(slots=True, kw_only=True)
+class Piece:
+    """A piece to draw anew."""
+
+    #: Its position among the pieces.
+    position: int
+    record: int
+    #: Without the space before it.
+    body: str
+    #: None for a number.
+    layout: forms.FormLayout | None
+    draws: Integers
+    frame: Frame = _NO_FRAME
+
+    @property
+    def form(self) -> Form | None:
+        """Return its form, None for a number."""
+        return None if self.layout is None else self.layout.form
+
+
+class Redrawer:
+    """Draws pieces anew for one policy."""
+
+    def __init__(
+        self,
+        policy: Policy,
+        choices: Choices,
+        is_titled: Callable[[Words, int, Collection[int]], bool],
+        frames: Frames | None,
+    ) -> None:
+        """Prepare for texts with common words in English, or for others: no frames.
+
+        choices: returns the words of a piece of a class; is_titled: tells whether a
+        copied title is before a piece.
+        """
+        self._choices, self._is_titled, self._frames = choices, is_titled, frames
+        self._by_record, self._years = policy.repeat == "record", policy.years
+        self._marks, self._capitals = policy.marks, policy.case == "copy"
+        self._is_class = np.isin(
+            np.arange(kinds.COUNT), [each.kind for each in policy.classes]
+        )
+
+    def redraw(
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
+    ) -> None:
+        """Replace pieces at positions (m,) of records (m,), in place."""
+        is_class = self._is_class[words.flags[positions] & kinds.KIND]
+        classes = np.flatnonzero(is_class)
+        self._redraw_classes(
+            words, bits.take(classes), positions[classes], records[classes]
+        )
+        others = np.flatnonzero(~is_class)
+        pieces = self._pieces(
+            words, bits.take(others), positions[others], records[others]
+        )
+        if not pieces:
+            return
+        batch = _Batch(
+            by_record=self._by_record,
+            marks=self._marks,
+            years=self._years,
+            frames=self._frames,
+        )
+        for position, text in batch.written(words, pieces).items():
+            piece = words.pieces[position]
+            space = piece[: len(piece) - len(piece.lstrip(" "))]
+            words.pieces[position] = space + text
+
+    def candidates(self, words: Words, position: int) -> Sequence[str]:
+        """Return the words one of which replaces a word of a class, in its text."""
+        of_class = np.flatnonzero(self._is_class[words.flags & kinds.KIND])
+        texts = np.searchsorted(words.ends, of_class, side="right").tolist()
+        kind_of = (words.flags[of_class] & kinds.KIND).tolist()
+        spots = of_class.tolist()
+        return self._lists(words, spots, texts, kind_of)[spots.index(position)]
+
+    def _redraw_classes(
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
+    ) -> None:
+        """Replace words of classes at positions (m,) by random ones, in place.
+
+        For two adjacent words of places a place of two words may be drawn, by the bits
+        of the first.
+        """
+        if not len(positions):
+            return
+        integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
+        spots, of_each = positions.tolist(), records.tolist()
+        kind_of = (words.flags[positions] & kinds.KIND).tolist()
+        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
+        lists = self._lists(words, spots, of_each, kind_of)
+        known, one, second = Known(), OneRecord(), ""
+        for number, position in enumerate(spots):
+            record, kind, listed = of_each[number], kind_of[number], lists[number]
+            is_pair = kind == kinds.PLACE and " " in listed[0]
+            if second:  # of a place of two words
+                word, second = second, ""
+            elif self._marks:
+                key: Key = (record, kind, keys[number])
+                if not self._by_record:
+                    key = (*key, position)
+                word = _mark(known, record, key, _OF_KIND.get(kind))
+            elif not self._by_record:
+                word = listed[integers[number] * len(listed) >> 64]
+            else:
+                if record != one.record:
+                    one = OneRecord(record)
+                text = keys[number]
+                if is_pair:
+                    text += f" {keys[number + 1]}"
+                word = one.draw((kind, text), listed, integers[number])
+            if is_pair and not self._marks:
+                word, _, second = word.partition(" ")
+            lead = " " if words.pieces[position][:1] == " " else ""
+            words.pieces[position] = lead + word
+
+    def _lists(
+        self,
+        words: Words,
+        spots: Sequence[int],
+        records: Sequence[int],
+        kind_of: Sequence[int],
+    ) -> list[Sequence[str]]:
+        """Return the words one of which replaces each word of a class."""
+        begins = {*words.ends.tolist()}
+        named = self._by_record and kinds.PERSON in kind_of
+        lists = [
+            ()
+            if named and kind == kinds.PERSON
+            else self._choices(words, position, begins)
+            for position, kind in zip(spots, kind_of, strict=True)
+        ]
+        if named:
+            self._name_people(words, lists, records, spots)
+        return lists
+
+    def _name_people(
+        self,
+        words: Words,
+        lists: list[Sequence[str]],
+        records: Sequence[int],
+        spots: Sequence[int],
+    ) -> None:
+        """Put the names of persons in the place of the words of their class."""
+        person = [
+            number
+            for number, position in enumerate(spots)
+            if int(words.flags[position]) & kinds.KIND == kinds.PERSON
+        ]
+        texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
+        keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
+        begins = {*words.ends.tolist()}
+        names = people.find(
+            words,
+            [spots[number] for number in person],
+            keys,
+            lambda position: self._is_titled(words, position, begins),
+            capitals=self._capitals,
+        )
+        for number, listed in zip(person, names, strict=True):
+            lists[number] = listed
+
+    def _pieces(
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
+    ) -> list[Piece]:
+        """Return the pieces of forms and numbers with their bits; write markup."""
+        by_lanes: dict[int, list[int]] = {}
+        out: dict[int, Piece] = {}
+        none, of_each = Integers(iter(())), records.tolist()
+        for number, position in enumerate(positions.tolist()):
+            piece = words.pieces[position]
+            body = piece.lstrip(" ")
+            layout = None
+            integers = _FOR_NUMBER
+            if position in words.formed:
+                layout = forms.FormLayout(*words.formed[position])  # type: ignore[arg-type]
+                if layout.form is Form.MARKUP:
+                    space = piece[: len(piece) - len(body)]
+                    words.pieces[position] = space + layout.shown
+                    continue
+                integers = forms.count_integers(layout)
+            elif self._frames is None:
+                # An integer of 64 bits gives a chunk of 9 digits.
+                integers = 2 * ((sum(map(str.isdecimal, body)) + 17) // 18)
+            by_lanes.setdefault((integers + 1) // 2, []).append(number)
+            out[number] = Piece(
+                position=position,
+                record=of_each[number],
+                body=body,
+                layout=layout,
+                draws=none,
+            )
+        for lanes, numbers in by_lanes.items():
+            together = bits.take(np.array(numbers))
+            rows = together.integers(JOINER_LANE, lanes).tolist()
+            for number, row in zip(numbers, rows, strict=True):
+                stream = Stream(bits, number, row, JOINER_LANE + lanes)
+                out[number].draws = Integers(stream, self._years)
+        return list(out.values())
+
+
+class _Batch:
+    """Writes the forms and numbers of a batch."""
+
+    def __init__(
+        self,
+        *,
+        by_record: bool,
+        marks: bool,
+        years: tuple[int, int] | None,
+        frames: Frames | None,
+    ) -> None:
+        self._by_record, self._marks = by_record, marks
+        self._years, self._frames = years, frames
+        self._known = Known()
+        # Numbers of four digits that are no years, by record, and those of births.
+        self._no_years: set[tuple[int, str]] = set()
+        self._births: set[tuple[int, str]] = set()
+        # Dates behind the first day of a range (22-26 May), by the position of the day.
+        self._days: dict[int, int] = {}
+
+    def written(self, words: Words, pieces: list[Piece]) -> Mapping[int, str]:
+        """Return the texts of pieces by position; scales of ratings stay."""
+        if self._marks:
+            return {each.position: self._mark(each) for each in pieces}
+        out: dict[int, str] = {}
+        links: dict[int, int] = {}
+        if self._frames is not None:
+            pieces = self._frame(words, pieces)
+            links = self._links(words, pieces)
+        by_position = {each.position: each for each in pieces}
+        if self._by_record:
+            out = date_order.write(
+                {
+                    each.position: each.record
+                    for each in pieces
+                    if self._is_ordered(each)
+                },
+                by_position,
+                self._years,
+            )
+        for piece in pieces:
+            if piece.position in out:
+                continue
+            if piece.position not in links:
+                out[piece.position] = self._write(piece)
+                continue
+            second = by_position[links[piece.position]]
+            if piece.layout is None and second.layout is None:
+                piece.frame = second.frame
+            one, two = self._slot(piece), self._slot(second)
+            self._known.draw_ascending(one, two)
+            out[piece.position] = self._known.draw(one)
+            out[second.position] = self._known.draw(two)
+        for first, date in self._days.items():
+            out[first] = _day_before(out[date], by_position[first].draws)
+        return out
+
+    def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
+        """Read the words beside numbers; leave scales of ratings out."""
+        assert self._frames is not None
+        left = []
+        for each in pieces:
+            if each.layout is None:
+                if self._frames.is_scale(words, each.position):
+                    continue
+                each.frame = self._frames.find(words, each.position)
+                runs = [(each.record, run) for run in quantities.runs(each.body)]
+                if not each.frame.is_year:
+                    self._no_years.update(runs)
+                if each.frame.is_born:
+                    self._births.update(runs)
+            elif each.form is Form.DATE and self._frames.is_born(words, each.position):
+                self._births.add((each.record, each.body.casefold()))
+            left.append(each)
+        for each in left:
+            if (each.record, each.body.casefold()) in self._births:
+                each.draws.years = quantities.births(self._years)
+        return left
+
+    def _links(self, words: Words, pieces: list[Piece]) -> dict[int, int]:
+        """Return the second number of each range of two pieces by its first."""
+        assert self._frames is not None
+        by_position = {each.position: each for each in pieces}
+        links: dict[int, int] = {}
+        seconds = set[int]()
+        for each in pieces:
+            if not _may_begin_range(each) or each.position in seconds:
+                continue
+            second = by_position.get(self._frames.next_of_range(words, each.position))
+            if second is not None and _is_range_of_days(each, second):
+                self._days[each.position] = second.position
+            elif second is not None and _is_range(each, second):
+                links[each.position] = second.position
+                seconds.add(second.position)
+        return links
+
+    def _is_ordered(self, piece: Piece) -> bool:
+        """Tell whether the order of a piece among others of its record is kept."""
+        layout = piece.layout
+        if layout is None or layout.form is not Form.DATE:
+            return False
+        is_birth = (piece.record, piece.body.casefold()) in self._births
+        return dates.has_year(layout.shown) and not is_birth
+
+    def _mark(self, piece: Piece) -> str:
+        """Return the mark that stands for a piece."""
+        if piece.layout is None:
+            return _NUMBER
+        form, shown = piece.layout
+        if form is Form.AGE:
+            return number_words.spell_age(shown, [_NUMBER, _NUMBER])
+        if form is Form.AMOUNT:
+            return _AMOUNT.sub(_NUMBER, shown)
+        if form not in _NUMBERED:
+            return _PLAIN.get(form) or forms.write(piece.layout, iter(()))
+        return _mark(self._known, piece.record, self._key(piece), _NUMBERED[form])
+
+    def _write(self, piece: Piece) -> str:
+        """Return the text of one piece."""
+        if piece.layout is not None:
+            if piece.form is Form.AGE and piece.layout.shown.count("{N}") == 1:
+                age = self._known.draw(self._slot(piece))
+                return number_words.spell_age(piece.layout.shown, [age])
+            if piece.form in _FIXED:
+                return forms.write(piece.layout, iter(()))
+            return self._known.draw(self._slot(piece))
+        if quantities.parts_of_range(piece.body) and self._frames is not None:
+            numbers = quantities.runs(piece.body)
+            one, two = (self._named(piece, number) for number in numbers)
+            self._known.draw_ascending(one, two)
+            return f"{self._known.draw(one)}-{self._known.draw(two)}"
+        return self._known.draw(self._slot(piece))
+
+    def _key(self, piece: Piece) -> Key:
+        """Return the key of a piece as a whole."""
+        layout: object = piece.layout
+        if layout is None:
+            layout = quantities.layout(piece.body)
+        key: Key = (piece.record, layout, piece.body.casefold())
+        return key if self._by_record else (*key, piece.position)
+
+    def _slot(self, piece: Piece) -> Slot:
+        """Return how a piece is drawn."""
+        layout, draws = piece.layout, piece.draws
+        if layout is None:
+            return self._slot_of_number(piece)
+        key = self._key(piece)
+        group = key[:2] if self._by_record else key
+        if layout.form is Form.AGE and layout.shown.count("{N}") == 1:
+            if self._by_record:
+                key = piece.record, Form.AGE, only_digits(piece.body)
+                group = piece.record, Form.AGE
+            return Slot(key, group, lambda: str(number_words.draw_age(draws)))
+        if layout.form in (Form.FILE, Form.HASHTAG):
+            return Slot(key, group, lambda: self._numbered(layout, group))
+        return Slot(key, group, lambda: forms.draw(layout, draws))
+
+    def _numbered(self, layout: forms.FormLayout, group: Key) -> str:
+        """Return the text of a form that has one, numbered from its second piece on."""
+        text = forms.write(layout, iter(()))
+        number = len(self._known.used[group]) + 1
+        if number == 1:
+            return text
+        if layout.form is Form.HASHTAG:
+            return f"{text}{number}"
+        return text.replace("file.", f"file-{number}.", 1)
+
+    def _slot_of_number(self, piece: Piece) -> Slot:
+        """Return how a number is drawn: short ones anew at each place."""
+        body, draws = piece.body, piece.draws
+        if self._frames is None:
+            key = self._key(piece)
+            if not self._by_record or quantities.digits(body) < quantities.NAMED:
+                key = (*key, piece.position)
+                return Slot(key, key, lambda: _digits(body, draws))
+            return Slot(key, key[:2], lambda: _digits(body, draws))
+        if body.isdecimal() and len(body) >= quantities.NAMED:
+            return self._named(piece, body)
+
+        def write() -> str:
+            return quantities.write(
+                body,
+                piece.frame,
+                draws,
+                lambda digits: self._known.draw(self._named(piece, digits)),
+            )
+
+        key = self._key(piece)
+        if self._by_record and quantities.is_named(body):
+            return Slot(key, key[:2], write)
+        key = (*key, piece.position)
+        return Slot(key, key, write)
+
+    def _named(self, piece: Piece, digits: str) -> Slot:
+        """Return how a plain number of three digits or more is drawn."""
+        key: Key = (piece.record, "plain", digits)
+        group: Key = (piece.record, "plain", len(digits))
+        if not self._by_record:
+            key = group = (*key, piece.position)
+        draws, first = piece.draws, (piece.record, digits)
+        is_year = piece.frame.is_year and first not in self._no_years
+
+        def write() -> str:
+            if len(digits) != quantities.YEAR or not is_year:
+                return quantities.draw_plain(len(digits), Frame(is_year=False), draws)
+            first, last = draws.years or YEARS
+            every = list(map(str, range(first, last + 1)))
+            used = self._known.used.get(group, set())
+            free = [year for year in every if year not in used] or every
+            return free[draws.below(len(free))]
+
+        return Slot(key, group, write)
+
+
+def _may_begin_range(piece: Piece) -> bool:
+    """Tell whether a piece may be the first number of a range of two pieces."""
+    if piece.layout is None:
+        return piece.body.isdecimal() or quantities.is_clock(piece.body)
+    return piece.layout.form in (Form.AMOUNT, Form.TIME)
+
+
+def _is_range_of_days(one: Piece, two: Piece) -> bool:
+    """Tell whether a number is a day before that of a date, as in 22-26 May."""
+    if one.layout is not None or two.layout is None or two.form is not Form.DATE:
+        return False
+    day = re.match("d{1,2}", two.layout.shown)
+    return day is not None and len(day[0]) == len(one.body)
+
+
+def _day_before(date: str, draws: Integers) -> str:
+    """Return a random day of as many digits before that of a date, or this one."""
+    day = re.match("[0-9]+", date)
+    assert day is not None
+    least, last = 10 ** (len(day[0]) - 1), int(day[0]) - 1
+    return str(draws.between(least, max(last, least)))
+
+
+def _is_range(one: Piece, two: Piece) -> bool:
+    """Tell whether two pieces are a range of numbers with as many digits."""
+    if one.layout is None and two.layout is None:
+        return two.body.isdecimal() and len(one.body) == len(two.body)
+    if one.layout is not None:
+        shown = one.layout.shown
+        return one.layout == two.layout and "p}" not in shown.lower()
+    assert two.layout is not None
+    is_amount = two.layout.form is Form.AMOUNT
+    digits = re.fullmatch("(1+)[^01]+", two.layout.shown)
+    if is_amount:
+        return digits is not None and len(digits[1]) == len(one.body)
+    clock = re.sub("[HM]", "1", re.sub("[{}]", "", two.layout.shown))
+    return clock == quantities.layout(one.body)
+
+
+def _mark(known: Known, record: int, key: Key, label: str | None) -> str:
+    """Return the mark of a label, numbered in its record by its key."""
+    if label is None:
+        return "[date]"
+    group = record, label
+
+    def write() -> str:
+        return f"[{label} {len(known.used[group]) + 1}]"
+
+    return known.draw(Slot(key, group, write))
+
+
+def _digits(body: str, draws: Integers) -> str:
+    """Replace each digit of a number by a random one, from chunks of nine."""
+    digits: Iterator[str] = iter(())
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal digits
+        for digit in digits:
+            return digit
+        digits = iter(f"{draws.below(10**9):09d}")
+        return next(digits)
+
+    return re.sub(r"\d", fill, body)

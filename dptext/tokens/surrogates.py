@@ -1,0 +1,96 @@
+"""The surrogates of records: equal pieces have the same, different ones another."""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dptext.tokens.draws import only_digits
+
+# Draws for a surrogate that no other piece of the record has.
+_TRIES = 64
+Key = tuple[object, ...]
+
+
+class Slot(NamedTuple):
+    """A surrogate to draw: its key, the group in which it is distinct, its writer."""
+
+    key: Key
+    group: Key
+    write: Callable[[], str]
+
+
+@dataclass(slots=True)
+class Known:
+    """The surrogates of a batch: by record, class or layout, and text."""
+
+    surrogates: dict[Key, str] = field(default_factory=dict)
+    #: Those of a record by class or layout.
+    used: dict[Key, set[str]] = field(default_factory=dict)
+
+    def draw(self, slot: Slot) -> str:
+        """Return the surrogate of a key, a new one that its group lacks if it can.
+
+        After many draws of used ones the last stands.
+        """
+        known = self.surrogates.get(slot.key)
+        if known is not None:
+            return known
+        used, text = self.used.setdefault(slot.group, set()), ""
+        for _ in range(_TRIES):
+            text = slot.write()
+            if text not in used:
+                break
+        used.add(text)
+        self.surrogates[slot.key] = text
+        return text
+
+    def draw_ascending(self, one: Slot, two: Slot) -> None:
+        """Draw two numbers until the first is less, as far as they are new."""
+        new = [each for each in (one, two) if each.key not in self.surrogates]
+        for _ in range(_TRIES if one.key != two.key else 1):
+            texts = self.draw(one), self.draw(two)
+            first, second = (int(only_digits(text)) for text in texts)
+            if first < second or not new:
+                return
+            for each, text in zip((one, two), texts, strict=True):
+                if each in new:
+                    self.used[each.group].discard(text)
+                    del self.surrogates[each.key]
+        texts = self.draw(one), self.draw(two)
+        if len(new) == 1 and texts[0].isdecimal() and texts[1].isdecimal():
+            # Beside the last year of the window, the year after it.
+            known, step = (texts[0], 1) if new[0] is two else (texts[1], -1)
+            text = str(int(known) + step)
+            if len(text) == len(known):
+                self.surrogates[new[0].key] = text
+
+
+class OneRecord:
+    """The words of classes that are written in a record."""
+
+    def __init__(self, record: int = -1) -> None:
+        self.record = record
+        self._words: dict[tuple[int, str], str] = {}
+        #: Rows of lists that are used, in order, by the first word of a list.
+        self._used: dict[str, list[int]] = {}
+
+    def draw(self, key: tuple[int, str], listed: Sequence[str], integer: int) -> str:
+        """Return the word of a key from a list; each unused word is as likely.
+
+        Once all are used they are used again.
+        """
+        word = self._words.get(key)
+        if word is not None:
+            return word
+        used = self._used.setdefault(listed[0], [])
+        if len(used) >= len(listed):
+            used.clear()
+        row = integer * (len(listed) - len(used)) >> 64
+        for each in used:
+            row += each <= row
+        insort(used, row)
+        self._words[key] = word = listed[row]
+        return word

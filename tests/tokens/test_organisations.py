@@ -1,0 +1,253 @@
+"""Names of organisations: real ones are never invented, layouts alone decide."""
+
+from __future__ import annotations
+
+import re
+from itertools import combinations, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dptext import profile
+from dptext.randomness import Randomness, RunKey
+from dptext.tokens import kinds, language_data, names, organisations
+from dptext.tokens.common import common_words
+from dptext.tokens.draws import CONSONANTS
+from dptext.tokens.joining import Joiner
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Lexicon
+from tests.tokens.test_common import check_swaps, shown_in
+
+READABLE = profile.load("readable").tokens
+INVENTED = language_data.invented_names("en")
+
+
+def written(lexicon: Lexicon, text: str, seed: int = 0) -> str:
+    """Write a text with the first output for each drawn word."""
+    words = Tokenizer(lexicon, READABLE).words([text])
+    joiner = Joiner(lexicon, READABLE)
+    positions = joiner.positions_to_redraw(words)
+    streams = Randomness(RunKey.from_seed(seed), "test")
+    bits = streams.bits([bytes(16)], np.zeros(len(positions), np.int64))
+    joiner.redraw(words, bits, positions)
+    bits = streams.bits([bytes(16)], np.zeros(len(words.ids), np.int64))
+    return joiner.join(words, np.zeros(len(words.ids), np.int32), bits).texts[0]
+
+
+def test_invented_names_are_no_real_ones(builtin: Lexicon) -> None:
+    """At least 400, in no list that ships, and no two that differ in one letter."""
+    every = [*INVENTED["organisations"], *INVENTED["products"]]
+    assert len(INVENTED["organisations"]) >= 400
+    assert len(INVENTED["products"]) >= 200
+    listed = {names.fold(key) for key in builtin.row_of}
+    for file in ("closed_classes", "common_words", "person_names", "english_names"):
+        for _, words in language_data.sections(file):
+            listed |= {word.lower() for word in words}
+    folded = [name.lower() for name in every]
+    assert not listed & {*folded}
+    assert len({*folded}) == len(every)
+    gone: dict[str, str] = {}
+    for name in folded:
+        for part in {name, *(name[:n] + name[n + 1 :] for n in range(len(name)))}:
+            assert gone.setdefault(part, name) == name
+
+
+def test_invented_short_forms_mean_nothing() -> None:
+    """Without vowels, on no list of short forms, places, firms or illnesses."""
+    known = {
+        word.upper()
+        for _, words in language_data.sections("short_forms")
+        for word in words
+    }
+    known |= {word.upper() for word in language_data.special_words("en")}
+    known |= {w.upper() for w in language_data.closed_classes("en")["organisations"]}
+    for length in (3, 4, 5):
+        codes = INVENTED[f"{length}"]
+        assert len({*codes}) == len(codes) >= 150
+        assert all(len(code) == length for code in codes)
+        assert {*"".join(codes)} <= {*CONSONANTS}
+        assert not known & {*codes}
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("Superior Court of Fulton County ruled.", "[A-Z][a-z]+ Court ruled."),
+        ("at the First National Bank of Ohio today", "at the [A-Z][a-z]+ Bank today"),
+        ("for Johnson & Johnson Inc, too", "for [A-Z][a-z]+ Inc, too"),
+        ("St Mary's Hospital is near", "[A-Z][a-z]+ Hospital is near"),
+        ("the University of California", "the [A-Z][a-z]+ University"),
+        ("we use CloudDesk here", "we use [A-Z][a-z]+[A-Z][a-z]+ here"),
+        ("we use eBay here", "we use [A-Z][a-z]+[A-Z][a-z]+ here"),
+        ("to NASA and NGOs", "to [A-Z]{4} and [A-Z]{3}s"),
+        ("our ZQ team", "our [A-Z][a-z]+ team"),
+        ("by Toshiba and twitter", "by [A-Z][a-z]+ and [A-Z][a-z]+"),
+        ("Mr. Court and Mr. Bank Court", "Mr. [A-Z][a-z]+ and Mr. .*"),
+    ],
+)
+def test_names_become_invented_ones_of_their_layout(
+    builtin: Lexicon, text: str, pattern: str
+) -> None:
+    """By the word of a kind, an inner capital, the number of capitals, or without."""
+    real = {
+        word.lower() for word in language_data.closed_classes("en")["organisations"]
+    }
+    for seed in range(5):
+        out = written(builtin, text, seed)
+        assert re.fullmatch(pattern, out), out
+        assert not real & {*re.findall("[a-z]+", out.lower())}
+
+
+@pytest.mark.parametrize(
+    ("text", "persons"),
+    [
+        ("Patricia Ivanova of Springfield came", ["Patricia", "Ivanova"]),
+        ("we told SMITH and McIntyre", ["SMITH", "McIntyre"]),
+        ("MR OKORO called", ["OKORO"]),
+    ],
+)
+def test_persons_stay_persons(builtin: Lexicon, text: str, persons: list[str]) -> None:
+    """Without a word of a kind, on the list of names, or behind a title."""
+    words = Tokenizer(builtin, READABLE).words([text])
+    kind = dict(zip(words.pieces, (words.flags & kinds.KIND).tolist(), strict=True))
+    named = [piece.strip() for piece, each in kind.items() if each == kinds.PERSON]
+    assert named == persons
+
+
+def test_brands_that_are_drawn_are_written_as_invented_names(builtin: Lexicon) -> None:
+    """Of all rows of the class, in any capitals."""
+    joiner, tokenizer = Joiner(builtin, READABLE), Tokenizer(builtin, READABLE)
+    words = tokenizer.words(["a Qzy thing"])
+    bits = Randomness(RunKey.from_seed(1), "test").bits(
+        [bytes(16)], np.zeros(1, np.int64)
+    )
+    for brand in ("google", "ebay", "yahoo", "samsung", "ipod", "olympics"):
+        drawn = np.array([builtin.row_of[brand]], np.int32)
+        if len(words.ids) != 1:
+            words = tokenizer.words(["a qzyzx thing"])
+        (text,) = joiner.join(words, drawn, bits).texts
+        assert brand not in text.lower()
+
+
+def test_equal_layouts_have_one_law(builtin: Lexicon) -> None:
+    """Texts with other names of the same layouts are written alike, bit for bit."""
+    groups = [
+        ("Superior Court of Fulton County", "Zork Court", "Bland Bay Court for Ohio"),
+        ("NASA", "HMRC", "ZZZZ"),
+        ("CloudDesk", "eBay", "iStyles"),
+        ("Toshiba", "Microsoft", "twitter"),
+    ]
+    for group in groups:
+        outs = {written(builtin, f"we met at {each} today", 3) for each in group}
+        assert len(outs) == 1, group
+    firsts = [written(builtin, f"we met at {each[0]} today", 3) for each in groups]
+    assert all(one != two for one, two in combinations(firsts, 2))
+
+
+# Hidden words with a capital of all classes, and what may stand in a name.
+CAPITALS = ("Zork", "Sarah", "Berlin", "Toshiba", "Will", "Monday", "Great", "Qx")
+JOINING = ("Bank", "Court", " of", " the", " and", " &", "-", ",", "'s", " mr")
+
+
+def test_no_hidden_word_decides_what_is_one_name(builtin: Lexicon) -> None:
+    """Another word with a capital in its place: the same pieces, kinds and layouts."""
+    tokenizer = Tokenizer(builtin, READABLE)
+    shapes = [
+        f"x {a}{b} {c}{d}"
+        for a, b, c, d in product(
+            ("_", "_ _", "Bank"),
+            JOINING,
+            ("_", "Bank", "Court"),
+            ("", " _", "'s _", " of _ and _"),
+        )
+        if "_" in a + c + d
+    ]
+    one = tokenizer.words([shape.replace("_", "Zork") for shape in shapes])
+    for other in CAPITALS:
+        two = tokenizer.words([shape.replace("_", other) for shape in shapes])
+        assert one.ends.tolist() == two.ends.tolist()
+        assert one.layouts.keys() <= {*two.layouts} | {*range(len(two.pieces))}
+        joined = {at for at, kind in one.layouts.items() if kind in ("Bank", "Court")}
+        assert {at: two.layouts.get(at) for at in joined} == {
+            at: one.layouts[at] for at in joined
+        }
+        copied = [(w.flags & kinds.KIND) == kinds.COMMON for w in (one, two)]
+        assert (copied[0] == copied[1]).all()
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                *CAPITALS,
+                *JOINING,
+                "NASA",
+                "NGOs",
+                "eBay",
+                "the",
+                "I",
+                "a",
+                "Hi",
+                "-",
+                ":",
+                "\n",
+            ]
+        ),
+        max_size=25,
+    )
+)
+def test_no_replaced_word_decides_in_capitals(
+    builtin: Lexicon, text: list[str]
+) -> None:
+    """Any replaced word is changed to others with its capitals: all else stays."""
+    others = [*CAPITALS, "NASA", "ZQXW", "SMITH", "eBay", "qzzx"]
+    check_swaps(builtin, [" ".join(text)], others, READABLE)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ASAP, the PDF on my LED tv by SEPA to the IBAN, GDPR, w/ 5 mg",
+        "RE: FW: my Wi-Fi on USB, HR and IT say 3D, e-mail me pls, u know",
+        "n/a b/c of the Windows update, w/o Firmware",
+    ],
+)
+def test_short_forms_are_copied(builtin: Lexicon, text: str) -> None:
+    """Acronyms, units and short forms of a public list, with hyphens and slashes."""
+    assert shown_in(builtin, text, READABLE).replace("<5>", "5") == text
+
+
+def test_no_short_form_tells_a_special_category(builtin: Lexicon) -> None:
+    """No illness, faith, orientation, party, firm, agency, place or person is."""
+    never = """HIV AIDS ADHD ADD PTSD OCD IBS MS MD TB STD STI COPD SOB ICU MRI CT ER
+    GP LGBT LGBTQ IRA GOP SNP CDU BNP NRA KKK ISIS FBI CIA NSA NHS IRS FDA NATO UN EU UK
+    UAE NYC LA DC BBC CNN IBM BMW UPS DHL SAP HP LG AMD IVF DUI AA NA SS RC LDS JW KJV
+    BDSM HPV BPD EMDR DSM"""
+    lists = {
+        k: v for k, v in language_data.short_forms("en").items() if "institutions" != k
+    }
+    copied = set().union(
+        *(lists[n] for n in ("capitals", "small", "exactly", "shouted"))
+    )
+    folded = {word.lower() for word in copied}
+    assert not {word.lower() for word in never.split()} & folded
+    assert not language_data.special_words("en") & folded
+    assert not {*language_data.closed_classes("en")["places"]} & copied
+    assert "smith" not in folded
+    words = common_words(builtin, 8000)
+    for word in never.split():
+        assert words.code(word) & kinds.KIND != kinds.COMMON, word
+
+
+def test_layouts_are_read_from_the_spelling() -> None:
+    """The number of letters, the s of a plural, products; never the letters."""
+    assert organisations.layout(" NASA") == organisations.layout("HMRC") == "4"
+    assert organisations.layout("NGOs") == "3s"
+    assert (
+        organisations.layout("eBay") == organisations.layout("CloudDesk") == "product"
+    )
+    assert not organisations.is_acronym("SMITHS")
+    assert not organisations.has_inner_capital("McIntyre")
