@@ -62,7 +62,7 @@ LIMITS = {
     "modal or verb before a pronoun or article replaced": 0.0,
     "acronyms lost": 0.0,
     "key of a log changed": 0.0,
-    "heading in capitals changed": 0.0,
+    "word of a heading in capitals changed": 0.0,
     "real brand invented": 0.0,
     "organisation of capitals becomes words": 0.0,
     "username with underscores kept whole": 0.0,

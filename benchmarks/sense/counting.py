@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -24,14 +23,14 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _YEARS = range(2010, 2036)
 _AGES = range(10, 90)
 _PRESSURES = range(30, 261)
-_DAY_LAYOUTS = ("%Y-%m-%d", "%d %B %Y")
+# "May" is a short and a long form.
+_DAY_LAYOUTS = ("%Y-%m-%d", "%d %B %Y", "%d %b %Y")
 # Rows whose pieces are copied, or as good as: an acronym, a common word, a key.
 _COPIED = {
     "acronym": "acronyms lost",
     "capital": "common word with a capital replaced after a mark or greeting",
     "modal": "modal or verb before a pronoun or article replaced",
     "after": "first word after emoji lost",
-    "heading": "heading in capitals changed",
     "key": "key of a log changed",
 }
 _EQUAL = {
@@ -81,18 +80,10 @@ class Alignment:
         self.before, self.after = before, after
         self._old = [*_TOKEN.finditer(before)]
         self._new = [*_TOKEN.finditer(after)]
-        matcher = difflib.SequenceMatcher(
-            a=[token[0].casefold() for token in self._old],
-            b=[token[0].casefold() for token in self._new],
-            autojunk=False,
-        )
         # Of each word: the first and the last of those that stand for it.
-        self._places: list[tuple[int, int]] = []
-        for _, i, i_end, j, j_end in matcher.get_opcodes():
-            if i_end - i == j_end - j:
-                self._places += ((k, k + 1) for k in range(j, j_end))
-            else:
-                self._places += ((j, j_end) for _ in range(i, i_end))
+        self._places = _aligned(
+            [token[0] for token in self._old], [token[0] for token in self._new]
+        )
 
     def written(self, begin: int, end: int) -> str:
         """Return the words in place of those from begin to end, "" for none."""
@@ -101,6 +92,8 @@ class Alignment:
             for token, place in zip(self._old, self._places, strict=True)
             if token.start() < end and token.end() > begin
         ]
+        if not inside:
+            return ""
         new = self._new[min(p[0] for p in inside) : max(p[1] for p in inside)]
         return self.after[new[0].start() : new[-1].end()] if new else ""
 
@@ -109,6 +102,54 @@ class Alignment:
         for token, (begin, end) in zip(self._old, self._places, strict=True):
             if end - begin == 1 and token[0] != self._new[begin][0]:
                 yield token[0], self._new[begin][0]
+
+
+def _aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the place of each word in another text: best sum of likenesses."""
+    shapes, new_shapes = [*map(_shape, old)], [*map(_shape, new)]
+    # Best sums of the first words of new, and the steps that lead there.
+    best = [_GAP * j for j in range(len(new) + 1)]
+    steps = []
+    for i, (word, shape) in enumerate(zip(old, shapes, strict=True), 1):
+        row, step = [_GAP * i], [_SKIP_OLD]
+        for j, (other, other_shape) in enumerate(zip(new, new_shapes, strict=True), 1):
+            if word == other:
+                like = _EQUAL_WORDS
+            else:
+                like = _SAME_SHAPE if shape == other_shape else _OTHER_SHAPE
+            score, move = best[j - 1] + like, _BOTH
+            if best[j] + _GAP > score:
+                score, move = best[j] + _GAP, _SKIP_OLD
+            if row[j - 1] + _GAP > score:
+                score, move = row[j - 1] + _GAP, _SKIP_NEW
+            row.append(score)
+            step.append(move)
+        best = row
+        steps.append(step)
+    places = [(0, 0)] * len(old)
+    i, j = len(old), len(new)
+    while i:
+        move = steps[i - 1][j] if j else _SKIP_OLD
+        if move == _SKIP_NEW:
+            j -= 1
+            continue
+        i -= 1
+        places[i] = (j - 1, j) if move == _BOTH else (j, j)
+        j -= move == _BOTH
+    return places
+
+
+_GAP, _EQUAL_WORDS, _SAME_SHAPE, _OTHER_SHAPE = -1.0, 6.0, 1.0, -0.5
+_BOTH, _SKIP_OLD, _SKIP_NEW = range(3)
+
+
+def _shape(word: str) -> str:
+    """Return a mark itself, else 0, A or a for a number, a capital, another word."""
+    if not word[0].isalnum() and word[0] != "_":
+        return word
+    if any(map(str.isdigit, word)):
+        return "0"
+    return "@" if "@" in word else "A" if word[0].isupper() else "a"
 
 
 def counts(written: Written) -> Iterator[Count]:
@@ -134,9 +175,10 @@ def _two_people(written: Written) -> Iterator[Count]:
     names: dict[tuple[str, str], tuple[str, str]] = {}
     for piece in written.record.pieces:
         if piece.row in ("given", "family"):
-            new = written.before(piece), written.after(piece).casefold()
-            names.setdefault((piece.row, piece.label), new)
-    for (one, (old, new)), (other, (old_2, new_2)) in combinations(names.items(), 2):
+            pair = written.before(piece), written.after(piece).casefold()
+            names.setdefault((piece.row, piece.label), pair)
+    for one, other in combinations(names, 2):
+        (old, new), (old_2, new_2) = names[one], names[other]
         if one[0] == other[0] and old != old_2:
             yield "two people get one name", new == new_2
 
@@ -178,7 +220,8 @@ def _opinions(written: Written) -> Iterator[Count]:
     listed = opinion_words("en")
     words = [(old, new) for each in written.aligned for old, new in each.replaced()]
     yield "text with an opinion lost", any(old in listed for old, _ in words)
-    all_listed = listed | opinion_nouns("en")
+    # An illness may be written as a problem.
+    all_listed = (listed | opinion_nouns("en")) - lists.ILLNESSES
     yield (
         "text with an opinion added",
         any(new in all_listed and old not in all_listed for old, new in words),
@@ -268,6 +311,13 @@ def _copied(written: Written) -> Iterator[Count]:
             yield name, old.casefold() not in new.casefold()
 
 
+def _headings(written: Written) -> Iterator[Count]:
+    for old, new in written.marked("heading"):
+        words = _WORD.findall(new)
+        for word in _WORD.findall(old):
+            yield "word of a heading in capitals changed", word not in words
+
+
 def _brands(written: Written) -> Iterator[Count]:
     """Count texts with a brand that the original did not have."""
     new = _brands_of(written.texts) - _brands_of(written.record.texts)
@@ -318,6 +368,7 @@ _COUNTERS: tuple[Callable[[Written], Iterator[Count]], ...] = (
     _dates,
     _emoji,
     _copied,
+    _headings,
     _brands,
     _chains,
     _usernames,

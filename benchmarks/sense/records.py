@@ -49,6 +49,7 @@ def templates() -> tuple[tuple[str, tuple[str, ...]], ...]:
     """Return the kinds and the fields of all records, with slots and marks."""
     lines = _TEXTS.read_text(encoding="utf-8").splitlines(keepends=True)
     given = "".join(line for line in lines if not line.startswith("#"))
+    given = given.replace(" \\\n", " ")
     found = []
     for part in given.split("%%\n"):
         kind, _, texts = part.partition("\n")
@@ -69,7 +70,8 @@ def filled(kind: str, texts: tuple[str, ...], rng: random.Random) -> Made:
     values: dict[str, str] = {}
     _persons(values, rng)
     _things(values, rng)
-    done, pieces = [], []
+    done: list[str] = []
+    pieces: list[Piece] = []
     for field, text in enumerate(texts):
         out, end = "", 0
         for part in _PART.finditer(text):
