@@ -23,8 +23,10 @@ _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _YEARS = range(2010, 2036)
 _AGES = range(10, 90)
 _PRESSURES = range(30, 261)
+# Of diabetes, hepatitis and the like.
+_LAST_TYPE = 4
 # "May" is a short and a long form.
-_DAY_LAYOUTS = ("%Y-%m-%d", "%d %B %Y", "%d %b %Y")
+_DAY_LAYOUTS = ("%Y-%m-%d", "%d %B %Y", "%d %b %Y", "%B %d, %Y", "%b %d, %Y")
 # Rows whose pieces are copied, or as good as: an acronym, a common word, a key.
 _COPIED = {
     "acronym": "acronyms lost",
@@ -32,6 +34,7 @@ _COPIED = {
     "modal": "modal or verb before a pronoun or article replaced",
     "after": "first word after emoji lost",
     "key": "key of a log changed",
+    "keep": "Windows, Error and the like lost",
 }
 _EQUAL = {
     "given": "equal names become unequal",
@@ -203,12 +206,13 @@ _GENDERS = {"he": "m", "him": "m", "his": "m", "she": "f", "her": "f"}
 
 @cache
 def _given_genders() -> dict[str, str]:
-    """Return given names that are of one gender in the lists of faker."""
+    """Return names that are of one gender in the lists of faker, for most people."""
     from faker.providers.person.en_US import Provider
 
     men = {name.casefold() for name in Provider.first_names_male}
     women = {name.casefold() for name in Provider.first_names_female}
-    return dict.fromkeys(men - women, "m") | dict.fromkeys(women - men, "f")
+    both = (men & women) | lists.UNISEX
+    return dict.fromkeys(men - both, "m") | dict.fromkeys(women - both, "f")
 
 
 def _opinions(written: Written) -> Iterator[Count]:
@@ -239,16 +243,25 @@ def _signs(text: str) -> Counter[int]:
 
 
 def _illnesses(written: Written) -> Iterator[Count]:
+    """Count phrases that end in no illness, name two, or have a type above 4."""
     for _, new in written.marked("illness"):
         words = _WORD.findall(new.casefold())
+        named = [word for word in words if word in lists.ILLNESSES]
+        is_right = len(named) == 1 and words[-1] == named[0]
+        types = map(int, _NUMBER.findall(new))
         yield (
             "illness without a word of illness",
-            words[-1:] == [] or words[-1] not in (lists.ILLNESSES),
+            not is_right or any(number > _LAST_TYPE for number in types),
         )
 
 
 def _numbers(written: Written) -> Iterator[Count]:
     """Count numbers that cannot be, by the marks of their layouts."""
+    for _, new in written.marked("plural"):
+        yield "1 before a plural", new.startswith("1 ") and new.endswith("s")
+    times = [new for _, new in written.marked("at")]
+    for one, other in pairwise(times):
+        yield "times of a chat out of order", one > other
     for row, name, is_right in _LAYOUTS:
         for _, new in written.marked(row):
             numbers = [int(number) for number in _NUMBER.findall(new)]
@@ -256,8 +269,8 @@ def _numbers(written: Written) -> Iterator[Count]:
 
 
 _LAYOUTS: tuple[tuple[str, str, Callable[[list[int]], bool]], ...] = (
-    ("plural", "1 before a plural", lambda n: n[0] != 1),
     ("range", "range backwards", lambda n: len(n) == 2 and n[0] < n[1]),
+    ("clock", "range backwards", lambda n: len(n) == 4 and n[:2] < n[2:]),
     ("years", "range backwards", lambda n: len(n) == 2 and n[0] < n[1]),
     ("years", "year outside 2010 to 2035", lambda n: all(y in _YEARS for y in n)),
     ("year", "year outside 2010 to 2035", lambda n: n[0] in _YEARS),
@@ -274,21 +287,19 @@ _LAYOUTS: tuple[tuple[str, str, Callable[[list[int]], bool]], ...] = (
 
 def _dates(written: Written) -> Iterator[Count]:
     """Count dates outside the years, and those in another order than before."""
-    for row in ("date", "dmy"):
-        days = []
-        for piece in written.record.pieces:
-            if piece.row == row:
-                before, new = _day(written.before(piece)), _day(written.after(piece))
-                yield (
-                    "date that is none or outside 2010 to 2035",
-                    new is None or new.year not in _YEARS,
-                )
-                if before and new:
-                    days.append((before, new))
-        days.sort()
-        for (old, new), (old_2, new_2) in pairwise(days):
-            row_name = "dates out of order"
-            yield row_name, (new > new_2) if old < old_2 else (new != new_2)
+    days = []
+    for piece in written.record.pieces:
+        if piece.row in ("date", "dmy", "mdy"):
+            before, new = _day(written.before(piece)), _day(written.after(piece))
+            yield (
+                "date that is none or outside 2010 to 2035",
+                new is None or new.year not in _YEARS,
+            )
+            if before and new:
+                days.append((before, new))
+    days.sort()
+    for (old, new), (old_2, new_2) in pairwise(days):
+        yield "dates out of order", (new > new_2) if old < old_2 else (new != new_2)
 
 
 def _day(text: str) -> date | None:
@@ -316,6 +327,11 @@ def _headings(written: Written) -> Iterator[Count]:
         words = _WORD.findall(new)
         for word in _WORD.findall(old):
             yield "word of a heading in capitals changed", word not in words
+
+
+def _weekdays(written: Written) -> Iterator[Count]:
+    for _, new in written.marked("weekday"):
+        yield "weekday becomes another word", "day" not in new
 
 
 def _brands(written: Written) -> Iterator[Count]:
@@ -369,6 +385,7 @@ _COUNTERS: tuple[Callable[[Written], Iterator[Count]], ...] = (
     _emoji,
     _copied,
     _headings,
+    _weekdays,
     _brands,
     _chains,
     _usernames,

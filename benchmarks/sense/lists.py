@@ -20,6 +20,7 @@ GOOD = frozenset(_ALL["good"])
 BAD = frozenset(_ALL["bad"])
 NEGATIONS = frozenset(_ALL["negations"])
 ILLNESSES = frozenset(_ALL["illnesses"])
+UNISEX = frozenset(map(str.casefold, _ALL["unisex"]))
 ORGANISATION_WORDS = frozenset(_ALL["organisation words"])
 CITIES = (
     "Springfield|Leipzig|Galway|Porto|Kraków|Osaka|Lagos|Izmir|Pune|Bergen|Lyon|Haifa"

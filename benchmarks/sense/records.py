@@ -107,7 +107,9 @@ def _identities(name: str, value: str, field: int, begin: int) -> Iterator[Piece
         return
     slot, label = parts.groups()
     end = begin + len(value)
-    if slot == "full":
+    if slot.lower() == "given":
+        yield Piece("given", label, field, begin, end)
+    elif slot == "full":
         middle = begin + value.index(" ")
         yield Piece("given", label, field, begin, middle)
         yield Piece("family", label, field, middle + 1, end)
@@ -124,7 +126,8 @@ def _persons(values: dict[str, str], rng: random.Random) -> None:
         men, women, families = names[:4], names[4:8], names[8:]
         woman = rng.random() < 0.5
         given, family = rng.choice(women if woman else men), rng.choice(families)
-        values[f"given{number}"], values[f"family{number}"] = given, family
+        values[f"given{number}"] = values[f"Given{number}"] = given
+        values[f"family{number}"] = family
         values[f"full{number}"] = f"{given} {family}"
         for slot, forms in _PRONOUNS.items():
             values[f"{slot}{number}"] = forms[woman]
@@ -151,6 +154,7 @@ def _things(values: dict[str, str], rng: random.Random) -> None:
     ):
         values[f"date{number}"] = day.isoformat()
         values[f"dmy{number}"] = f"{day.day} {day:%B} {day.year}"
+        values[f"mdy{number}"] = f"{day:%B} {day.day}, {day.year}"
         values[f"handle{number}"], values[f"product{number}"] = handle, product
     for slot, among in (
         ("city", lists.CITIES),
@@ -163,6 +167,16 @@ def _things(values: dict[str, str], rng: random.Random) -> None:
 def _range(rng: random.Random) -> str:
     low = rng.randint(1, 20)
     return f"{low}{rng.choice(['-', '–', ' to '])}{low + rng.randint(1, 10)}"
+
+
+def _range_of_two(rng: random.Random) -> str:
+    low = rng.randint(10, 60)
+    return f"{low}-{low + rng.randint(1, 30)}"
+
+
+def _percents(rng: random.Random) -> str:
+    low = rng.randint(1, 60)
+    return f"{low}% to {low + rng.randint(1, 30)}%"
 
 
 def _years(rng: random.Random) -> str:
@@ -183,6 +197,8 @@ _NEW: dict[str, Callable[[random.Random], str]] = {
     "year": lambda rng: str(rng.randint(2016, 2025)),
     "acronym": lambda rng: rng.choice(lists.ACRONYMS),
     "range": _range,
+    "tens": _range_of_two,
+    "percents": _percents,
     "years": _years,
     "pressure": _pressure,
 }

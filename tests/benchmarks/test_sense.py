@@ -93,6 +93,30 @@ CASES = (
         "Diagnosed with breast people in April.",
     ),
     (
+        "illness without a word of illness",
+        "She has [illness|type 2 diabetes] now.",
+        "She has type 1 illness now.",
+        "She has type 8 illness now.",
+    ),
+    (
+        "illness without a word of illness",
+        "Treated for [illness|kidney failure] now.",
+        "Treated for heart failure now.",
+        "Treated for condition failure now.",
+    ),
+    (
+        "times of a chat out of order",
+        "[at|11:20] Hello~[at|11:21] Hi",
+        "09:20 Hello~17:21 Hi",
+        "17:21 Hello~09:20 Hi",
+    ),
+    (
+        "weekday becomes another word",
+        "Come on [weekday|Saturdays] only.",
+        "Come on Mondays only.",
+        "Come on Things only.",
+    ),
+    (
         "1 before a plural",
         "I tried [plural|4 times] today.",
         "I tried 2 times today.",
@@ -190,6 +214,18 @@ CASES = (
         "12:00 [key|user]={handle1} here",
         "12:00 user={handle2} here",
         "12:00 side={handle2} here",
+    ),
+    (
+        "Windows, Error and the like lost",
+        "My [keep|Windows] froze here.",
+        "My Windows broke here.",
+        "My Tokyo froze here.",
+    ),
+    (
+        "range backwards",
+        "We meet at [clock|10:00-11:30] there.",
+        "We meet at 09:30-09:40 there.",
+        "We meet at 17:30-09:40 there.",
     ),
     (
         "word of a heading in capitals changed",
