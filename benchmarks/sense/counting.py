@@ -221,8 +221,14 @@ def _opinions(written: Written) -> Iterator[Count]:
         before, after = _signs(old), _signs(new)
         turned = any(after[sign] > before[sign] for sign in (1, -1))
         yield "polarity turned", turned or before[0] != after[0]
-    listed = opinion_words("en")
-    words = [(old, new) for each in written.aligned for old, new in each.replaced()]
+    # Names of firms are written anew.
+    firms = " ".join(old for old, _ in written.marked("chain"))
+    listed = opinion_words("en") - {*map(key_of, _WORD.findall(firms))}
+    words = [
+        (key_of(old), key_of(new))
+        for each in written.aligned
+        for old, new in each.replaced()
+    ]
     yield "text with an opinion lost", any(old in listed for old, _ in words)
     # An illness may be written as a problem.
     all_listed = (listed | opinion_nouns("en")) - lists.ILLNESSES
