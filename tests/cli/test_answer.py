@@ -300,7 +300,7 @@ def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> Non
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     fits(ran.err)
-    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 7_000
+    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 8_500
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]

@@ -365,9 +365,8 @@ def test_fresh_reports_follow_from_their_settings(
     options: tuple[str, ...], folder: Path, settings: tuple[str, ...]
 ) -> None:
     """For any settings, the writer's report equals the checker's."""
-    base = (
-        options[:2] if {"--epsilon", "budget.name=per-text"} & {*settings} else options
-    )
+    sets_budget = any(each.startswith(("--epsilon", "budget")) for each in settings)
+    base = options[:2] if sets_budget else options
     Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
     run = (
         "sanitize",

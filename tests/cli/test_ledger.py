@@ -265,7 +265,7 @@ def test_a_limit_protects_nobody_where_words_stay(budget: tuple[str, ...]) -> No
         assert released.code == 0, released.err
         said = json.loads(released.err)
         assert said["people"]["protected_as_a_whole"] is protects
-        start = "Limited protection" if protects else "Not protected: words that are"
+        start = "Limited protection" if protects else "Not protected: unchanged words"
         assert said["people"]["sentence"].startswith(start)
         planned = " ".join(ran.out.decode().split())
         assert said["people"]["sentence"] in planned

@@ -118,6 +118,7 @@ FILES: dict[tuple[str, str, str], tuple[Callable[[Path], Path], dict[str, Any]]]
         },
     ),
     ("decoders", "ngram", "model"): (pairs, {"decoder": {"name": "ngram"}}),
+    ("decoders", "context", "model"): (pairs, {"decoder": {"name": "context"}}),
     ("decoders", "causal-lm", "model"): (causal, {"decoder": {"name": "causal-lm"}}),
     ("decoders", "causal-lm", "ngrams"): (pairs, {"decoder": {"name": "causal-lm"}}),
     ("decoders", "endpoint", "ngrams"): (
@@ -366,7 +367,9 @@ def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
     seen = [built_nonce(base)]
     for field, _, other in changed(Policy, {}):
         value = getattr(other, field)
-        seen.append(built_nonce({**base, "tokens": {field: value}}))
+        # Words of opinion are common words, too.
+        common = {"common": 200} if field == "opinion" else {}
+        seen.append(built_nonce({**base, "tokens": {**common, field: value}}))
     # Grammar is shown beside common words alone.
     for shown in ({}, {"grammar": "show"}):
         tokens = {"common": 300, **shown}

@@ -8,7 +8,7 @@ from pathlib import Path
 from dptext import models as package
 from dptext import registry
 from dptext.attackers import ngrams
-from dptext.decoders import Params, causal_lm, endpoint, ngram
+from dptext.decoders import Params, causal_lm, context, endpoint, ngram
 from dptext.types import Lexicon
 from tests import language_models, model_server
 from tests.attackers import models
@@ -28,6 +28,10 @@ def settings(name: str, lexicon: Lexicon, folder: Path) -> list[Params]:
             ngram.Params(mode=mode, model=path, candidates=6, weight=weight)  # type: ignore[arg-type]
             for mode, weight in (("mbr", 0.8), ("posterior", 1.0), ("viterbi", 1.0))
         ]
+    if name == "context":
+        ngrams.save(models.model(lexicon), folder / "pairs")
+        path = str(folder / "pairs")
+        return [context.Params(model=path), context.Params(model=path, topic=0.0)]
     if name == "causal-lm":
         path = language_models.llama(folder / "llama")
         return [

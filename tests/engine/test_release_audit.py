@@ -21,7 +21,7 @@ from dptext.engine import budget_audit, release_audit
 from dptext.measures import calibrate
 from dptext.pipeline import Pipeline
 from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
-from dptext.tokens import joining, numbers
+from dptext.tokens import numbers, redrawing
 from dptext.types import PARTS, Eps, Ids, Ints, Lexicon, Record, Released, Words
 from tests.conformance import components
 from tests.decoders import models
@@ -274,7 +274,7 @@ SHARED: dict[str, tuple[str, Any, str, Any]] = {
     "mapping with mechanism": ("noise", pipeline, "MAPPING_LANE", 0),
     "mapping with budget": ("noise", pipeline, "MAPPING_LANE", BUDGET_LANE),
     "numbers with mechanism": ("rank", numbers, "NUMBER_LANE", 0),
-    "digits with mechanism": ("digits", joining, "JOINER_LANE", 0),
+    "digits with mechanism": ("digits", redrawing, "JOINER_LANE", 0),
     "lanes of a step": ("noise", RandomBits, "integers", _same_lane),
     "words": ("rank", Randomness, "bits", _numbered_by_four),
     "all records": ("rank", Randomness, "nonce", _without_texts),
