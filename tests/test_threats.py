@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from dptext.errors import UsageError
-from dptext.guarantees.sentences import render
+from dptext.guarantees.templates import render
 from dptext.randomness import RunKey
 from tests.cli import running
 from tests.guarantees.test_sentences import every

@@ -22,8 +22,8 @@ from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
-from dptext.guarantees.sentences import series
 from dptext.guarantees.statement import Statement
+from dptext.guarantees.templates import series
 from dptext.models import endpoint
 from dptext.report import advice, document, names
 from dptext.report.blocks import Tone

@@ -9,10 +9,7 @@ comparison to texts that agree in it (docs/guarantees.md, 4); that is shown.
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterator, Mapping
-from pathlib import Path
-from typing import Any
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
@@ -29,52 +26,18 @@ from dptext.guarantees.claims import (
     picked_share,
     too_long,
 )
+from dptext.guarantees.templates import TEMPLATES, render, series
 from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
-from dptext.tokens.symbols import names
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
-
-def read_templates(path: Path) -> dict[str, Any]:
-    """Read a file of templates: tables by name and key, some by a value as well."""
-    return tomllib.loads(path.read_text(encoding="utf-8"))
-
-
-def find_template(templates: Mapping[str, Any], name: str) -> str:
-    """Return the template with a dotted name."""
-    template: Any = templates
-    for key in name.split("."):
-        template = template[key]
-    return str(template)
-
-
-TEMPLATES = read_templates(Path(__file__).with_name("sentences.toml"))
 # Lists of a policy.
 _LISTS = ("keep", "mask")
-#: Values for every template.
-BLANKS = {
-    "word_limit": f"{MAX_MEANINGFUL_LOSS:g}",
-    "text_limit": f"{MAX_MEANINGFUL_TEXT_LOSS:g}",
-    "marks": ", ".join(names(marks=True)),
-    "symbols": ", ".join(names(marks=False)),
-}
 # Number of originals among which an attacker looks for the right one.
 ORIGINALS = 1000
 _PROPERTIES = 3  # of two texts, in a sentence
 _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
-
-
-def render(name: str, /, **parts: str) -> str:
-    """Return a template by its dotted name, with its blanks filled."""
-    return find_template(TEMPLATES, name).format(**BLANKS, **parts)
-
-
-def series(parts: tuple[str, ...]) -> str:
-    """Join parts as in a sentence."""
-    if len(parts) < 2:
-        return "".join(parts)
-    return ", ".join(parts[:-1]) + " and " + parts[-1]
 
 
 def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from msgspec import Meta
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
-from dptext.guarantees.sentences import render
+from dptext.guarantees.templates import render, series
 from dptext.lexicons import topics
 from dptext.mechanisms import Mechanism, SetMechanism
 from dptext.profile import Profile
@@ -391,7 +391,7 @@ def topic_terms(
     sources = [
         f"{each['name']} (sha256 {each['sha256'][:12]})" for each in meta["public"]
     ]
-    source = sentences.series(tuple(sources))
+    source = series(tuple(sources))
     if isinstance(mechanism, SetMechanism):
         chance = mechanism.held(budget.high)
         return claims.TopicTerms(

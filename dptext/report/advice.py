@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from dptext.decoders import ServerAsked, ServerUse
-from dptext.guarantees.sentences import series
+from dptext.guarantees.templates import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.lines import AnswerLine, line, say

@@ -20,7 +20,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from dptext.guarantees.sentences import read_templates
+from dptext.guarantees.templates import read_templates
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import (
     ALL,

@@ -19,6 +19,7 @@ from string import Formatter
 from typing import Any
 
 from dptext.guarantees import sentences
+from dptext.guarantees import templates as guarantee_templates
 from dptext.guarantees.claims import format_up, number
 from dptext.report import figures
 from dptext.report.blocks import Code, Rows
@@ -91,7 +92,7 @@ class _Writer(Formatter):
 @cache
 def templates() -> dict[str, Any]:
     """Return the data of answer.toml."""
-    return sentences.read_templates(_FILE)
+    return guarantee_templates.read_templates(_FILE)
 
 
 def say(name: str, source: object = None, /, **blanks: object) -> str:
@@ -99,7 +100,7 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
 
     source: the object with the attributes that other blanks name.
     """
-    writer, values = _Writer(), {**_OPTIONS, **sentences.BLANKS, **blanks}
+    writer, values = _Writer(), {**_OPTIONS, **guarantee_templates.BLANKS, **blanks}
 
     def part(match: re.Match[str]) -> str:
         parsed = [*writer.parse(match[1])]
@@ -109,7 +110,7 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
             return match[1] if has_all else ""
         return match[0]
 
-    text = _PART.sub(part, sentences.find_template(templates(), name))
+    text = _PART.sub(part, guarantee_templates.find_template(templates(), name))
     return writer.vformat(text, (source,), values)
 
 

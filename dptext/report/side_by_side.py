@@ -17,7 +17,7 @@ from dptext.guarantees.claims import (
     Strength,
     Unprotected,
 )
-from dptext.guarantees.sentences import series
+from dptext.guarantees.templates import series
 from dptext.report import answer, figures
 from dptext.report.advice import RunOutputs
 from dptext.report.attackers import Attackers

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from dptext.guarantees.claims import Unprotected
-from dptext.guarantees.sentences import original_row, series
+from dptext.guarantees.sentences import original_row
+from dptext.guarantees.templates import series
 from dptext.measures.vector_figures import VectorMeasures, worth_of_texts
 from dptext.report import trade
 from dptext.report.attackers import (

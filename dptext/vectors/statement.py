@@ -28,8 +28,8 @@ from dptext.guarantees.claims import (
     format_up,
     number,
 )
-from dptext.guarantees.sentences import render
 from dptext.guarantees.statement import Bound, Scope, Statement, Wording
+from dptext.guarantees.templates import render
 from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures

@@ -14,7 +14,7 @@ import dptext
 from dptext.checking import verify
 from dptext.checking.policy import ExportPolicy
 from dptext.checking.recompute import known_risk
-from dptext.guarantees import sentences
+from dptext.guarantees import sentences, templates
 from dptext.guarantees.claims import Strengths, Unprotected
 from dptext.guarantees.statement import Statement, Wording
 from dptext.report import protection
@@ -72,8 +72,8 @@ def reword(monkeypatch: pytest.MonkeyPatch) -> None:
             else:
                 monkeypatch.setitem(table, key, "x")
 
-    reworded(sentences.TEMPLATES)
-    monkeypatch.setitem(sentences.TEMPLATES, "origin", {})
+    reworded(templates.TEMPLATES)
+    monkeypatch.setitem(templates.TEMPLATES, "origin", {})
     monkeypatch.setattr(sentences, "_how_long", lambda *_: "")
 
 
@@ -113,7 +113,7 @@ def judged(document: Document, policy: ExportPolicy) -> list[str]:
 def test_each_notion_and_level_has_its_templates() -> None:
     """A template for a kind of budget stands beside the general one, never alone."""
     for name in ("sentence", "text"):
-        keys = {tuple(key.split()) for key in sentences.TEMPLATES[name]} - {("none",)}
+        keys = {tuple(key.split()) for key in templates.TEMPLATES[name]} - {("none",)}
         general = {key for key in keys if len(key) == 2}
         assert {key[:2] for key in keys} == general
         assert len(general) == 7
