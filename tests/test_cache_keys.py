@@ -21,6 +21,7 @@ import dptext
 from dptext import geometry, pipeline, profile, registry, spaces
 from dptext.attackers import ngrams
 from dptext.attackers.channel import Channel
+from dptext.attackers.context_writer import ContextWriter
 from dptext.attackers.ngrams import Ngrams
 from dptext.budgets import uniform
 from dptext.exponential import losses
@@ -132,6 +133,18 @@ def gains(model: Ngrams, power: float) -> Any:
     return plain([kept.slot_of, np.asarray(kept.table)])
 
 
+def beside(model: Ngrams, prior: Any) -> Any:
+    """List the words beside each context."""
+    said = BudgetDescription(BudgetKind.WORD, 2.0, 2.0)
+    # Words of letters alone, which may be written.
+    words = [f"zq{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(SIZE)]
+    lexicon = dataclasses.replace(LEXICON, words=(*words,))
+    ready = mechanism("rank", lexicon)
+    channel = Channel(lexicon, Policy(), ready, budget=said, prior=prior)
+    writer = ContextWriter(channel, model, topic=0.0, variety=1.0)
+    return plain([*writer._next, *writer._last])
+
+
 def fitted(lexicon: Lexicon, of: Any, prior: Any, steps: Any, epsilon: float) -> float:
     """Return the success of a guess by which a table of rank is chosen."""
     cut = rank.Params(weights="steps", steps=steps)
@@ -228,6 +241,17 @@ CASES: Mapping[str, tuple[Callable[..., Any], Mapping[str, tuple[Any, ...]]]] = 
                 dataclasses.replace(other_words(), digest="one"),
             ),
             "power": (0.8, 1.0),
+        },
+    ),
+    "words beside contexts": (
+        beside,
+        {
+            "model": (
+                MODEL,
+                dataclasses.replace(MODEL, gains=np.asarray(MODEL.gains)[::-1].copy()),
+                other_words(),
+            ),
+            "prior": (PRIOR, np.where(np.arange(len(PRIOR)) < 9, 0.0, PRIOR)),
         },
     ),
     "candidates": (
@@ -422,6 +446,7 @@ MADE_IN = {
     "mechanisms/rank.py": ("fitted",),
     "exponential/losses.py": ("recalibration",),
     "attackers/ngrams.py": ("gains",),
+    "attackers/context_writer.py": ("words beside contexts",),
     "attackers/channel.py": ("candidates",),
     "measures/bayes_risk.py": ("exact risk",),
     "measures/calibrate.py": ("calibration", "figures of attackers"),
