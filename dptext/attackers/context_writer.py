@@ -53,8 +53,10 @@ _LEAST_LETTERS = 3
 # Least length of the polarity of a word with an opinion.
 _POLAR = 0.03
 # Lists of words that are not written, and parts of speech that are.
-_APART = ("names", "months", "fragments", "organisations", "cities")
+_UNFIT = ("names", "months", "fragments", "organisations", "cities")
 _WRITTEN = ("noun", "verb", "adjective", "adverb")
+# Settings of tokens that decide which words may be written.
+_DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
 # Gumbel variables, and the steps of a nat that they are rounded to.
 _VARIABLES, _ROUNDED = 4096, 256
 
@@ -82,6 +84,8 @@ class Illnesses(NamedTuple):
 
     parts: frozenset[str]
     phrases: frozenset[str]
+    #: Last words of phrases, "#" for a number.
+    ends: frozenset[str]
     words: Mapping[int, tuple[int, ...]]
 
     @classmethod
@@ -96,26 +100,31 @@ class Illnesses(NamedTuple):
             )
             for name, form in (("noun", grammar.NOUN), ("plural", grammar.PLURAL))
         }
+        phrases = frozenset(lists.get("phrases", ()))
         return cls(
             frozenset(lists.get("parts", ())),
-            frozenset(lists.get("phrases", ())),
+            phrases,
+            frozenset(phrase.rpartition("_")[2] for phrase in phrases),
             {form: each for form, each in rows.items() if each},
         )
 
     def are_told(self, released: Released, position: int) -> bool:
         """Tell whether the copied words before a piece of its text tell an illness."""
-        before = released.pieces[max(position - 2, 0) : position]
-        if not before or not (last := before[-1].strip(" ").lower()):
+        if not position:
             return False
-        begin = np.searchsorted(released.ends, position, side="right")
-        first = int(released.ends[begin - 1]) if begin else 0
-        if position - 1 >= first and last in self.parts:
-            return True
-        if position - 2 < first or len(before) < 2:
+        last = released.pieces[position - 1].strip(" ").lower()
+        if int(released.flags[position - 1]) & kinds.KIND == kinds.NUMBER:
+            last = "#"
+        if last not in self.parts and last not in self.ends:
             return False
-        kind = int(released.flags[position - 1]) & kinds.KIND
-        last = "#" if kind == kinds.NUMBER else last
-        return f"{before[0].strip(' ').lower()}_{last}" in self.phrases
+        text = int(np.searchsorted(released.ends, position, side="right"))
+        begin = int(released.ends[text - 1]) if text else 0
+        if position - 1 < begin or last in self.parts:
+            return position - 1 >= begin
+        if position - 2 < begin:
+            return False
+        first = released.pieces[position - 2].strip(" ").lower()
+        return f"{first}_{last}" in self.phrases
 
 
 class ContextWriter:
@@ -128,14 +137,13 @@ class ContextWriter:
         self, channel: Channel, model: Ngrams, *, topic: float, variety: float
     ) -> None:
         self._channel, self._model, self.variety = channel, model, variety
-        self._may_write = writable_words(channel)
         lexicon = channel.lexicon
         self._forms = np.zeros(model.size, np.uint8)
         if channel.policy.grammar == "show":
             self._forms = grammar.forms_of_rows(lexicon)
         # A kind of gap is a form, without and with a capital.
         self._width = 2 * len(grammar.FORMS)
-        self._next, self._last = self._listed()
+        self._may_write, self._next, self._last = self._listed()
         gains = ngrams.decode_gains(np.arange(256).astype(np.uint8).view(np.int8))
         self._logs = posterior.to_scores(np.log(gains.astype(np.float64)))
         self._alone = posterior.to_scores(model.alone.astype(np.float64))
@@ -290,41 +298,53 @@ class ContextWriter:
         scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
         return Drawn(np.where(writable, rows, np.int32(-1)), scores)
 
-    def _listed(self) -> tuple[Fitting, Fitting]:
-        """Return words after each context, and before it."""
-        model, forms = self._model, self._forms
+    def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
+        """Return writable words, and words after each context and before it."""
+        model, channel = self._model, self._channel
+        policy, lists = channel.policy, (model.size + 3) * self._width
         arrays = (model.ends, model.following, model.gains, model.alone, model.backoff)
         content = [cache.digest(np.asarray(each)) for each in arrays]
-        digests = *content, cache.digest(self._may_write), cache.digest(forms)
-        key = cache.key_of("context", 1, *digests, self._width, _LISTED)
+        # All that decides which words may be written, and their forms.
+        settings = {name: str(getattr(policy, name)) for name in _DECISIVE}
+        words = channel.lexicon.digest, cache.digest(channel.prior), settings
+        public = language_data.digest()
+        key = cache.key_of("context", 2, *content, *words, public, _LISTED)
 
         def compute() -> cache.Arrays:
-            return {
-                f"{name}_{kind}": array
-                for name, fitting in zip(("next", "last"), self._lists(), strict=True)
-                for kind, array in fitting._asdict().items()
-            }
-
-        lists = (model.size + 3) * self._width
+            may_write = writable_words(channel)
+            parts: dict[str, NDArray[np.generic]] = {"may_write": may_write}
+            names = ("next", "last")
+            for name, fitting in zip(names, self._lists(may_write), strict=True):
+                # Small numbers, for a quick start: a list has at most _LISTED words.
+                sizes = np.diff(fitting.ends, prepend=np.int32(0))
+                parts[f"{name}_sizes"] = sizes.astype(np.uint8)
+                narrow = model.size <= 1 << 16
+                rows = np.uint16 if narrow else np.uint32
+                parts[f"{name}_rows"] = fitting.rows.astype(rows)
+                parts[f"{name}_codes"] = fitting.codes
+            return parts
 
         def is_sound(cached: cache.Arrays) -> bool:
-            return all(
-                cached[f"{name}_ends"].shape == (lists,)
-                and np.all(np.diff(cached[f"{name}_ends"]) >= 0)
-                and len(cached[f"{name}_rows"]) == cached[f"{name}_ends"][-1]
-                and len(cached[f"{name}_codes"]) == cached[f"{name}_ends"][-1]
-                and cached[f"{name}_rows"].min(initial=0) >= 0
-                and cached[f"{name}_rows"].max(initial=0) < model.size
+            return cached["may_write"].shape == (2, model.size + 2) and all(
+                cached[f"{name}_sizes"].shape == (lists,)
+                and int(cached[f"{name}_sizes"].sum()) == len(cached[f"{name}_rows"])
+                and len(cached[f"{name}_codes"]) == len(cached[f"{name}_rows"])
+                and int(cached[f"{name}_rows"].max(initial=0)) < model.size
                 for name in ("next", "last")
             )
 
         cached = cache.arrays(key, compute, is_sound, "listing words by their context")
-        return (
-            Fitting(*(cached[f"next_{kind}"] for kind in Fitting._fields)),
-            Fitting(*(cached[f"last_{kind}"] for kind in Fitting._fields)),
+        following, before = (
+            Fitting(
+                np.cumsum(cached[f"{name}_sizes"], dtype=np.int32),
+                cached[f"{name}_rows"].astype(np.int32),
+                np.ascontiguousarray(cached[f"{name}_codes"]),
+            )
+            for name in ("next", "last")
         )
+        return np.asarray(cached["may_write"], bool), following, before
 
-    def _lists(self) -> tuple[Fitting, Fitting]:
+    def _lists(self, may_write: NDArray[np.bool_]) -> tuple[Fitting, Fitting]:
         model, words = self._model, np.arange(self._model.size)
         first, second = model.contexts, np.asarray(model.following, np.int64)
         codes = np.asarray(model.gains)
@@ -332,25 +352,29 @@ class ContextWriter:
         # Words for a gap of which nothing else is known stand beside the last context.
         alone = np.zeros(len(words), np.int8)
         following = self._sorted(
+            may_write,
             np.append(first, np.full(len(words), model.size + 2)),
-            np.append(second, words),
-            np.append(codes, alone),
-            np.append(logs, alone),
+            rows=np.append(second, words),
+            codes=np.append(codes, alone),
+            worth=np.append(logs, alone),
         )
         worth = logs + model.backoff[first].astype(np.float64)
-        return following, self._sorted(second, first, codes, worth)
+        before = self._sorted(may_write, second, rows=first, codes=codes, worth=worth)
+        return following, before
 
     def _sorted(
         self,
+        may_write: NDArray[np.bool_],
         contexts: Ints,
+        *,
         rows: Ints,
         codes: NDArray[np.int8],
         worth: NDArray[np.float64],
     ) -> Fitting:
         """Return the lists of words beside contexts, those of most worth."""
         parts = []
-        for capital, may_write in enumerate(self._may_write):
-            here = np.flatnonzero(may_write[rows])
+        for capital, writable in enumerate(may_write):
+            here = np.flatnonzero(writable[rows])
             shown = self._forms[rows[here]] + capital * len(grammar.FORMS)
             parts.append((contexts[here] * self._width + shown, here))
         numbers, at = (np.concatenate(each) for each in zip(*parts, strict=True))
@@ -375,17 +399,17 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """
     lexicon = channel.lexicon
     size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)
-    apart = frozenset(chain.from_iterable(lists.get(name, ()) for name in _APART))
+    unfit = frozenset(chain.from_iterable(lists.get(name, ()) for name in _UNFIT))
     # An opinion is copied where the text has it, and never made up.
-    apart |= language_data.opinion_words(lexicon.language)
-    apart |= language_data.opinion_nouns(lexicon.language)
+    unfit |= language_data.opinion_words(lexicon.language)
+    unfit |= language_data.opinion_nouns(lexicon.language)
     words = zip(lexicon.row_of, lexicon.words, strict=True)
     fits = np.array(
         [
             word.isalpha()
             and word.islower()
             and len(word) >= _LEAST_LETTERS
-            and key not in apart
+            and key not in unfit
             for key, word in words
         ]
     )

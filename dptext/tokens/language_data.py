@@ -6,6 +6,7 @@ white space.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -34,6 +35,15 @@ def lines(name: str, folder: Path = _FOLDER) -> Iterator[str]:
     for line in (folder / f"{name}.txt").read_text(encoding="utf-8").splitlines():
         if not line.startswith("#"):
             yield line
+
+
+@cache
+def digest() -> str:
+    """Return the digest of all lists, for results that depend on them."""
+    content = hashlib.sha256()
+    for path in sorted(_FOLDER.glob("*.txt")):
+        content.update(path.name.encode() + path.read_bytes())
+    return content.hexdigest()
 
 
 def stop_words(language: str) -> frozenset[str]:
