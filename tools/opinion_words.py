@@ -80,9 +80,9 @@ def main() -> None:
     parts = [PARTS[part] for part in lexicon.parts.tolist()]
     part_of = dict(zip(map(key_of, lexicon.words), parts, strict=True))
     lists = language_data.common_lists("en")
-    apart = frozenset(_APART) | language_data.delicate_words("en")
-    apart |= language_data.vulgar_words("en")
-    apart |= frozenset().union(*(lists[name] for name in _LISTS)) - frozenset(_NAMES)
+    excluded = frozenset(_APART) | language_data.delicate_words("en")
+    excluded |= language_data.vulgar_words("en")
+    excluded |= frozenset().union(*(lists[name] for name in _LISTS)) - frozenset(_NAMES)
     lengths = abs(lexicon.vectors[: len(parts), -1].astype(float))
     clear = {
         word
@@ -94,7 +94,7 @@ def main() -> None:
         for word in _vader() | _pattern() | clear
         if word.isalpha() and word.islower() and len(word) >= _LEAST_LETTERS
     }
-    words = (words & part_of.keys()) - apart
+    words = (words & part_of.keys()) - excluded
     print(_HEADER)
     _print("en", {word for word in words if part_of[word] in _COPIED})
     _print("en nouns", {word for word in words if part_of[word] not in _COPIED})

@@ -111,7 +111,7 @@ def build(
     *,
     name: options.SavedName,
     public: Annotated[Selection, Take("fields format", is_typed=True)],
-    made: Made,
+    making: Made,
     as_json: options.AsJson = False,
 ) -> None:
     """Make topics of public text.
@@ -121,12 +121,12 @@ def build(
     """
     if not store.is_name(name):
         raise UsageError(f"--name {name}: use letters, digits, - and _")
-    numbers = made.numbers
+    numbers = making.numbers
     texts: list[str] = []
     labels: list[str | None] = []
     sources = []
     selection = replace(public, fields=public.fields or ("text",), missing="pass")
-    named = () if made.label is None else (made.label,)
+    named = () if making.label is None else (making.label,)
     for file in files:
         rows = [
             row
@@ -139,7 +139,7 @@ def build(
         sources.append(PublicSource(base_name, digest_of_path(file), len(rows)))
     public_labels = [*map(str, labels)] if named else None
     public_texts = topics.PublicTexts(texts, public_labels, tuple(sources))
-    document = topics.build(name, public_texts, numbers, made.view)
+    document = topics.build(name, public_texts, numbers, making.view)
     path = topic_path(name)
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -174,21 +174,21 @@ def _blocks(document: TopicFile) -> list[Block]:
     """Return a table of the sizes, and one of the topics of each size."""
     sizes = {number: document.sizes[str(number)] for number in document.numbers}
     rows = []
-    for number, made in sizes.items():
-        kept = {each.epsilon: each.private for each in made.kept}
+    for number, size in sizes.items():
+        kept = {each.epsilon: each.private for each in size.kept}
         used = (e for e in EPSILON_OF_NOTE if size_for(document.numbers, e) == number)
-        rows.append((number, next(used, None), made.halves, *map(kept.get, _SHOWN)))
+        rows.append((number, next(used, None), size.halves, *map(kept.get, _SHOWN)))
     heads = [Column("topics", count), Column("used from epsilon")]
     heads += [Column("halves agree", whole)]
-    if any(made.kept for made in sizes.values()):
+    if any(size.kept for size in sizes.values()):
         heads += [Column(f"labels kept at {e:g}", whole) for e in _SHOWN]
     shown = [row[: len(heads)] for row in rows]
     blocks: list[Block] = [Table(heads, shown), Paragraph(_OF_SIZES, "note")]
     columns = [Column("topic", count), Column("words"), Column("share", whole)]
-    for number, made in sizes.items():
-        total = sum(made.counts)
+    for number, size in sizes.items():
+        total = sum(size.counts)
         ranked = sorted(
-            zip(made.counts, made.phrases, strict=True), key=lambda each: -each[0]
+            zip(size.counts, size.phrases, strict=True), key=lambda each: -each[0]
         )
         listed = [(n, words, each / total) for n, (each, words) in enumerate(ranked, 1)]
         blocks.append(Table(columns, listed, title=f"{number} topics"))

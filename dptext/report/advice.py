@@ -75,7 +75,7 @@ def sending(
     asked = [say(f"asked.{key}", unit) for key, holds in is_asked.items() if holds]
     few = unit.row if private is not None and private.records < _ROWS else ""
     rows, python = 0 if few else _ROWS, current().is_python
-    look = say(f"look.{unit.made}", unit, rows=rows, few=few, python=python)
+    look = say(f"look.{unit.released}", unit, rows=rows, few=few, python=python)
     files, shown = _sent_files(document, released), series(tuple(asked))
     return line("sending", "always", None, asked=shown, look=look, files=files)
 
@@ -85,7 +85,7 @@ def _sent_files(document: Document, released: RunOutputs) -> str:
     reports = released.public is not None
     if not released.outputs and document.is_in_memory and current().is_python:
         texts = document.run.layout.fields is None
-        return say(f"files.{unit_of(document).made}", texts=texts)
+        return say(f"files.{unit_of(document).released}", texts=texts)
     if len(released.outputs) > 1:
         return say("files.several", reports=reports)
     name = Path(released.outputs[0] or "").name if released.outputs else ""

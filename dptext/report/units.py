@@ -6,6 +6,7 @@ the counts, the parts that are unchanged, the lines on attackers and on use, and
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ _NOTHING = 0.05
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(ABC):
     """The unit of the release that a report describes."""
 
     document: Document
@@ -54,7 +55,7 @@ class Unit:
     #: Key of the sentences on settings, on counts, and on a stronger release.
     key: ClassVar[str] = "words"
     #: Key of the sentences on the files that are made.
-    made: ClassVar[str] = "rows"
+    released: ClassVar[str] = "rows"
     #: Keys of the parts of an output that may tell of each text.
     asked: ClassVar[tuple[str, ...]] = ()
 
@@ -107,9 +108,9 @@ class Unit:
         )
         return AnswerLine("output", sentence, {**figures, **counts}, brief)
 
+    @abstractmethod
     def counts(self, private: Private) -> tuple[JsonObject, JsonObject]:
         """Count the units: figures, and other blanks of the sentence."""
-        raise NotImplementedError
 
     def unchanged_fields(self, copied: Sequence[str] | None) -> Sequence[str] | None:
         """Return the names of the unchanged fields, None if they are unknown."""
@@ -119,9 +120,9 @@ class Unit:
         """Name the unchanged classes of token inside texts."""
         return []
 
+    @abstractmethod
     def lines(self) -> Iterator[AnswerLine]:
         """Yield the findings of attackers, and how much is left for a purpose."""
-        raise NotImplementedError
 
     def stronger(self) -> AnswerLine:
         """Name a release of the same texts that protects more."""
@@ -259,7 +260,7 @@ class Vectors(Unit):
     section: VectorSection
     use: ClassVar[str] = "compare"
     key: ClassVar[str] = "vectors"
-    made: ClassVar[str] = "vectors"
+    released: ClassVar[str] = "vectors"
 
     def counts(self, private: Private) -> tuple[JsonObject, JsonObject]:
         """Count the vectors."""

@@ -96,7 +96,7 @@ def report(
             _run(unit),
             _check(document, signed),
         ],
-        lead=(*failed, say(f"page.{document.audience}", rows=unit.made == "rows")),
+        lead=(*failed, say(f"page.{document.audience}", rows=unit.released == "rows")),
         footer=say("page.footer", unit),
         first=(*shown, *trade.blocks(document)),
     )

@@ -181,14 +181,14 @@ def takes(*several: Keyword) -> Callable[[Function], Function]:
 
     def give(function: Function) -> Function:
         signature = inspect.signature(function)
-        own = [
+        declared = [
             each
             for each in signature.parameters.values()
             if each.kind is not each.VAR_KEYWORD
         ]
-        taken = {each.name for each in own}
+        taken = {each.name for each in declared}
         more = [each for each in several if each.name not in taken]
-        parameters = own + [
+        parameters = declared + [
             inspect.Parameter(
                 each.name,
                 inspect.Parameter.KEYWORD_ONLY,

@@ -52,7 +52,7 @@ class _Date:
 
     def takes(self, layout: str) -> bool:
         """Tell whether a date can be written in its layouts and in another one."""
-        return all(dates.agree(own, layout) for own in self.layouts)
+        return all(dates.agree(each, layout) for each in self.layouts)
 
     def draw(self, season: Season | None) -> Day | None:
         """Return a random date that all layouts can have; None without one."""

@@ -75,7 +75,7 @@ class Frame(NamedTuple):
 class Scale(NamedTuple):
     """A rating: digits of the number before the point, and behind it, and the scale."""
 
-    whole: int
+    digits: int
     part: int
     scale: int
 
@@ -91,10 +91,10 @@ def rating(body: str) -> Scale | None:
     match = _RATING.fullmatch(body)
     if match is None:
         return None
-    whole, part, scale = match[1], match[2] or "", int(match[3])
-    if int(whole) > scale or (int(whole) == scale and part.strip("0")):
+    number, part, scale = match[1], match[2] or "", int(match[3])
+    if int(number) > scale or (int(number) == scale and part.strip("0")):
         return None
-    return Scale(len(whole), len(part), scale)
+    return Scale(len(number), len(part), scale)
 
 
 def layout(body: str) -> str:
@@ -304,13 +304,13 @@ def is_named(body: str) -> bool:
 
 
 def _write_rating(rating: Scale, draws: Integers) -> str:
-    least = 10 ** (rating.whole - 1)
+    least = 10 ** (rating.digits - 1)
     if not rating.part:
-        whole = draws.between(least, min(rating.scale, 10 * least - 1))
-        return f"{whole}/{rating.scale}"
-    whole = draws.between(least, max(min(rating.scale, 10 * least) - 1, least))
-    part = draws.below(10) if whole < rating.scale else 0
-    return f"{whole}.{part}/{rating.scale}"
+        number = draws.between(least, min(rating.scale, 10 * least - 1))
+        return f"{number}/{rating.scale}"
+    number = draws.between(least, max(min(rating.scale, 10 * least) - 1, least))
+    part = draws.below(10) if number < rating.scale else 0
+    return f"{number}.{part}/{rating.scale}"
 
 
 def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
