@@ -129,12 +129,13 @@ class Warnings:
             f"{records:,} records, {words:,} words replaced", 0.0
         )
 
-    def with_warnings(
-        self, document: Report, identifying: Mapping[str, str], advice: str = ""
-    ) -> Report:
-        """Return a report with all warnings, and with one of identifying fields."""
+    def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
+        """Warn last of the unchanged fields that identify people."""
         if identifying:
             self.warn(warning(identifying, advice))
+
+    def with_warnings(self, document: Report) -> Report:
+        """Return a report with all warnings."""
         return documents.with_warnings(document, [*self._noted])
 
 

@@ -282,8 +282,8 @@ class Sanitizer:
             if finished is None:
                 return SanitizedFiles((), None)
             written = filter(None, finished.outputs.outputs)
-            self._reported = lambda: finished.report
-            return SanitizedFiles(tuple(map(pathlib.Path, written)), finished.report)
+            self._reported = finished.report
+            return SanitizedFiles(tuple(map(pathlib.Path, written)), finished.report())
 
     @takes(*OF_FILES)
     def plan(

@@ -14,7 +14,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -308,20 +308,21 @@ class Answer:
         else:
             self._print(line)
 
-    def with_warnings(
-        self, document: Report, identifying: Mapping[str, str], advice: str = ""
-    ) -> Report:
-        """Return the report of a run with all that it warned of.
+    def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
+        """Warn last of unchanged fields that identify people.
 
-        identifying are the unchanged fields that identify people; advice as in
-        `identifying.warning`.
+        advice as in `identifying.warning`.
         """
-        from dptext.engine import documents
-        from dptext.engine.identifying import warning
-
         if identifying:
+            from dptext.engine.identifying import warning
+
             line = warning(identifying, advice)
             self._waiting[line] = self._said[line] = None
+
+    def with_warnings(self, document: Report) -> Report:
+        """Return the report of a run with all that it warned of."""
+        from dptext.engine import documents
+
         return documents.with_warnings(document, list(map(str, self._said)))
 
     @contextlib.contextmanager
@@ -338,11 +339,13 @@ class Answer:
             task = bar.add_task("", total=None, records=0, words=0)
             yield lambda records, words: bar.update(task, records=records, words=words)
 
-    def show(self, document: Document, released: RunOutputs) -> None:
-        """Print the answer of a run."""
+    def show(self, report: Callable[[], Document], released: RunOutputs) -> None:
+        """Print the answer of a run. report makes its report."""
         if self._work.quiet:
             return
         from dptext.report import answer
+
+        document = report()
 
         if self._work.verbose:
             from dptext.report import views

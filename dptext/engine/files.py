@@ -338,20 +338,23 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: SignedReports) -> Non
 
 def open_internal(
     reports: SignedReports, release: Release
-) -> Callable[[Document], None]:
-    """Open the files of the internal report, and return the function that writes it."""
+) -> Callable[[Callable[[], Document]], None]:
+    """Open the files of the internal report, and return the function that writes it.
+
+    It takes a function that makes the report, called only if there is a file.
+    """
     opened, page = (
         None if path is None else release.open(str(path)).stream
         for path in (reports.report, reports.html)
     )
 
-    def write(result: Document) -> None:
+    def write(make: Callable[[], Document]) -> None:
         if opened is not None:
-            opened.write(document.encode(result))
+            opened.write(document.encode(make()))
         if page is not None:
             from dptext.report import html, views  # templates, only for pages
 
-            shown = views.report(result, signatures.describe_signer(reports.signer))
+            shown = views.report(make(), signatures.describe_signer(reports.signer))
             page.write(html.render(shown))
 
     return write

@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -59,18 +59,19 @@ class Notices(Protocol):
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
 
-    def with_warnings(
-        self, document: Report, identifying: Mapping[str, str], advice: str = ""
-    ) -> Report:
-        """Return a report with all warnings, and with one of identifying fields."""
+    def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
+        """Warn last of the unchanged fields that identify people."""
+
+    def with_warnings(self, document: Report) -> Report:
+        """Return a report with all warnings."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finished:
     """The result of a run."""
 
-    #: The internal report of all outputs.
-    report: Report
+    #: Makes the internal report of all outputs, once.
+    report: Callable[[], Report]
     outputs: RunOutputs
     #: Tells of inputs that could not be read, while others have outputs.
     left_out: InputError | None = None
@@ -153,8 +154,8 @@ class Request:
         if self.job.outputs.out_dir is not None:
             files.make_folder(self.job.outputs.out_dir, jobs, self.reports)
         with contextlib.ExitStack() as stack:
-            account = None
-            if self.ledger.ledger is not None:
+            account, charged = None, self.ledger.ledger is not None
+            if charged:
                 account = stack.enter_context(_account(self.ledger))
             release = stack.enter_context(Release())
             # All is opened before anything is read, the data first: they appear last.
@@ -183,7 +184,7 @@ class Request:
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
                     written = [each]
-                    report = _reported(run, jobs[0], written, notices)
+                    report = _report(run, jobs[0], written, notices, charged)
                     write(report)
             else:
                 assert isinstance(run, Run)
@@ -202,7 +203,7 @@ class Request:
                 inputs = tuple(name for each, _ in done for name in each.inputs)
                 written = [each for _, each in done]
                 job = replace(self.job, inputs=inputs)
-                report = _reported(run, job, written, notices)
+                report = _report(run, job, written, notices, charged)
                 write(report)
                 release.commit()
         outputs = name_outputs(renewed, self.reports, *run.copied(written))
@@ -328,12 +329,23 @@ def _unsigned(jobs: Sequence[Job], reports: SignedReports) -> str:
     )
 
 
-def _reported(
-    run: JobRun, job: Job, written: Sequence[Written], notices: Notices
-) -> Report:
-    """Return the internal report of outputs, with the warnings of the run."""
-    report = run.report(job, written)
-    return notices.with_warnings(report, run.identifying, run.advice)
+def _report(
+    run: JobRun,
+    job: Job,
+    written: Sequence[Written],
+    notices: Notices,
+    at_once: bool,
+) -> Callable[[], Report]:
+    """Return a function that makes the internal report of outputs, once.
+
+    It measures, so that a run whose report nobody sees makes none. at_once: while the
+    ledger that it quotes is open.
+    """
+    notices.identify(run.identifying, run.advice)
+    report = cache(lambda: notices.with_warnings(run.report(job, written)))
+    if at_once:
+        report()
+    return report
 
 
 def name_outputs(

@@ -34,9 +34,10 @@ class _Silent:
     def bar(self) -> contextlib.nullcontext[None]:
         return contextlib.nullcontext()
 
-    def with_warnings(
-        self, document: Report, identifying: Mapping[str, str], advice: str = ""
-    ) -> Report:
+    def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
+        pass
+
+    def with_warnings(self, document: Report) -> Report:
         return document
 
 
