@@ -22,6 +22,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
@@ -39,6 +40,9 @@ Numbers = dict[str, Any]
 T = TypeVar("T")
 
 _FORMAT = "dptext-cache 2"
+# The path of a folder, and name, inode, bytes and time of change of its files.
+FolderState = tuple[str, tuple[tuple[str, int, int, int], ...]]
+_SETTLED = 3 * 10**9  # ns after which a file changes its time when it changes again
 
 
 def folder() -> Path:
@@ -140,6 +144,21 @@ def numbers(
         holds=holds,
         work=work,
     )
+
+
+def folder_digest(state: FolderState, compute: Callable[[], str]) -> str:
+    """Return the digest of a folder, computed again once a file of it changes.
+
+    state: path, and name, inode, bytes and time of change (ns) of each file. Changes of
+    the last seconds may have the same time: such a folder is not kept.
+    """
+    path, files = state
+    newest = max((changed for *_, changed in files), default=0)
+    if not files or time.time_ns() - newest < _SETTLED:
+        return compute()
+    key = key_of("folder", 1, path, files)
+    kept = numbers(key, lambda: {"digest": compute()}, work="checking files")
+    return str(kept["digest"])
 
 
 def table(

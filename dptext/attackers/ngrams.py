@@ -223,7 +223,7 @@ def load(folder: Path) -> Ngrams:
 
 
 @lru_cache(maxsize=2)
-def _load(folder: Path, state: object) -> Ngrams:
+def _load(folder: Path, state: cache.FolderState) -> Ngrams:
     try:
         document = json.loads((folder / META).read_bytes())
         format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
@@ -234,7 +234,7 @@ def _load(folder: Path, state: object) -> Ngrams:
     if format != FORMAT:
         raise LexiconError(f"{folder}: n-gram model of another format; make it again")
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
-    if _digest(folder) != digest:
+    if cache.folder_digest(state, lambda: _digest(folder)) != digest:
         msg = f"{folder}: the n-gram model does not match its digest; make it again"
         raise LexiconError(msg)
     words = store.read_words(folder)

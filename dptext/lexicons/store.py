@@ -126,22 +126,23 @@ def load(folder: Path, *, verify: bool = True) -> Lexicon:
 
 
 @lru_cache(maxsize=2)
-def _load(folder: Path, verify: bool, state: object) -> Lexicon:
+def _load(folder: Path, verify: bool, state: cache.FolderState) -> Lexicon:
     name, digest, meta = read_meta(folder)
     words = read_words(folder)
     arrays = map_arrays(folder, _present(folder), len(words))
-    if verify and content_digest(folder, meta) != digest:
+    if verify and content_digest(folder, meta, state) != digest:
         msg = f"{folder}: the lexicon does not match its digest; import it again"
         raise LexiconError(msg)
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
 
 
-def state(folder: Path) -> tuple[object, ...]:
+def state(folder: Path) -> cache.FolderState:
     """Return a fingerprint that changes with the files of a folder."""
+    path = os.path.abspath(folder)
     with contextlib.suppress(OSError), os.scandir(folder) as files:
         stats = sorted((file.name, file.stat()) for file in files)
-        return tuple((n, s.st_ino, s.st_size, s.st_mtime_ns) for n, s in stats)
-    return ()
+        return path, tuple((n, s.st_ino, s.st_size, s.st_mtime_ns) for n, s in stats)
+    return path, ()
 
 
 class Description(NamedTuple):
@@ -173,12 +174,20 @@ def read_meta(folder: Path) -> Description:
     return Description(str(document["name"]), str(document["digest"]), meta)
 
 
-def content_digest(folder: Path, meta: Meta) -> str:
-    """Compute the digest of the files in a folder and of meta."""
-    files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
-    return _combined_digest(
-        {file: digest_of_path(folder / file) for file in files}, meta
-    )
+def content_digest(
+    folder: Path, meta: Meta, state: cache.FolderState = ("", ())
+) -> str:
+    """Return the digest of the files in a folder and of meta.
+
+    With its state the folder is read only if it has changed (dptext.cache).
+    """
+
+    def compute() -> str:
+        files = [WORDS, *(f"{name}.npy" for name in _present(folder))]
+        digests = {file: digest_of_path(folder / file) for file in files}
+        return _combined_digest(digests, meta)
+
+    return cache.folder_digest(state, compute)
 
 
 def digest_in_memory(lexicon: Lexicon) -> str:
