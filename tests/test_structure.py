@@ -101,6 +101,8 @@ LAZY = {
     ("mappings", "models"),
     # Templates and rich, only for reports that are shown.
     ("report.answer", "report.html"),
+    # Keywords of Python, only for answers of its functions.
+    ("report.answer", "run.python"),
     ("report.answer", "report.terminal"),
     ("engine.files", "report.html"),
     ("engine.files", "report.views"),

@@ -185,9 +185,7 @@ class Channel:
     def _common_rows(self) -> Mask:
         rows = np.zeros(len(self.prior), bool)
         if self.policy.common:
-            rows[
-                common_words(self.lexicon, *self.policy.copied_words).rows(self.lexicon)
-            ] = True
+            rows[common_words(self.lexicon, *self.policy.copied_words).rows] = True
         return rows
 
     def groups(self, released: Released) -> Iterator[tuple[Observation, Ints]]:

@@ -426,5 +426,5 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     may_write[1, :size] |= fits & channel.common[:-1]
     if channel.policy.common:
         copied = common_words(lexicon, *channel.policy.copied_words)
-        may_write[0, copied.rows(lexicon)] = False
+        may_write[0, copied.rows] = False
     return may_write

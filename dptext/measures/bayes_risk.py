@@ -303,7 +303,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         kept = language_data.stop_words(lexicon.language)
         prior[[row for row, w in enumerate(lexicon.words) if key_of(w) in kept]] = 0.0
     if policy.common:
-        prior[common.common_words(lexicon, *policy.copied_words).rows(lexicon)] = 0.0
+        prior[common.common_words(lexicon, *policy.copied_words).rows] = 0.0
     if policy.classes:
         prior[common.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
     if policy.number != "perturb":

@@ -120,7 +120,8 @@ def n_w_and_s_w(
 
 def _distinct(chances: Floats) -> float:
     """Return the expected number of different outputs in the runs, (V,) chances."""
-    missed = np.exp(_RUNS * np.log1p(-np.minimum(chances, 1 - 1e-16)))
+    possible = chances[chances > 0.0]
+    missed = np.exp(_RUNS * np.log1p(-np.minimum(possible, 1 - 1e-16)))
     return float((1.0 - missed).sum())
 
 
@@ -312,7 +313,7 @@ def measure_common_share(pipeline: Pipeline) -> float | None:
     lexicon, policy = pipeline.lexicon, pipeline.profile.tokens
     if not policy.common:
         return None
-    copied = common.common_words(lexicon, *policy.copied_words).rows(lexicon)
+    copied = common.common_words(lexicon, *policy.copied_words).rows
     return float(lexicon.counts[copied].sum() / lexicon.counts.sum())
 
 

@@ -402,9 +402,10 @@ class Rank(WordMechanism):
             # Every x that does not list y gives it weight 1, and the others at least 1.
             top = float(likely.max())
             best[number, : self.outputs] = top
+            # Inputs that cannot exceed the maximum so far are skipped.
+            some = np.flatnonzero(likely * weights.max() > top)
             for position, weight in enumerate(weights[0]):
-                # Inputs that cannot exceed the maximum so far are skipped.
-                rows = np.flatnonzero(likely * weight > top)
+                rows = some[likely[some] * weight > top]
                 words = self.orders[begin + rows, position].astype(np.int64)
                 np.maximum.at(best[number], words, likely[rows] * weight)
         best /= totals

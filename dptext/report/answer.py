@@ -28,7 +28,6 @@ from dptext.report.lines import AnswerLine, say, templates
 from dptext.report.protection import Basis, fitness
 from dptext.report.units import Unit, unit_of
 from dptext.run.interface import COMMAND_LINE, Interface, shown_in
-from dptext.run.python import PYTHON
 from dptext.types import JsonObject
 
 # The answer fits on 19 lines of 80 columns; names of lines take the other columns.
@@ -162,6 +161,7 @@ def data(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> JsonObjec
 def to_html(document: Document) -> str:
     """Return the answer of a function of Python as a part of another page."""
     from dptext.report import html
+    from dptext.run.python import PYTHON
 
     lines = answer(document, interface=PYTHON)
     return html.fragment([rows(lines, run_warnings(document))])
@@ -174,6 +174,7 @@ def to_text(document: Document) -> str:
     from rich.console import Console
 
     from dptext.report import terminal
+    from dptext.run.python import PYTHON
 
     shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
     answered = answer(document, interface=PYTHON)

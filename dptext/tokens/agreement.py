@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.tokens import language_data
+from dptext.tokens import grammar, language_data
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
 # The forms of a word; a word may be several of them.
@@ -250,21 +250,20 @@ def rules() -> Rules:
     return read
 
 
-def _edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
-    """Return the first and the last byte of each word in lower case: (V,) both."""
-    text = ("\n" + "\n".join(lexicon.row_of) + "\n").encode()
-    characters = np.frombuffer(text, np.uint8)
-    breaks = np.flatnonzero(characters == ord("\n"))
-    return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
+def _rule_names() -> set[str]:
+    """Return all rules that change a word."""
+    sides = rules().before, rules().after
+    asked = (rule for side in sides for _, listed in side.values() for rule in listed)
+    return {*asked, *rules().loose}
 
 
 class Inflector:
     """Writes words in the forms that fit their neighbours.
 
-    It has two flat tables (classes * (V + 1),) int32: the word that each word becomes
+    It has two flat tables (classes * (W + 1),) int32: by how many rows each word moves
     after, or before, a word of a class. The class of a word (V + 1,) int32 is the place
     in the table where its row begins. The first row is for words without an adjacent
-    word, and row V of a class for words outside the vocabulary.
+    word. Only the first W words change; column W, without a move, is of all others.
     """
 
     def __init__(self, lexicon: Lexicon) -> None:
@@ -284,7 +283,8 @@ class Inflector:
         self._has_part = {
             name: np.asarray(parts == row) for row, name in enumerate(PARTS)
         }
-        have, ends_in_s = self._inflections.have, _edges(lexicon)[1] == ord("s")
+        self._width = 1 + max(map(self._last_changed, _rule_names()), default=-1)
+        have, ends_in_s = self._inflections.have, grammar.edges(lexicon)[1] == ord("s")
         noun, verb = self._has_part["noun"], self._has_part["verb"]
         past = have(PAST) & ~have(PARTICIPLE) & ~have(BASE)
         groups = {
@@ -311,14 +311,14 @@ class Inflector:
         # Places in the table: the row of the neighbour's class, plus the word.
         places = self._after_class.take(ids[1:])
         places *= adjacent
-        places += before
+        places += np.minimum(before, self._width)
         where = True if free is None else free[:-1]
-        np.copyto(before, self._after.take(places), where=where)
+        np.add(before, self._after.take(places), out=before, where=where)
         places = np.zeros(len(ids), np.int32)
         np.multiply(self._before_class.take(before), adjacent, out=places[1:])
-        places += ids
+        places += np.minimum(ids, self._width)
         where = True if free is None else free
-        np.copyto(ids, self._before.take(places), where=where)
+        np.add(ids, self._before.take(places), out=ids, where=where)
 
     def _table(
         self,
@@ -326,11 +326,11 @@ class Inflector:
         groups: Mapping[str, Mask],
     ) -> tuple[Ids, Ids]:
         """Return a table, and the class of each word as a place in it."""
-        width = self._size + 1
+        every, width = self._size + 1, self._width + 1
         if self._empty:
-            return np.arange(width, dtype=np.int32), np.zeros(width, np.int32)
+            return np.zeros(width, np.int32), np.zeros(every, np.int32)
         names = ["start", *(name for name in classes if name != "start")]
-        offsets = np.full(width, names.index("word") * width, np.int32)
+        offsets = np.full(every, names.index("word") * width, np.int32)
         for number, name in reversed(list(enumerate(names))):
             if name in groups:
                 offsets[:-1][groups[name]] = number * width
@@ -342,14 +342,18 @@ class Inflector:
         return np.concatenate(rows), offsets
 
     def _row(self, name: str, asked: list[str], loose: Mapping[str, list[str]]) -> Ids:
-        """Return the new form of each word next to a word of a class: (V + 1,)."""
-        row = np.arange(self._size + 1, dtype=np.int32)
+        """Return the move of each word next to a word of a class: (W + 1,)."""
+        row = np.zeros(self._width + 1, np.int32)
         rest = [] if name == "start" else [r for r in loose if name not in loose[r]]
         # Earlier rules have priority.
         for rule in reversed([*asked, *rest]):
             here, there = self._step(rule)
-            row[here] = there
+            row[here] = there - here
         return row
+
+    def _last_changed(self, rule: str) -> int:
+        """Return the last word that a rule changes, -1 for none."""
+        return int(self._step(rule)[0].max(initial=-1))
 
     def _forms(self, rule: str) -> tuple[Ids, Ids]:
         """Return the words that a rule changes, and their new forms."""

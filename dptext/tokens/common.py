@@ -44,7 +44,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import islice
 
 import numpy as np
@@ -245,7 +245,8 @@ class CommonWords:
     def _english(self) -> bool:
         return self._language == "en"
 
-    def rows(self, lexicon: Lexicon) -> Ids:
+    @cached_property
+    def rows(self) -> Ids:
         """Return the rows of words that are never replaced: (m,) int32.
 
         They are copied in lower case, or always divided.
@@ -253,7 +254,7 @@ class CommonWords:
         copied = self._words | self._copied | self._titles
         rows = [
             row
-            for row, key in enumerate(lexicon.row_of)
+            for key, row in self._rows.items()
             if key in copied
             or (key == "i" and self._english)
             or not (key.isalpha() or self._is_one(key))

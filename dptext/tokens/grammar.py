@@ -43,11 +43,23 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
     past, parts = _irregular(), lexicon.parts.tolist()
     # Most words have the form of their part of speech; endings decide of the others.
     forms = np.array([_form("", part, past) for part in PARTS], np.uint8)[lexicon.parts]
-    ends = [_LAST_LETTERS.get(part, "") for part in PARTS]
-    for row, key in enumerate(lexicon.row_of):
-        if key[-1] in ends[parts[row]] or key in past:
-            forms[row] = _form(key, PARTS[parts[row]], past)
+    rows, last = lexicon.row_of, edges(lexicon)[1]
+    some = [row for word in past if (row := rows.get(word)) is not None]
+    for number, part in enumerate(PARTS):
+        ends = [*_LAST_LETTERS.get(part, "").encode()]
+        some += np.flatnonzero((lexicon.parts == number) & np.isin(last, ends)).tolist()
+    words = [*rows]
+    for row in some:
+        forms[row] = _form(words[row], PARTS[parts[row]], past)
     return forms
+
+
+def edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
+    """Return the first and the last byte of each word in lower case: (V,) both."""
+    text = ("\n" + "\n".join(lexicon.row_of) + "\n").encode()
+    characters = np.frombuffer(text, np.uint8)
+    breaks = np.flatnonzero(characters == ord("\n"))
+    return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
