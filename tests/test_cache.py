@@ -7,6 +7,7 @@ import json
 import os
 import resource
 import shutil
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from dptext import cache
 from dptext.exponential import losses
+from dptext.lexicons import store
 from dptext.measures import bayes_risk, calibrate, sampled_risk
 from dptext.measures import sampled_risk as guessing_rule
 from dptext.spaces import cached_geometry
@@ -334,3 +336,21 @@ def test_entries_are_closed_to_other_users(folder: Path) -> None:
         os.umask(before)
     assert all(path.stat().st_mode & 0o022 == 0 for path in folder.iterdir())
     assert folder.stat().st_mode & 0o022 == 0
+
+
+def test_a_folder_is_hashed_again_once_it_changes(folder: Path, tmp_path: Path) -> None:
+    """A digest is kept while no file changes its time; a fresh folder is not kept."""
+    held, computed = tmp_path / "held", []
+
+    def digest() -> str:
+        computed.append(len(computed))
+        state = store.state(held)
+        return cache.folder_digest(state, lambda: f"{len(computed)}")
+
+    held.mkdir()
+    file = held / "words.txt"
+    for text, age, digests in (("a", 0, "12"), ("b", 60, "33"), ("c", 30, "55")):
+        file.write_text(text)
+        stamp = time.time() - age
+        os.utime(file, (stamp, stamp))
+        assert "".join((digest(), digest())) == digests
