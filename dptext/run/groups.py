@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import typing
-from collections.abc import Iterator
 
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs, Reports
@@ -15,16 +15,23 @@ from dptext.run.work import Keys, LedgerUse, Work
 GROUPS = (Selection, Choices, Keys, LedgerUse, Outputs, Reports, Work)
 
 
-def options(group: type) -> Iterator[tuple[str, Option, tuple[object, ...]]]:
-    """Yield the options of a group: its field, how it is typed, and all marks."""
+@functools.cache
+def options(group: type) -> tuple[tuple[str, Option, tuple[object, ...]], ...]:
+    """Return the options of a group: its field, how it is typed, and all marks."""
     hints = typing.get_type_hints(group, include_extras=True)
-    for each in dataclasses.fields(group):
-        marks = getattr(hints[each.name], "__metadata__", ())
-        option = find_mark(marks, Option)
-        if option is not None:
-            yield each.name, option, marks
+    marks = {
+        each.name: getattr(hints[each.name], "__metadata__", ())
+        for each in dataclasses.fields(group)
+    }
+    found = {name: find_mark(each, Option) for name, each in marks.items()}
+    return tuple(
+        (name, option, marks[name])
+        for name, option in found.items()
+        if option is not None
+    )
 
 
+@functools.cache
 def named(kind: type) -> tuple[str, ...]:
     """Return the names of all options with a mark, as users spell them."""
     return tuple(
@@ -48,9 +55,10 @@ def given_needs(group: object, usual: object) -> dict[str, Needs]:
 
     group, usual: of one class.
     """
-    spelled = {name: option.spelled or name for name, option, _ in options(type(group))}
+    kind: type = type(group)
+    spelled = {name: option.spelled or name for name, option, _ in options(kind)}
     return {
         spelled[name]: need
-        for name, need in needs(type(group)).items()
+        for name, need in needs(kind).items()
         if getattr(group, name) != getattr(usual, name)
     }
