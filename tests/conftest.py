@@ -37,6 +37,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 _RAN = os.environ.get("DPTEXT_TEST_RAN")
 _LEFT_OUT = os.environ.get("DPTEXT_TEST_LEAVE_OUT")
 
+#: Characters of a value in the id of a test.
+_ID = 40
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave the slow tests out of quick files, too."""
@@ -54,6 +57,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     is_quick = "pytest.mark.quick" in collection_path.read_text(encoding="utf-8")
     return None if is_quick else True
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Cut the ids of long values, and name settings by their text."""
+    if not isinstance(val, str | bytes | int | dict):
+        return None
+    text = str(val)
+    if len(text) <= _ID and not isinstance(val, dict):
+        return None
+    return ascii(text[:_ID])[1:-1]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
