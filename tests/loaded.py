@@ -1,24 +1,28 @@
 """A program `dptext` for scripts, which forks a process that has loaded all it needs.
 
-The pages call dptext a hundred times, and loading takes most of the time of a command.
-The program hands its arguments, folder, environment and standard streams to a server,
-which runs the command in a copy of itself. Tests of the start of a process, of signals
-and of memory start one of their own.
+Loading takes most of the time of a command. The program hands its arguments, folder,
+environment and standard streams to a server, which runs the command in a copy of
+itself. Tests of the start of a process, of signals and of memory start their own.
 """
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import json
 import os
+import select
+import shutil
 import socket
 import subprocess
 import sys
+import tempfile
 import traceback
-from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
-from tests.cli.running import environment, here
+from dptext import registry
+from tests.cli.running import Ran, environment, here
 
 _CLIENT = """#!{python} -IS
 import json, os, socket, sys
@@ -32,24 +36,40 @@ sys.exit(code[0] if code else 1)
 """
 
 
-@contextlib.contextmanager
-def program(folder: Path) -> Iterator[Path]:
-    """Write the program into a new folder, for as long as the server runs."""
-    folder.mkdir()
-    address = folder / "socket"
-    path = folder / "dptext"
+@cache
+def program() -> Path:
+    """Return the program, in a folder of its own; it works as long as this process."""
+    folder = Path(tempfile.mkdtemp())  # a socket has a short path
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    address, path = folder / "socket", folder / "bin" / "dptext"
+    path.parent.mkdir()
     path.write_text(_CLIENT.format(python=sys.executable, address=str(address)))
     path.chmod(0o755)
-    # Forked processes have one thread: OpenMP cannot start others.
+    # A fork has one thread, and OpenMP cannot start others.
     env = environment(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1")
-    command = [sys.executable, "-m", "tests.loaded", str(address)]
-    with subprocess.Popen(
-        command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=env
-    ) as server:
-        assert server.stdout is not None
-        assert server.stdout.readline() == b"ready\n"
-        yield folder
-        server.terminate()
+    server = subprocess.Popen(
+        [sys.executable, "-m", "tests.loaded", str(address)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=env,
+    )
+    atexit.register(server.communicate)
+    assert server.stdout is not None
+    assert server.stdout.readline() == b"ready\n"
+    return path
+
+
+def run(*arguments: str, given: bytes = b"", **env: str) -> Ran:
+    """Run a command by the program."""
+    done = subprocess.run(
+        [str(program()), *arguments],
+        input=given,
+        capture_output=True,
+        env=environment(**env),
+        timeout=120,
+        check=False,
+    )
+    return Ran(done.returncode, done.stdout, done.stderr.decode())
 
 
 def _serve(address: str) -> None:
@@ -60,7 +80,8 @@ def _serve(address: str) -> None:
         server.listen()
         sys.stdout.write("ready\n")
         sys.stdout.flush()
-        while True:
+        # Standard input ends with the process of the tests.
+        while sys.stdin not in select.select([server, sys.stdin], [], [])[0]:
             connection, _ = server.accept()
             if os.fork() == 0:
                 server.close()
@@ -83,6 +104,9 @@ def _run(connection: socket.socket) -> None:
     os.chdir(folder)
     os.environ.clear()
     os.environ.update(env)
+    others = env.get("PYTHONPATH", "").split(os.pathsep)
+    sys.path[:0] = [each for each in others if each and each not in sys.path]
+    registry.look_again()
     sys.argv = ["dptext", *arguments]
     code: object = 0
     try:

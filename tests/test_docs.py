@@ -8,9 +8,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-import tempfile
 import tomllib
-from collections.abc import Iterator
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -71,20 +69,12 @@ def with_commands() -> list[str]:
     ]
 
 
-@pytest.fixture(scope="module")
-def programs() -> Iterator[Path]:
-    """Return a folder with the program `dptext`."""
-    # A socket has a short path.
-    with tempfile.TemporaryDirectory() as folder, loaded.program(Path(folder) / "bin"):
-        yield Path(folder) / "bin"
-
-
 @pytest.mark.parametrize("page", with_commands())
-def test_the_commands_of_a_page_run(page: str, programs: Path, tmp_path: Path) -> None:
+def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     """In order, in a folder with the examples, each ends well."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
     env = environment(HOME=str(tmp_path), PYTHONPATH=str(ROOT))
-    env["PATH"] = f"{programs}{os.pathsep}{env['PATH']}"
+    env["PATH"] = f"{loaded.program().parent}{os.pathsep}{env['PATH']}"
     done = subprocess.run(
         ["bash", "-c", script((ROOT / page).read_text("utf-8"))],
         cwd=tmp_path,
