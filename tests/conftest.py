@@ -91,8 +91,12 @@ def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point caches and data at a folder of this run, so that no run feeds another."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
+        for name in ("XDG_DATA_HOME", "DPTEXT_HOME"):
             patch.setenv(name, str(home / name.lower()))
+        # The processes of a run share it: what one has computed no other computes.
+        base = tmp_path_factory.getbasetemp()
+        cache = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        patch.setenv("XDG_CACHE_HOME", str(cache / "cache"))
         yield home
 
 
