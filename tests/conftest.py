@@ -37,6 +37,9 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
 _RAN = os.environ.get("DPTEXT_TEST_RAN")
 _LEFT_OUT = os.environ.get("DPTEXT_TEST_LEAVE_OUT")
 
+#: Characters of a value in the id of a test.
+_ID = 40
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Leave the slow tests out of quick files, too."""
@@ -54,6 +57,16 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     is_quick = "pytest.mark.quick" in collection_path.read_text(encoding="utf-8")
     return None if is_quick else True
+
+
+def pytest_make_parametrize_id(val: object) -> str | None:
+    """Cut the ids of long values, and name settings by their text."""
+    if not isinstance(val, str | bytes | int | dict):
+        return None
+    text = str(val)
+    if len(text) <= _ID and not isinstance(val, dict):
+        return None
+    return ascii(text[:_ID])[1:-1]
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
@@ -78,8 +91,12 @@ def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Point caches and data at a folder of this run, so that no run feeds another."""
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
-        for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "DPTEXT_HOME"):
+        for name in ("XDG_DATA_HOME", "DPTEXT_HOME"):
             patch.setenv(name, str(home / name.lower()))
+        # The processes of a run share it: what one has computed no other computes.
+        base = tmp_path_factory.getbasetemp()
+        cache = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+        patch.setenv("XDG_CACHE_HOME", str(cache / "cache"))
         yield home
 
 

@@ -6,7 +6,8 @@ import os
 import re
 from pathlib import Path
 
-from tests.cli.running import Ran, there
+from tests import loaded
+from tests.cli.running import Ran
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -26,7 +27,7 @@ def install(site: Path, package: str, group: str, entries: str, **modules: str) 
 def run(site: Path, *arguments: str, given: bytes = b"") -> Ran:
     """Run a command that sees the packages of a folder."""
     paths = [str(site), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return there(*arguments, given=given, PYTHONPATH=os.pathsep.join(paths))
+    return loaded.run(*arguments, given=given, PYTHONPATH=os.pathsep.join(paths))
 
 
 def example(heading: str, number: int = 0) -> str:

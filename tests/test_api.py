@@ -81,7 +81,6 @@ def test_any_iterable_gives_a_list(settings: dict[str, Any]) -> None:
         ([TEXT, 5.0], "the text at index 1 is of type float, not str"),
         ([b"the"], "index 0 is of type bytes, not str: decode it"),
     ],
-    ids=str,
 )
 def test_what_is_no_text(given: Any, said: str, settings: dict[str, Any]) -> None:
     """Anything else is a TypeError in one line that says what to do, without text."""
@@ -182,7 +181,6 @@ def test_keys(settings: dict[str, Any], key: str) -> None:
             "inf is not a finite number",
         ),
     ],
-    ids=str,
 )
 def test_wrong_settings(given: dict[str, Any], said: str) -> None:
     """A wrong setting is one line, under its name in Python."""

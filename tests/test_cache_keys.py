@@ -414,7 +414,6 @@ def test_an_imported_lexicon_is_kept_by_its_source_and_settings(
         {"space": {"name": "unit"}},
         {"lexicon": OTHER},
     ],
-    ids=str,
 )
 def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) -> None:
     """Mechanism, lexicon, epsilon and replaced tokens; a ladder by all but budgets."""

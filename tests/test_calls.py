@@ -98,7 +98,6 @@ def test_several_values_of_an_option() -> None:
         ({"report": "report.json"}, "report: give True or False; report.to_json()"),
         ({"key": 5}, "key: give bytes or the path of a file, not int"),
     ],
-    ids=str,
 )
 def test_a_wrong_call_is_one_line_about_its_parameter(
     given: dict[str, Any], expected: str

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import loaded
 from tests.cli.running import environment
 
 pytestmark = [
@@ -72,13 +73,8 @@ def with_commands() -> list[str]:
 def test_the_commands_of_a_page_run(page: str, tmp_path: Path) -> None:
     """In order, in a folder with the examples, each ends well."""
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = folder / "dptext"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dptext "$@"\n')
-    program.chmod(0o755)
     env = environment(HOME=str(tmp_path), PYTHONPATH=str(ROOT))
-    env["PATH"] = f"{folder}{os.pathsep}{env['PATH']}"
+    env["PATH"] = f"{loaded.program().parent}{os.pathsep}{env['PATH']}"
     done = subprocess.run(
         ["bash", "-c", script((ROOT / page).read_text("utf-8"))],
         cwd=tmp_path,

@@ -6,7 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -35,28 +38,6 @@ STAGES = {
     "complete": ("dptext.streams.outputs", "OutputFile.complete"),
     "publish": ("dptext.streams.outputs", "OutputFile.publish"),
 }
-# The message is all that the stage was given, as many a library writes it.
-BREAK = """
-import importlib, sys
-module, path, kind = sys.argv[1:4]
-del sys.argv[1:4]
-holder = importlib.import_module(module)
-*outer, name = path.split(".")
-for each in outer:
-    holder = getattr(holder, each)
-def broken(*arguments, **named):
-    import builtins
-    error = getattr(builtins, kind)("{marker} in " + repr(arguments))
-    if hasattr(error, "add_note"):
-        error.add_note("{marker}")
-    try:
-        raise LookupError("{marker}")
-    except LookupError:
-        raise error
-setattr(holder, name, broken)
-from dptext.cli.app import main
-main()
-"""
 TEXT = f"the film was {MARKER} and {MARKER.upper()}, not good"
 
 
@@ -73,32 +54,25 @@ class Workspace:
         self.output = self.rest / "out" / "o.jsonl"
         self.report = self.rest / "out" / "report.json"
 
-    def run(self, program: list[str], *arguments: str) -> tuple[int, bytes]:
-        """Run a program with separate folders; return its exit code and stderr."""
-        done = subprocess.run(
-            [
-                *program,
-                *arguments,
-                *self.options,
-                "-o",
-                str(self.output),
-                "--report",
-                str(self.report),
-            ],
-            capture_output=True,
-            cwd=self.rest / "out",
-            env=running.environment(
-                TMPDIR=str(self.rest / "tmp"),
-                XDG_CACHE_HOME=str(self.rest / "cache"),
-                XDG_DATA_HOME=str(self.rest / "data"),
-                DPTEXT_HOME=str(self.rest / "data"),
-                HOME=str(self.rest / "home"),
-            ),
-            check=False,
-            timeout=120,
-        )
-        assert done.stdout == b""
-        return done.returncode, done.stderr
+    def run(self, *arguments: str) -> tuple[int, bytes]:
+        """Sanitize with separate folders; return the exit code and standard error."""
+        folders = {
+            "TMPDIR": "tmp",
+            "XDG_CACHE_HOME": "cache",
+            "XDG_DATA_HOME": "data",
+            "DPTEXT_HOME": "data",
+            "HOME": "home",
+        }
+        files = ("-o", str(self.output), "--report", str(self.report))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.chdir(self.rest / "out")
+            patch.setattr(tempfile, "tempdir", None)
+            for variable, name in folders.items():
+                patch.setenv(variable, str(self.rest / name))
+            run = ("sanitize", "-f", "text", *arguments, *self.options, *files)
+            ran = running.here(*run)
+        assert ran.out == b""
+        return ran.code, ran.err.encode()
 
     def check(self, printed: bytes) -> None:
         """Look for the marker in the printed text and in every file of the run."""
@@ -109,6 +83,28 @@ class Workspace:
             assert MARKER not in path.name
             if path.is_file():
                 assert marker not in path.read_bytes().lower(), path
+
+
+def break_stage(patch: pytest.MonkeyPatch, stage: str, kind: type) -> None:
+    """Have a stage raise an error that holds all that it was given.
+
+    Many a library writes such messages.
+    """
+    module, path = STAGES[stage]
+    holder: Any = import_module(module)
+    *outer, name = path.split(".")
+    for each in outer:
+        holder = getattr(holder, each)
+
+    def broken(*arguments: object, **named: object) -> None:
+        error = kind(f"{MARKER} in {arguments!r}")
+        error.add_note(MARKER)
+        try:
+            raise LookupError(MARKER)
+        except LookupError:
+            raise error  # noqa: B904
+
+    patch.setattr(holder, name, broken)
 
 
 @pytest.fixture
@@ -124,26 +120,13 @@ def _records(workspace: Workspace) -> str:
     return str(source)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_marker_stays_inside_when_a_stage_fails(
-    stage: str, workspace: Workspace
+    stage: str, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """An exception with the text as its message ends in one line without it."""
-    module, path = STAGES[stage]
-    program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
-    code, printed = workspace.run(
-        [
-            *program,
-            module,
-            path,
-            "ValueError",
-            "sanitize",
-            "-f",
-            "text",
-            _records(workspace),
-        ]
-    )
+    break_stage(monkeypatch, stage, ValueError)
+    code, printed = workspace.run(_records(workspace))
     assert code == 70, printed
     assert printed.count(b"\n") == 1 or stage == "panel", printed
     assert b"internal error (ValueError at" in printed
@@ -153,37 +136,60 @@ def test_marker_stays_inside_when_a_stage_fails(
     assert workspace.report.exists() == (stage == "panel")
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "expected"),
     [
-        ("KeyError", 70),
-        ("StopIteration", 70),
-        ("OSError", 70),
-        ("MemoryError", 1),
-        ("KeyboardInterrupt", 130),
+        (KeyError, 70),
+        (StopIteration, 70),
+        (OSError, 70),
+        (MemoryError, 1),
+        (KeyboardInterrupt, 130),
     ],
 )
 def test_marker_stays_inside_for_every_kind_of_error(
-    kind: str, expected: int, workspace: Workspace
+    kind: type,
+    expected: int,
+    workspace: Workspace,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """No kind of exception reaches standard error in another way."""
-    program = [sys.executable, "-c", BREAK.replace("{marker}", MARKER)]
-    module, path = STAGES["mechanism"]
-    code, printed = workspace.run(
-        [*program, module, path, kind, "sanitize", "-f", "text", _records(workspace)]
-    )
+    break_stage(monkeypatch, "mechanism", kind)
+    code, printed = workspace.run(_records(workspace))
     assert code == expected, printed
     assert printed.count(b"\n") == 1, printed
     workspace.check(printed)
     assert not workspace.output.exists()
 
 
+# It patches as this module does, and runs the program as a process of its own.
+PROGRAM = """
+import sys, pytest
+from tests import test_faults
+test_faults.break_stage(pytest.MonkeyPatch(), "mechanism", ValueError)
+from dptext.__main__ import main
+main()
+"""
+
+
+def test_marker_stays_inside_of_a_process(tmp_path: Path) -> None:
+    """Nothing but one line comes out when a process of its own ends by an error."""
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, "sanitize", "-f", "text"],
+        input=json.dumps({"text": TEXT}).encode(),
+        capture_output=True,
+        cwd=tmp_path,
+        env=running.environment(),
+        check=False,
+        timeout=120,
+    )
+    assert (done.returncode, done.stdout) == (70, b"")
+    assert done.stderr.count(b"\n") == 1
+    assert MARKER.encode() not in done.stderr.lower()
+
+
 def test_marker_is_not_in_reports_of_a_good_run(workspace: Workspace) -> None:
     """Neither report, the panel, the output nor any cache holds a word of the text."""
-    code, printed = workspace.run(
-        running.command("sanitize", "-f", "text"), _records(workspace)
-    )
+    code, printed = workspace.run(_records(workspace))
     assert code == 0, printed
     assert workspace.output.exists()
     assert workspace.report.exists()
@@ -211,9 +217,7 @@ def test_marker_stays_inside_when_records_are_set_aside(workspace: Workspace) ->
     good = b'{"text":"the film"}'
     source.write_bytes(b"\n".join([good, *FAULTS.values(), good]) + b"\n")
     limit = ("--max-record-bytes", "4000", "--on-error", "skip")
-    code, printed = workspace.run(
-        running.command("sanitize", "-f", "text"), str(source), *limit
-    )
+    code, printed = workspace.run(str(source), *limit)
     assert code == 0, printed
     assert json.loads(workspace.report.read_bytes())["private"]["faults"] == len(FAULTS)
     assert len(workspace.output.read_bytes().splitlines()) == 2

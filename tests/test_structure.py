@@ -473,3 +473,9 @@ def test_messages_of_python_name_no_option_of_commands() -> None:
             and re.search(r"^(?!.*(dptext|wsl) ).*(?<![\w-])--[a-z]{2}", node.value)
         ]
     assert found == []
+
+
+def test_ids_of_tests_are_short(request: pytest.FixtureRequest) -> None:
+    """They name a test on a line of a terminal or a log, not all of its values."""
+    ids = [each.nodeid for each in request.session.items]
+    assert not [name for name in ids if len(name) > 240]

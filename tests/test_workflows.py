@@ -14,6 +14,7 @@ import pytest
 import yaml
 
 import dptext
+from tests import loaded
 from tests.cli.running import environment, here
 from tools import site
 
@@ -48,13 +49,8 @@ def test_action_checks_what_is_committed(
     monkeypatch.chdir(tmp_path)
     subprocess.run(["git", "init", "-q"], check=True)
     script = action()["runs"]["steps"][-1]["run"]
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    program = folder / "dptext"
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} -m dptext "$@"\n')
-    program.chmod(0o755)
     env = environment(FILES="", POLICY="", VERIFY_KEY="", SARIF="found.sarif")
-    env["PATH"] = f"{folder}{os.pathsep}{env['PATH']}"
+    env["PATH"] = f"{loaded.program().parent}{os.pathsep}{env['PATH']}"
 
     def run() -> int:
         return subprocess.run(

@@ -139,7 +139,6 @@ class Reader:
         reads_again = kind is not None and channel.policy.common > 0
         self._readings = _READINGS if reads_again else 1
         self._looks = lru_cache(maxsize=TABLES)(self._look)
-        self._lists = lru_cache(maxsize=2)(self._lists_of)
 
     def guess(self, released: Released) -> Ids:
         """Return the likeliest known word for each drawn one: (n,)."""
@@ -376,25 +375,11 @@ class Reader:
         smoothed += freed * general / general.sum()
         return smoothed
 
-    def _lists_of(self, capital: bool) -> tuple[Lists, Lists]:
+    def _lists(self, capital: bool) -> tuple[Lists, Lists]:
         """Return the likeliest replaced words after each context, and before it."""
         shown = Observation(1.0, capital)
         possible = self.channel.restrict_prior(shown, self._alone) > 0.0
-        model = self._pairs
-        first, second = model.contexts, np.asarray(model.following, np.int64)
-        logs = np.log(decode_gains(np.asarray(model.gains)).astype(np.float64))
-        lists = []
-        for contexts, words, worth in (
-            (first, second, logs),
-            (second, first, logs + self._backoff[first]),
-        ):
-            kept = words <= self._size
-            kept[kept] = possible[words[kept]]
-            of_context, rows = contexts[kept], words[kept]
-            order = np.lexsort((-worth[kept] - np.log(self._alone[rows]), of_context))
-            ends = np.searchsorted(of_context[order], np.arange(self._size + 3))
-            lists.append(Lists(ends, rows[order]))
-        return lists[0], lists[1]
+        return _find_lists(self._pairs, possible.tobytes())
 
 
 class SameKindAttacker(Reader):
@@ -409,6 +394,35 @@ class SameKindAttacker(Reader):
 
     def __init__(self, channel: Channel, kind: Kind) -> None:
         super().__init__(channel, kind.pairs, kind)
+
+
+# A search reads at ten epsilons, with other channels and the same pairs.
+@lru_cache(maxsize=2)
+def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[Lists, Lists]:
+    """Return the likeliest of possible words after each context, and before it.
+
+    possible: (V + 1,) a mask. Words of a context are sorted where it has too many.
+    """
+    size = pairs.size
+    alone = np.exp(pairs.alone[: size + 1].astype(np.float64))
+    first, second = pairs.contexts, np.asarray(pairs.following, np.int64)
+    logs = np.log(decode_gains(np.asarray(pairs.gains)).astype(np.float64))
+    mask = np.append(np.frombuffer(possible, bool), False)
+    lists = []
+    for contexts, words, worth in (
+        (first, second, logs),
+        (second, first, logs + pairs.backoff.astype(np.float64)[first]),
+    ):
+        kept = mask[words]
+        of_context, rows = contexts[kept], words[kept]
+        worse = -worth[kept] - np.log(alone[rows])
+        order = np.argsort(of_context, kind="stable")
+        ends = np.searchsorted(of_context[order], np.arange(size + 3))
+        for context in np.flatnonzero(np.diff(ends) > _LISTED):
+            part = order[ends[context] : ends[context + 1]]
+            part[:] = part[np.argsort(worse[part], kind="stable")]
+        lists.append(Lists(ends, rows[order]))
+    return lists[0], lists[1]
 
 
 def _largest(values: Floats, words: Ints, count: int) -> Floats:

@@ -19,14 +19,19 @@ GROUPS = (Selection, Choices, Keys, LedgerUse, Outputs, Reports, Work)
 def options(group: type) -> tuple[tuple[str, Option, tuple[object, ...]], ...]:
     """Return the options of a group: its field, how it is typed, and all marks."""
     hints = typing.get_type_hints(group, include_extras=True)
-    every = [
-        (each.name, getattr(hints[each.name], "__metadata__", ()))
+    marks = {
+        each.name: getattr(hints[each.name], "__metadata__", ())
         for each in dataclasses.fields(group)
-    ]
-    typed = [(name, find_mark(marks, Option), marks) for name, marks in every]
-    return tuple((name, mark, marks) for name, mark, marks in typed if mark is not None)
+    }
+    found = {name: find_mark(each, Option) for name, each in marks.items()}
+    return tuple(
+        (name, option, marks[name])
+        for name, option in found.items()
+        if option is not None
+    )
 
 
+@functools.cache
 def named(kind: type) -> tuple[str, ...]:
     """Return the names of all options with a mark, as users spell them."""
     return tuple(

@@ -96,7 +96,6 @@ def brute(
         (POLICIES[0], True),
         (POLICIES[1], True),
     ],
-    ids=str,
 )
 def test_with_beams_for_all_texts_both_are_exact(
     policy: Policy, together: bool, source: CausalModel

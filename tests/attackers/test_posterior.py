@@ -78,7 +78,7 @@ def posteriors(batch: Released, attacker: PairAttacker) -> NDArray[np.float64]:
     return table
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize(
     ("name", "weight"), [("rank", 1.0), ("santext", 1.0), ("rank", 0.8)]
 )
@@ -95,7 +95,7 @@ def test_the_posterior_is_that_of_all_texts(
     np.testing.assert_allclose(table, wanted, rtol=1e-5, atol=1e-9)
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_the_best_path_is_the_likeliest_text(policy: Policy) -> None:
     """Viterbi gives the likeliest of all texts of words that may be written."""
     channel, model = make_channel(policy), models.model(ENGLISH, seed=8)

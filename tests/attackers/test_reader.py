@@ -44,7 +44,7 @@ def table_of(attacker: Reader, batch: Released) -> NDArray[np.float64]:
     return table
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", ["rank", "santext"])
 def test_the_posterior_is_that_of_all_texts(
     policy: Policy, name: str, monkeypatch: pytest.MonkeyPatch

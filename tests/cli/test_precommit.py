@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 import yaml
 
+from tests import loaded
 from tests.cli.running import MARKER, environment, here, write_policy
 
 HOOKS = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
@@ -30,7 +31,7 @@ def _hook(name: str) -> dict[str, Any]:
     """Return a shipped hook, run from here so that nothing is installed."""
     (hook,) = (each for each in yaml.safe_load(HOOKS.read_text()) if each["id"] == name)
     assert hook["entry"].split()[0] == "dptext"
-    program = shlex.join([sys.executable, "-m", "dptext"])
+    program = shlex.quote(str(loaded.program()))
     hook["entry"] = hook["entry"].replace("dptext", program, 1)
     hook["language"] = "system"
     return dict(hook)

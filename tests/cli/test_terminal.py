@@ -97,8 +97,7 @@ def has_colour(text: str) -> bool:
     return any(each[:1] in ("3", "4", "9") and each[1:] for each in styles)
 
 
-@pytest.mark.parametrize("colour", [True, False])
-@pytest.mark.parametrize("columns", [80, 200])
+@pytest.mark.parametrize(("columns", "colour"), [(80, True), (200, False)])
 def test_every_help_in_a_terminal(columns: int, colour: bool, tmp_path: Path) -> None:
     """Help fits the width, in colours unless NO_COLOR is set, and as itself."""
     env = {} if colour else {"NO_COLOR": "1"}

@@ -154,7 +154,7 @@ def told_apart(
     return None
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -> None:
     """Texts that a statement compares are decoded alike once they are drawn alike."""

@@ -64,29 +64,30 @@ def test_an_outside_mechanism_is_used_by_name(tmp_path: Path) -> None:
     assert not audited["refuted"]
 
 
+PAGES = {
+    "mine": ("Adding a mechanism", "dptext.mechanisms", "mechanisms"),
+    "mine-too": ("Other components", "dptext.scores", "budgets.scores"),
+}
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("heading", "group", "stage"),
-    [
-        ("Adding a mechanism", "dptext.mechanisms", "mechanisms"),
-        ("Other components", "dptext.scores", "budgets.scores"),
-    ],
-)
-def test_the_components_of_the_page_pass_inside_dptext(
-    heading: str, group: str, stage: str, tmp_path: Path
-) -> None:
+def test_the_components_of_the_page_pass_inside_dptext(tmp_path: Path) -> None:
     """Put into the folder of dptext they pass conformance, types, lint and format."""
-    program = outside.example(heading)
-    site = tmp_path / "site"
-    outside.install(site, "of_page", group, "mine = of_page", of_page=program)
-    file = tmp_path / "dptext" / stage.replace(".", "/") / "mine.py"
-    file.parent.mkdir(parents=True)
-    file.write_text(program)
+    site, files = tmp_path / "site", list[str]()
+    for name, (heading, group, stage) in PAGES.items():
+        module, program = name.replace("-", "_"), outside.example(heading)
+        entry = f"{name} = of_page_{module}"
+        modules = {f"of_page_{module}": program}
+        outside.install(site, f"package_{module}", group, entry, **modules)
+        file = tmp_path / "dptext" / stage.replace(".", "/") / f"{module}.py"
+        file.parent.mkdir(parents=True)
+        file.write_text(program)
+        files.append(str(file))
     tests = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     tests += ["tests/conformance", "tests/cli/test_lookups.py", "-k", "mine"]
-    commands = [tests, [sys.executable, "-m", "mypy", "--strict", str(file)]]
+    commands = [tests, [sys.executable, "-m", "mypy", "--strict", *files]]
     if ruff := shutil.which("ruff", path=str(Path(sys.executable).parent)):
-        settings = ["--config", "pyproject.toml", str(file)]
+        settings = ["--config", "pyproject.toml", *files]
         commands += [[ruff, "check", *settings], [ruff, "format", "--check", *settings]]
     for command in commands:
         done = subprocess.run(

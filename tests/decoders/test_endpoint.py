@@ -439,7 +439,7 @@ def test_one_bound_on_requests_holds_for_all_jobs(tmp_path: Path) -> None:
         assert 1 < server.most <= 3
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_what_is_sent_is_a_function_of_draws_and_kept_things(policy: Policy) -> None:
     """Of texts that a statement compares, drawn alike, the same bytes are sent.
 

@@ -78,7 +78,7 @@ def test_more_candidates_than_words_are_all_of_them(
 
 
 @pytest.mark.parametrize("fluency", [0.03, 0.3])
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_mbr_writes_the_closest_fluent_text(
     policy: Policy, fluency: float, tmp_path: Path
 ) -> None:

@@ -234,6 +234,7 @@ def test_the_share_of_a_word_in_a_long_text_is_refused() -> None:
         prepared.ready(name, small.cloud(5, 2)).check(1e-9)
 
 
+@pytest.mark.usefixtures("empty_folders")
 def test_a_scale_is_searched_once() -> None:
     """The second run reads it from the cache folder."""
     lexicon = small.cloud(20, 3, seed=99)

@@ -206,7 +206,6 @@ def test_dtypes_of_pandas(settings: dict[str, Any]) -> None:
         ("x", {"id": 5}, "id: give a text, not int"),
         ([5], {}, "columns: give a name or a list of names, not int"),
     ],
-    ids=str,
 )
 def test_what_is_refused(
     columns: Any, others: Any, said: str, settings: dict[str, Any]

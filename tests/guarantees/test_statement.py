@@ -81,10 +81,11 @@ def recipe(
     )
 
 
-def describe(case: Case) -> BudgetDescription:
-    """Return how a case spends epsilon."""
-    module = registry.find("budgets", BUDGETS[case.level])
-    budget: Budget = module.Params(epsilon=case.epsilon).prepare(small.cloud(2, 2))
+@cache
+def describe(level: str, epsilon: float) -> BudgetDescription:
+    """Return how a budget spends epsilon."""
+    module = registry.find("budgets", BUDGETS[level])
+    budget: Budget = module.Params(epsilon=epsilon).prepare(small.cloud(2, 2))
     return budget.description
 
 
@@ -94,7 +95,7 @@ def statement(case: Case) -> Statement:
     return run_statement(
         recipe(case.mechanism, policy, case.level, case.epsilon),
         mechanism(case.mechanism),
-        describe(case),
+        describe(case.level, case.epsilon),
         RunTerms(
             key=case.key,
             lexicon_is_custom=case.lexicon_is_custom,

@@ -31,7 +31,7 @@ def expected(
     return np.take_along_axis(worth, order, 1), np.take_along_axis(logs, order, 1)
 
 
-@pytest.mark.parametrize("settings", RECIPES, ids=str)
+@pytest.mark.parametrize("settings", RECIPES)
 @pytest.mark.parametrize("count", [1, 4, 40])
 @pytest.mark.parametrize("varying", [False, True])
 def test_inputs_come_by_falling_worth(

@@ -147,7 +147,7 @@ HIDDEN = [
 ]
 
 
-@pytest.mark.parametrize("hidden", HIDDEN, ids=str)
+@pytest.mark.parametrize("hidden", HIDDEN)
 @pytest.mark.parametrize("context", ["He saw {} there.", "{}.", '{}, it said "yes"'])
 def test_no_article_tells_how_a_hidden_piece_began(
     hidden: tuple[str, str], context: str, builtin: Lexicon

@@ -220,7 +220,7 @@ def hold(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_the_output_is_a_function_of_drawn_words_and_kept_things(
     policy: Policy,
 ) -> None:
@@ -275,7 +275,6 @@ ASKING = (
             for agreement in ("articles", "none")
         ),
     ],
-    ids=str,
 )
 def test_agreement_looks_at_drawn_words_and_kept_things_only(policy: Policy) -> None:
     """So it is with every policy of agreement, where words have forms."""
@@ -299,7 +298,7 @@ def test_agreement_has_much_to_rewrite(punctuation: str) -> None:
 
 @settings(max_examples=10, deadline=None)
 @given(st.lists(st.sampled_from(ASKING), min_size=1, max_size=8), st.integers(0, 99))
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_agreement_writes_as_many_words(
     policy: Policy, items: list[str], turn: int
 ) -> None:
@@ -368,7 +367,7 @@ def test_agreement_is_between_words_that_stand_side_by_side(
     assert written(text, np.array(rows, np.int32), policy, FORMS) == expected
 
 
-@pytest.mark.parametrize("policy", [Policy(), Policy(unknown="mask")], ids=str)
+@pytest.mark.parametrize("policy", [Policy(), Policy(unknown="mask")])
 def test_every_mark_is_kept_and_nothing_else_of_its_neighbours(policy: Policy) -> None:
     """Around every kind of mark, texts with other words give the same text."""
     texts = [

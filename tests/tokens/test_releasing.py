@@ -31,7 +31,7 @@ def join_text(batch: Released, row: int) -> object:
     )
 
 
-@pytest.mark.parametrize("policy", POLICIES, ids=str)
+@pytest.mark.parametrize("policy", POLICIES)
 def test_compared_texts_are_released_alike(policy: Policy) -> None:
     """A decoder sees the same of two texts that a statement compares."""
     texts = mixed(ITEMS)[::2]
