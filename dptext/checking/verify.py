@@ -49,6 +49,7 @@ _SHOWN = {
     Unprotected.CASE: "capitals are shown",
     Unprotected.EQUAL_WORDS: "equal words are shown as equal",
     Unprotected.KEEP_LIST: "the words of the keep list are unchanged",
+    Unprotected.CORPUS_WORDS: "words that many people wrote are unchanged",
     Unprotected.MASK_LIST: "the output shows where words of the mask list stood",
     Unprotected.FORMS: "dates, amounts, addresses and the like keep their layout",
     Unprotected.CLASSES: "the output shows where names, places and the like stood",
