@@ -14,6 +14,10 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
 
 from dptext import partition, streams
 from dptext.errors import UsageError
@@ -98,16 +102,13 @@ class WordFile:
     signature: str = ""
     #: Path of the file, for messages and settings.
     path: str = ""
+    #: The sha256 of the file as it was read.
+    digest: str = ""
 
     @cached_property
     def copied(self) -> frozenset[str]:
         """Return the words that are copied."""
         return frozenset(each.word for each in self.entries if each.is_copied)
-
-    @cached_property
-    def digest(self) -> str:
-        """Return the sha256 of the file."""
-        return digest_of_bytes(encode(self))
 
     @property
     def is_private(self) -> bool:
@@ -231,10 +232,54 @@ def parse(data: bytes, path: str) -> WordFile:
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
     if len({each.word for each in entries}) < len(entries):
         raise UsageError(f"{path}: a word stands there twice; build the list anew")
-    listed = WordFile(**facts, entries=entries, path=path)
+    digest = digest_of_bytes(data)
+    listed = WordFile(**facts, entries=entries, path=path, digest=digest)
     if problem := _problem(listed):
         raise UsageError(f"{path}: {problem}; build the list anew")
     return listed
+
+
+def from_settings(data: object) -> WordFile | None:
+    """Return a stand-in for the list that settings name, without its words.
+
+    None for settings that no list has.
+    """
+    try:
+        named = msgspec.convert(data, _Named)
+    except msgspec.ValidationError:
+        return None
+    return WordFile(
+        epsilon=named.epsilon,
+        delta=named.delta,
+        unit=named.unit,
+        subject=named.subject,
+        persons=0,
+        cap=partition.CAP,
+        sigma=math.nan,
+        rho=math.nan,
+        lists="",
+        profile="",
+        version="",
+        key=named.key,
+        draw="",
+        entries=(),
+        path=named.file,
+        digest=named.digest,
+    )
+
+
+class _Named(msgspec.Struct, forbid_unknown_fields=True):
+    """What settings have of a list."""
+
+    file: str
+    digest: str
+    epsilon: float
+    delta: float
+    unit: Literal["person", "record"]
+    subject: str
+    key: Literal["system", "key-file", "seed"]
+    joined: Annotated[int, Meta(ge=0)]
+    confirmed: Annotated[int, Meta(ge=0)]
 
 
 def _entry(line: str, number: int, path: str) -> Entry:

@@ -138,7 +138,7 @@ def build(
     if private is not None:
         listed = listed.signed(private)
     building.write(listed, charges, None if output == "-" else output)
-    for line in sentences.of_words(listed):
+    for line in sentences.of_words(listed)[:2]:
         faults.print_line(line)
     offered = listed.count("?")
     faults.print_line(

@@ -7,6 +7,7 @@ nothing: a sum for each distinct word, and without a field of persons nothing el
 from __future__ import annotations
 
 import contextlib
+import math
 from array import array
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -275,9 +276,10 @@ class Building:
                 f"or a larger {option('epsilon')}"
             )
         if self.delta > most:
+            digits = math.ceil(-math.log10(most))
             raise UsageError(
                 f"{option('delta', f'{self.delta:g}')}: too large for {persons:,} "
-                f"{unit}; give {most:.0e} or less"
+                f"{unit}; give 1e-{digits} or less"
             )
 
     def write(

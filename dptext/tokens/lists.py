@@ -85,11 +85,13 @@ def _text(path: str, location: str) -> str:
 
 def digests(policy: Policy) -> dict[str, str]:
     """Return the sha256 of the content of each file of the lists, by its path."""
-    return {
+    files = {
         path: digest_of_bytes(text.encode())
         for listed in (policy.keep, policy.mask)
         for path, text in zip(listed.files, listed.contents, strict=True)
     }
+    words = policy.words
+    return files if words is None else {**files, words.path: words.digest}
 
 
 def settings_by_content(policy: Policy) -> JsonObject:
