@@ -120,6 +120,12 @@ class WordFile:
         """Return the epsilon of the promise."""
         return partition.stated(self.epsilon, self.delta)
 
+    @property
+    def law(self) -> Law:
+        """Return the law by which the list was drawn."""
+        steps = round(self.rho * partition.WIDTH / self.sigma)
+        return Law(self.epsilon, self.delta, self.sigma, steps)
+
     def count(self, mark: str) -> int:
         """Return the number of words with a mark."""
         return sum(each.mark == mark for each in self.entries)
@@ -201,6 +207,14 @@ def read(path: str) -> WordFile:
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     return parse(data, path)
+
+
+def is_list(path: str) -> bool:
+    """Tell whether a file is one of words."""
+    try:
+        return streams.read_small(path, "file").startswith(_FIRST.encode())
+    except (OSError, UsageError):
+        return False
 
 
 def parse(data: bytes, path: str) -> WordFile:
@@ -305,8 +319,7 @@ def _problem(listed: WordFile) -> str:
         return "a unit of persons has a field of subjects"
     if listed.cap != partition.CAP:
         return f"a person counts with at most {partition.CAP} words"
-    steps = round(listed.rho * partition.WIDTH / listed.sigma)
-    return Law(listed.epsilon, listed.delta, listed.sigma, steps).problem()
+    return listed.law.problem()
 
 
 def encode(listed: WordFile) -> bytes:
