@@ -211,6 +211,11 @@ class CommonWords:
             return bits | FUNCTION
         return bits
 
+    def is_listed(self, body: str) -> bool:
+        """Tell whether a copied word is so by the list of words alone."""
+        word = spelled(body)
+        return word in self.listed or key_of(word) in self.listed
+
     def _code_listed(self, body: str) -> int:
         """Return the bits of a word that many people wrote, 0 for others."""
         word = spelled(body)
