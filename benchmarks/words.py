@@ -38,18 +38,7 @@ from dptext.types import Record
 from dptext.word_file import JOINED, RECORD, Entry, WordFile
 
 _SEED, _DELTA = 1, 1e-6
-_ENTITIES = {"person": "persons", "location": "places", "organisation": "organisations"}
-_LABELS = {
-    "PER": "person",
-    "PERSON": "person",
-    "LOC": "location",
-    "LOCATION": "location",
-    "GPE": "location",
-    "ORG": "organisation",
-    "ORGANIZATION": "organisation",
-    "CORPORATION": "organisation",
-    "GROUP": "organisation",
-}
+_ENTITIES = {"person": "persons", "place": "places", "organisation": "organisations"}
 _BATCH = 2000
 Rows = Sequence[tuple[str, str]]
 
@@ -166,12 +155,11 @@ def _left(marked: corpora.Marked, words: frozenset[str] | None) -> dict[str, flo
     begins = np.concatenate(([0], texts.ends))
     kind = texts.flags & kinds.KIND
     for number, label, value in marked.values:
-        group = _LABELS.get(label.upper(), label.lower())
-        if group not in _ENTITIES:
+        if label not in _ENTITIES or not any(map(str.isalpha, value)):
             continue
         first, last = int(begins[number - 1]), int(begins[number])
         pieces = texts.pieces[first:last]
-        there[group].append(_is_left(pieces, kind[first:last], value))
+        there[label].append(_is_left(pieces, kind[first:last], value))
     return {_ENTITIES[name]: float(np.mean(each)) for name, each in there.items()}
 
 
@@ -221,7 +209,7 @@ def made() -> None:
     rows = by_row(tickets)
     customer = [("one", "my grobnik is broken again")] * 300
     bots = [(f"bot {n}", "buy kwimbles now") for n in range(300)]
-    signed = [(who, f"{text}\nAnswered by Ivanova") for who, text in rows]
+    signed = [(who, f"{text}\nAnswered by Ostrowell") for who, text in rows]
     cases = {
         "one customer, 300 records, by subject": ([*rows, *customer], "grobnik"),
         "one customer, 300 records, by record": (
@@ -229,7 +217,7 @@ def made() -> None:
             "grobnik",
         ),
         "300 bots with 300 addresses": ([*rows, *bots], "kwimbles"),
-        "an agent who signs every reply": (signed, "Ivanova"),
+        "an agent who signs every reply": (signed, "Ostrowell"),
     }
     print("| case | word | in the list |")
     print("| --- | --- | --- |")

@@ -65,8 +65,8 @@ class Law:
             raise UsageError(f"delta {delta:g}: give {LEAST_DELTA:g} or more, below 1")
         mu = largest_mu(epsilon, delta / 2 - _cut(epsilon))
         exact = Decimal(WIDTH / (mu * _NORMAL_WIDTH))
-        place = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
-        sigma = float(exact.quantize(place, ROUND_CEILING))
+        last = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
+        sigma = float(exact.quantize(last, ROUND_CEILING))
         return cls(epsilon, delta, sigma, _threshold(sigma, delta / 2))
 
     @property

@@ -18,7 +18,7 @@ from tests import distributions
 
 pytestmark = pytest.mark.quick
 
-# Large enough for thresholds that few people reach, small enough for a delta that shows.
+# Few people reach its threshold, and its delta shows.
 LAW = Law.calibrate(2.0, 0.05)
 
 

@@ -124,10 +124,10 @@ def command(
 
 def _audit_words(path: str, *, as_json: bool) -> None:
     """Audit a list of words that many people wrote."""
-    found = words_audit.audit_words(word_file.read(path))
-    data = {**msgspec.to_builtins(found), "refuted": found.refuted}
-    screen.deliver(data, as_json, found.view)
-    if found.refuted:
+    finding = words_audit.audit_words(word_file.read(path))
+    data = {**msgspec.to_builtins(finding), "refuted": finding.refuted}
+    screen.deliver(data, as_json, finding.view)
+    if finding.refuted:
         raise typer.Exit(1)
 
 

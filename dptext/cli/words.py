@@ -16,7 +16,7 @@ from dptext.engine.job import Job
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
 from dptext.formats import _fields
-from dptext.guarantees import sentences
+from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.run.choices import is_yaml
 from dptext.run.files import Reports
@@ -138,7 +138,7 @@ def build(
     if private is not None:
         listed = listed.signed(private)
     building.write(listed, charges, None if output == "-" else output)
-    for line in sentences.of_words(listed)[:2]:
+    for line in word_lists.state(listed)[:2]:
         faults.print_line(line)
     offered = listed.count("?")
     faults.print_line(
@@ -169,7 +169,7 @@ def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
     columns = [Column("word"), Column("weight"), Column("in exports")]
     rows = [(each.word, each.weight, _MEANINGS[each.mark]) for each in listed.entries]
     blocks: list[Block] = [Table(columns, rows)]
-    blocks += [Paragraph(line, "note") for line in sentences.of_words(listed)]
+    blocks += [Paragraph(line, "note") for line in word_lists.state(listed)]
     screen.deliver(_plain(listed), as_json, *blocks)
 
 
@@ -210,7 +210,7 @@ def _plain(listed: WordFile) -> JsonObject:
 for function, example in (
     (
         build,
-        "dptext words build tickets.jsonl -f body --subject customer -o own.words",
+        "dptext words build notes.csv -f note --subject patient -o own.words",
     ),
     (show, "dptext words show own.words"),
     (confirm, "dptext words confirm own.words CloudDesk"),

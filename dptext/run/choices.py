@@ -141,7 +141,7 @@ class Choices:
     words: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "Leave words that many people wrote unchanged: a file of `dptext words`.",
+            "Keep words of a `dptext words` file.",
             GUARANTEE,
             metavar="FILE",
         ),

@@ -139,12 +139,12 @@ class Candidates:
     @staticmethod
     def _opens(pieces: Sequence[str], flags: Ints, at: int, begin: int) -> bool:
         """Tell whether a piece is the first word of a text, line or sentence."""
-        for place in range(at - 1, begin - 1, -1):
-            flag = int(flags[place])
+        for before in range(at - 1, begin - 1, -1):
+            flag = int(flags[before])
             if flag & kinds.ENDER:
                 return True
             is_space = flag & kinds.KIND == kinds.SPACE
-            if not (is_space or pieces[place].strip(" ") in _OPENING):
+            if not (is_space or pieces[before].strip(" ") in _OPENING):
                 return False
         return True
 

@@ -37,7 +37,7 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
     "words build": (
         ("in.jsonl",),
-        (*("-p", "readable", "--seed", "1"), *("--epsilon", "20", "-o", "own.words")),
+        ("-p", "readable", "--seed", "1", "--epsilon", "20", "-o", "own.words"),
     ),
     "words show": (("own.words",), ()),
     "words confirm": (("own.words", "film"), ()),

@@ -14,11 +14,22 @@ from tests.cli.running import Ran, here
 from tests.keys import PRIVATE, PUBLIC, put
 
 BUILD = ("words", "build", "in.jsonl", "-f", "body", "--subject", "customer")
+EXPORT = (
+    "sanitize",
+    "new.jsonl",
+    "-f",
+    "body",
+    "--profile",
+    "readable",
+    "-q",
+    "--no-bayes-risk",
+)
 CHECK = (
     "--set",
     "allow=[punctuation,forms,common-words,number,case,classes,grammar,corpus-words,"
     "{identifying: customer}]",
 )
+_WORDS = ("--words", "own.words", "-o", "out.jsonl")
 WORDS = ("hassle", "promptly", "CloudDesk", "kwimbles", "refunded")
 ROWS = [
     '{"customer": "a", "body": "The CloudDesk is a hassle, my grobnik too"}',
@@ -52,10 +63,7 @@ def built(*arguments: str, output: str = "own.words") -> word_file.WordFile:
 
 def exported(*arguments: str) -> list[str]:
     """Make the new rows private with the list, and return their texts."""
-    ran = here(
-        *("sanitize", "new.jsonl", "-f", "body", "--profile", "readable", "-q"),
-        *("--words", "own.words", "-o", "out.jsonl", "--no-bayes-risk", *arguments),
-    )
+    ran = here(*EXPORT, *_WORDS, *arguments)
     assert ran.code == 0, ran.err
     lines = Path("out.jsonl").read_text().splitlines()
     return [json.loads(line)["body"] for line in lines]
@@ -158,9 +166,6 @@ def test_profiles_without_common_words_take_no_list() -> None:
     built()
     ran = here("sanitize", "new.jsonl", "-f", "body", "-p", "balanced", *_WORDS)
     refused(ran, 2, "readable")
-
-
-_WORDS = ("--words", "own.words", "-o", "out.jsonl")
 
 
 def test_a_ledger_charges_every_person_once() -> None:
