@@ -14,13 +14,14 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from dptext import partition, streams
 from dptext.errors import UsageError
+from dptext.noise import WIDTH
 from dptext.partition import Law
 from dptext.run.interface import option
 from dptext.settings import digest_of_bytes
@@ -123,7 +124,7 @@ class WordFile:
     @property
     def law(self) -> Law:
         """Return the law by which the list was drawn."""
-        steps = round(self.rho * partition.WIDTH / self.sigma)
+        steps = round(self.rho * WIDTH / self.sigma)
         return Law(self.epsilon, self.delta, self.sigma, steps)
 
     def count(self, mark: str) -> int:
@@ -228,7 +229,7 @@ def parse(data: bytes, path: str) -> WordFile:
             f"{path}: not a file of dptext words build; words that you type go to "
             f"{option('keep-words')}"
         )
-    facts: JsonObject = {}
+    facts: dict[str, Any] = {}
     body = iter(enumerate(lines[1:], 2))
     for number, line in body:
         name, colon, value = line.strip().partition(": ")

@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.settings import digest_of_data
@@ -21,7 +22,7 @@ from dptext.tokens import common, kinds, language_data, names
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ints, Lexicon
+from dptext.types import Lexicon
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _LEAST, _MOST = 2, 40  # characters
@@ -116,7 +117,12 @@ class Candidates:
 
     @staticmethod
     def _ends(
-        pieces: Sequence[str], flags: Ints, at: int, *, begin: int, end: int
+        pieces: Sequence[str],
+        flags: NDArray[np.uint8],
+        at: int,
+        *,
+        begin: int,
+        end: int,
     ) -> tuple[int, int]:
         """Return the first and last piece of the word that a piece is a part of."""
 
@@ -137,7 +143,9 @@ class Candidates:
         return first, last
 
     @staticmethod
-    def _opens(pieces: Sequence[str], flags: Ints, at: int, begin: int) -> bool:
+    def _opens(
+        pieces: Sequence[str], flags: NDArray[np.uint8], at: int, begin: int
+    ) -> bool:
         """Tell whether a piece is the first word of a text, line or sentence."""
         for before in range(at - 1, begin - 1, -1):
             flag = int(flags[before])
