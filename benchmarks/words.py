@@ -18,7 +18,7 @@ from __future__ import annotations
 import argparse
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
@@ -33,6 +33,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds
 from dptext.tokens.candidates import Candidates
+from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 from dptext.word_file import JOINED, RECORD, Entry, WordFile
@@ -63,12 +64,12 @@ def candidates() -> Candidates:
     return Candidates(Tokenizer(lexicon, _tokens(None)), lexicon, lexicon)
 
 
-def _tokens(words: frozenset[str] | None) -> profile.Policy:
+def _tokens(words: frozenset[str] | None) -> Policy:
     """Return the policy of readable, with a list."""
     policy = profile.load("readable").tokens
     if not words:
         return policy
-    return profile.replace(policy, words=_listed(words))
+    return replace(policy, words=_listed(words))
 
 
 def _listed(words: frozenset[str]) -> WordFile:
@@ -252,17 +253,20 @@ def read(count: int) -> None:
                 )
             ]
             cosine = measures.cosines(shown, after) or {}
-            found = measures.reader_of_the_kind(ready, "reviews", shown, _SEED) or {}
+            found = measures.reader_of_the_kind(ready, "reviews", shown, _SEED)
+            reader = "not measured"
+            if found:
+                reader = f"{found['found']:.1%} of {found['words']:,}"
             print(
                 f"| {name} | {label} | {unchanged(shown, words):.1%} | "
                 f"{cosine.get('same', 'not measured')} | "
-                f"{cosine.get('other_rows', '')} | {found.get('found', 0):.1%} |"
+                f"{cosine.get('other_rows', '')} | {reader} |"
             )
 
 
 def _pipeline(words: frozenset[str] | None) -> Pipeline:
     recipe = profile.load("readable")
-    recipe = profile.replace(recipe, tokens=_tokens(words))
+    recipe = replace(recipe, tokens=_tokens(words))
     return pipeline.build(recipe, lexicons.find("builtin"))
 
 

@@ -42,6 +42,8 @@ _LISTS = (
     "fragments",
 )
 _NO_WORDS: frozenset[str] = frozenset()
+# (p,), of each piece.
+Flags = NDArray[np.uint8]
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
 _COUNTED = np.isin(
@@ -118,7 +120,7 @@ class Candidates:
     @staticmethod
     def _ends(
         pieces: Sequence[str],
-        flags: NDArray[np.uint8],
+        flags: Flags,
         at: int,
         *,
         begin: int,
@@ -143,9 +145,7 @@ class Candidates:
         return first, last
 
     @staticmethod
-    def _opens(
-        pieces: Sequence[str], flags: NDArray[np.uint8], at: int, begin: int
-    ) -> bool:
+    def _opens(pieces: Sequence[str], flags: Flags, at: int, begin: int) -> bool:
         """Tell whether a piece is the first word of a text, line or sentence."""
         for before in range(at - 1, begin - 1, -1):
             flag = int(flags[before])
