@@ -115,7 +115,7 @@ def test_the_threshold_of_lists_of_words(epsilon: float, words: int) -> None:
     weight = law.weight(words) * law.step
     assert weight <= 1 / math.sqrt(words)
     rate, delta = release.map((words, 1.0, weight))
-    assert rate == pytest.approx(1 / (2 * law.sigma**2), rel=1e-6)
+    assert rate == pytest.approx(words * weight**2 / (2 * law.sigma**2), rel=1e-6)
     alone = float(1 - (1 - tail(law.threshold - law.weight(words))) ** words)
     # It bounds the union of words by their sum, and rounds up.
     assert alone == pytest.approx(delta, rel=0.01)

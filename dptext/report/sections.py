@@ -398,7 +398,6 @@ class WordCounts:
     changed_texts: Annotated[
         int, Meta(description="Number of the other texts, empty ones apart.")
     ] = 0
-    # No row: the answer has it.
     corpus_words: Annotated[
         int | None,
         Meta(
