@@ -10,33 +10,12 @@ from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 from dptext import word_file
 from dptext.errors import UsageError
-from dptext.partition import Law
 from dptext.signatures import Key
-from dptext.word_file import Entry, WordFile
+from dptext.word_file import Entry
+from tests.made_words import LISTED
 
 pytestmark = pytest.mark.quick
 
-LAW = Law.calibrate(1.0, 1e-6)
-LISTED = WordFile(
-    epsilon=1.0,
-    delta=1e-6,
-    unit="person",
-    subject="customer: id",
-    persons=2352,
-    cap=64,
-    sigma=LAW.sigma,
-    rho=round(LAW.rho, 6),
-    lists="a" * 64,
-    profile="b" * 64,
-    version="1.0.0",
-    key="system",
-    draw="c" * 32,
-    entries=(
-        Entry("?", "CloudDesk", "143.7"),
-        Entry("+", "firmware", "91.2"),
-        Entry("?", "grüße", "31.0"),
-    ),
-)
 DATA = word_file.encode(LISTED)
 
 

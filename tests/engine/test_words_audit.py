@@ -8,7 +8,7 @@ import pytest
 
 from dptext.engine import words_audit
 from dptext.partition import Law
-from tests.test_word_file import LISTED
+from tests.made_words import LISTED
 
 
 def test_a_list_passes_its_audit() -> None:
