@@ -232,18 +232,21 @@ def read(count: int) -> None:
     """Print how meaning and words survive for readers, with and without a list."""
     corpora_of = {
         "tickets": [each.text for each in presentable.tickets(2400)],
-        "reviews": [row["text"] for row in read_rows("trustpilot_en_test")],
+        "reviews": [
+            row["text"]
+            for name in ("trustpilot_en_test", "trustpilot_en_train")
+            for row in read_rows(name)
+        ],
     }
     print("| corpus | list | unchanged | cosine | other rows | reader |")
     print("| --- | --- | ---: | ---: | ---: | ---: |")
     for name, texts in corpora_of.items():
-        drawn = draw(by_row(texts), 1.0)
-        shown = texts[:count]
-        for label, words in (
-            ("none", None),
-            ("joined", drawn.joined),
-            ("all", drawn.every),
-        ):
+        shown, lists = texts[:count], dict[str, frozenset[str] | None](none=None)
+        for epsilon in (1.0, 4.0):
+            drawn = draw(by_row(texts), epsilon)
+            lists[f"epsilon {epsilon:g}, joined"] = drawn.joined
+            lists[f"epsilon {epsilon:g}, all"] = drawn.every
+        for label, words in lists.items():
             ready = _pipeline(words)
             after = [
                 new

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import pickle
 import random
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dptext import word_file
+import dptext
+from dptext import pipeline, profile, word_file
+from dptext.randomness import RunKey
+from dptext.types import Lexicon, Record
 from tests.cli.running import Ran, here
 from tests.keys import PRIVATE, PUBLIC, put
 
@@ -254,6 +258,26 @@ def test_a_seeded_list_has_no_promise() -> None:
     assert "the list was drawn from a seed" in said
     assert "differential privacy" not in said
     assert b"drawn from a seed" in here("check", "out.jsonl", *CHECK).out
+
+
+def test_a_profile_holds_its_words_when_the_file_is_gone(builtin: Lexicon) -> None:
+    """So processes and machines of a cluster need no file."""
+    built()
+    recipe = profile.load("readable", {"tokens": {"words": "own.words"}})
+    Path("own.words").unlink()
+    recipe = pickle.loads(pickle.dumps(recipe))
+    ready = pipeline.build(recipe, builtin)
+    records = [Record(0, ("the hassle came promptly, grobnik",), None)]
+    ((_, (text,)),) = ready.run(records, RunKey.from_seed(1))
+    assert text.startswith("the hassle came promptly, ")
+    assert "grobnik" not in text
+
+
+def test_python_takes_a_list() -> None:
+    """By the keyword of the option."""
+    built()
+    private = dptext.privatize(["the hassle"], profile="readable", words="own.words")
+    assert private == ["the hassle"]
 
 
 def test_show_prints_the_list() -> None:
