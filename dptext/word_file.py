@@ -9,6 +9,7 @@ all but these choices, so that it holds after words are confirmed or removed.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
@@ -30,12 +31,22 @@ from dptext.types import JsonObject
 
 JOINED, REMOVED, OFFERED, CONFIRMED = "+-?!"
 _FIRST = "dptext words 1"
+
+
+def _name(spelled: str) -> str:
+    """Return the name of a field, which is written as a string of JSON."""
+    name = json.loads(spelled)
+    if not isinstance(name, str):
+        raise ValueError
+    return name
+
+
 # Facts of a file and how each is read, in order.
 _FACTS = {
     "epsilon": float,
     "delta": float,
     "unit": str,
-    "subject": str,
+    "subject": _name,
     "persons": int,
     "cap": int,
     "sigma": float,
@@ -241,7 +252,7 @@ def parse(data: bytes, path: str) -> WordFile:
         try:
             facts[name] = kind(value)
         except ValueError:
-            raise UsageError(f"{path}: line {number}: {name} is no number") from None
+            raise UsageError(f"{path}: line {number}: {name} is invalid") from None
     if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
         raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
@@ -328,6 +339,8 @@ def encode(listed: WordFile) -> bytes:
     lines = [_FIRST]
     for name in _FACTS:
         value = getattr(listed, name)
+        if name == "subject" and value:
+            value = json.dumps(value, ensure_ascii=not value.isprintable())
         if value != "":
             lines.append(f"{name}: {value}")
     if listed.signature:

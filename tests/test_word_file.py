@@ -35,6 +35,13 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert read.settings()["joined"] == 1
 
 
+@pytest.mark.parametrize("name", ["a: b", ' "x" ', "Kunde-Ü", "two\nlines", "\ud800"])
+def test_any_name_of_a_field_is_read_back(name: str) -> None:
+    """Also one with a colon, quotes, lines or half of a character."""
+    data = word_file.encode(replace(LISTED, subject=name))
+    assert word_file.parse(data, "own.words").subject == name
+
+
 def test_words_are_confirmed_and_removed() -> None:
     """Both change marks only, and each undoes the other."""
     changed = LISTED.changed(["CloudDesk"], copied=True)
@@ -90,7 +97,7 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
         (b"cap: 64", b"cap: 100", "64 words"),
         (b"unit: person", b"unit: record", "unit of persons"),
         (b"unit: person", b"unit: word", "unit or key"),
-        (b"sigma: 4", b"sigma: nan4", "sigma is no number"),
+        (b"sigma: 4", b"sigma: nan4", "sigma is invalid"),
         (b"epsilon: 1.0", b"epsilon: inf", "numbers above 0"),
         (b"cap: 64\n", b"", "cap is missing"),
         (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is no fact"),

@@ -208,7 +208,7 @@ class Building:
             "cap": CAP,
             "sigma": law.sigma,
             "unit": RECORD if subject is None else PERSON,
-            "subject": subject or "",
+            "subject": ascii(subject),
             "lists": candidates.digest,
             "profile": self.recipe.digest(),
             "lexicon": lexicon.digest,
