@@ -6,12 +6,17 @@ import math
 
 from dptext.guarantees.claims import factor, format_up, number
 from dptext.guarantees.templates import render
-from dptext.word_file import CONFIRMED, JOINED, WordFile
+from dptext.word_file import CONFIRMED, JOINED, PERSON, WordFile
+
+# What a unit does, and its texts.
+_WROTE = {True: "wrote", False: "holds"}
+_RECORDS = {True: "the records of one person", False: "one record"}
 
 
 def state(listed: WordFile) -> tuple[str, ...]:
     """State the promise of a list of words that many people wrote, and its limits."""
     parts = {"unit": listed.unit, "cap": f"{listed.cap}"}
+    parts["wrote"] = _WROTE[listed.unit == PERSON]
     parts["persons"] = f"{listed.persons:,}"
     named = ("limits", "public", "candidates", "confirming")
     lines = (render(f"corpus_words.{name}", **parts) for name in named)
@@ -37,12 +42,13 @@ def show(listed: WordFile) -> str:
         epsilon = listed.stated
         together = render(
             "corpus_words.together",
-            unit=listed.unit,
+            records=_RECORDS[listed.unit == PERSON],
             nats=number(2 * epsilon),
             delta=format_up((1 + math.exp(epsilon)) * listed.delta),
         )
     unit, persons = listed.unit, f"{listed.persons:,}"
-    limits = render("corpus_words.limits", unit=unit)
+    wrote = _WROTE[unit == PERSON]
+    limits = render("corpus_words.limits", unit=unit, wrote=wrote)
     public = render("corpus_words.public", unit=unit, persons=persons)
     return render(
         "shown.corpus_words",
