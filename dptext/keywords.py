@@ -19,6 +19,7 @@ class ChoiceKeywords(TypedDict, total=False):
     decode: str | None
     lexicon: str | os.PathLike[str] | None
     topics: str | None
+    words: str | os.PathLike[str] | None
     marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
@@ -77,6 +78,7 @@ class VectorKeywords(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: str | os.PathLike[str] | None
+    words: str | os.PathLike[str] | None
     marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool

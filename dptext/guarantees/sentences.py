@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from dptext.guarantees import word_lists
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -315,6 +316,8 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(strategy["pattern"])
     if policy.common:
         parts.append(render("in_common.common"))
+    if policy.words is not None:
+        parts.append(render("in_common.corpus_words"))
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     if policy.classes:
@@ -357,6 +360,8 @@ def shown(policy: Policy) -> tuple[str, ...]:
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
         words = {"articles": articles, "headings": headings, "opinions": opinions}
         lines.insert(0, render("shown.common", count=count, **words))
+    if policy.words is not None:
+        lines.append(word_lists.show(policy.words))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))

@@ -36,6 +36,7 @@ DECIDED = {
     "decode": ("decoder", "name"),
     "lexicon": ("lexicon", "name"),
     "topics": ("lexicon", "name"),
+    "words": ("tokens", "words"),
 }
 
 
@@ -67,6 +68,11 @@ def is_yaml(value: str, path: Path) -> bool:
 
 def _is_lexicon(value: str, path: Path) -> bool:
     return path.suffix != "" and path.exists()
+
+
+def _is_words(value: str, path: Path) -> bool:
+    """Tell whether words are a file, which they always are."""
+    return True
 
 
 def _is_topics(value: str, path: Path) -> bool:
@@ -132,6 +138,15 @@ class Choices:
         ),
         ByFile(_is_topics),
     ] = None
+    words: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "Keep words of a `dptext words` file.",
+            GUARANTEE,
+            metavar="FILE",
+        ),
+        ByFile(_is_words),
+    ] = None
     marks: Annotated[
         bool,
         Option(
@@ -157,7 +172,7 @@ class Choices:
 
     def __post_init__(self) -> None:
         """Raise UsageError for two vocabularies, TypeError for names that are none."""
-        for name in ("lexicon", "topics"):
+        for name in ("lexicon", "topics", "words"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
                 raise TypeError(f"{name}: give a name, not {type(value).__name__}")
@@ -209,6 +224,7 @@ class Choices:
             mechanism=self.mechanism,
             decode=self.decode,
             marks=self.marks or None,
+            words=self.words,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

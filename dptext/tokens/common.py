@@ -20,7 +20,9 @@ other than function words are never common. These are copied:
 - a name that is a verb, where a sentence begins and a copied pronoun or article is next
   ("May I", "Mark the");
 - in headings, where most words have a capital and these are shown, also other words
-  with a capital that are no nouns.
+  with a capital that are no nouns;
+- a word of a list of words that many people wrote (dptext.word_file) as it is written
+  there, and with a capital first letter where a sentence begins.
 
 In a language without lists of names any word with a capital may be a name: at the
 beginning of a sentence only function words are copied, and German nouns never are.
@@ -43,6 +45,7 @@ small letters after a hyphen ("Min-jun") and words with an underscore ("sweet_tr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -54,6 +57,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
+from dptext.tokens.written_classes import class_words
 from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
@@ -77,8 +81,6 @@ GREETS = 1 << 61  # "Hi": behind the next comma a sentence begins
 _COMMONEST = 3000
 # Least letters of copied function words in capitals: shorter ones may be acronyms.
 _LEAST_CAPITALS = 3
-# Most letters of short forms of months and weekdays ("Sept").
-_SHORT = 4
 # Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
 # Classes with words that are all read as one word.
@@ -111,7 +113,15 @@ _DIVIDES = re.compile("[-_'’]")
 class CommonWords:
     """The common words of a lexicon: its commonest words, and its function words."""
 
-    def __init__(self, lexicon: Lexicon, count: int, opinions: bool = False) -> None:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        count: int,
+        opinions: bool = False,
+        listed: frozenset[str] = _NO_WORDS,
+    ) -> None:
+        #: Words that many people wrote, as they are written (dptext.word_file).
+        self.listed = listed
         self._language = lexicon.language
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
@@ -185,6 +195,8 @@ class CommonWords:
         """
         if body in self._words and body not in self._titles:  # a fast path
             return kinds.COMMON | FUNCTION if body in _LITTLE else kinds.COMMON
+        if self.listed and (bits := self._code_listed(body)):
+            return bits
         if body in self._short or body in self._openers:
             return kinds.COMMON
         if body in self._short_starts:
@@ -197,6 +209,23 @@ class CommonWords:
         if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
             return bits | FUNCTION
         return bits
+
+    def is_listed(self, body: str) -> bool:
+        """Tell whether a copied word is so by the list of words alone."""
+        word = spelled(body)
+        return word in self.listed or key_of(word) in self.listed
+
+    def _code_listed(self, body: str) -> int:
+        """Return the bits of a word that many people wrote, 0 for others."""
+        word = spelled(body)
+        if word in self.listed:
+            return kinds.COMMON
+        if not (word[:1].isupper() and word[1:].islower()):
+            return 0
+        key = key_of(body)
+        if key not in self.listed or self._is_named(key):
+            return 0
+        return STARTS
 
     def _code(self, body: str, key: str) -> int:
         if key in self._copied:
@@ -252,6 +281,7 @@ class CommonWords:
         They are copied in lower case, or always divided.
         """
         copied = self._words | self._copied | self._titles
+        copied |= {each for each in self.listed if each.islower()}
         rows = [
             row
             for key, row in self._rows.items()
@@ -291,9 +321,23 @@ class CommonWords:
         return word if body.isupper() or (word != _PLACE and body[0].isupper()) else ""
 
 
+def spelled(body: str) -> str:
+    """Return a word as lists of words spell it: NFC, with straight apostrophes."""
+    if body.isascii():  # as most are
+        return body
+    return unicodedata.normalize("NFC", body.replace("’", "'"))
+
+
 @lru_cache(maxsize=4)
-def common_words(lexicon: Lexicon, count: int, opinions: bool = False) -> CommonWords:
+def common_words(
+    lexicon: Lexicon,
+    count: int,
+    opinions: bool = False,
+    listed: frozenset[str] = _NO_WORDS,
+) -> CommonWords:
     """Return the common words of a lexicon.
+
+    listed: words that many people wrote.
 
     Raises UsageError if the lexicon has no word frequencies.
     """
@@ -303,45 +347,7 @@ def common_words(lexicon: Lexicon, count: int, opinions: bool = False) -> Common
             f"no word is known to be common; import it with {option('counts')}, or "
             "set it to 0"
         )
-    return CommonWords(lexicon, count, opinions)
-
-
-def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
-    """Return the words that are written for a class, all equally likely."""
-    listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
-    lists = language_data.common_lists(lexicon.language)
-    excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
-    is_date = group in (WordClass.MONTH, WordClass.WEEKDAY)
-    if group is WordClass.ORGANISATION:
-        return language_data.invented_names(lexicon.language).get("organisations", ())
-    rows, words = lexicon.row_of, lexicon.words
-    return tuple(
-        words[rows[word.lower()]] if word.lower() in rows else word
-        for word in listed
-        if word.lower() not in excluded and not (is_date and len(word) <= _SHORT)
-    )
-
-
-def family_names(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the family names among the names of persons that are written."""
-    families = language_data.common_lists(lexicon.language).get("family names", ())
-    return tuple(
-        name
-        for name in class_words(lexicon, WordClass.PERSON)
-        if key_of(name) in families
-    )
-
-
-def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
-    """Return the places of two words, which are written for two adjacent words."""
-    listed = language_data.common_lists(lexicon.language).get("places of two words", ())
-    return tuple(tuple(pair.split("_")) for pair in sorted(listed))
-
-
-def is_title(lexicon: Lexicon, piece: str) -> bool:
-    """Tell whether a copied word is a title, which a family name follows."""
-    lists = language_data.common_lists(lexicon.language)
-    return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
+    return CommonWords(lexicon, count, opinions, listed)
 
 
 @lru_cache(maxsize=8)

@@ -94,6 +94,11 @@ class Tokenizer:
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
+    @property
+    def copies_common(self) -> bool:
+        """Tell whether common words are copied."""
+        return self._common is not None
+
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
         return self._index.get(key, -1)
@@ -157,6 +162,7 @@ class Tokenizer:
             layouts=layouts,
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
+            listed=self._count_listed(pieces, flags),
         )
 
     @staticmethod
@@ -213,6 +219,16 @@ class Tokenizer:
             return None
         rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
+
+    def _count_listed(
+        self, pieces: Sequence[str], flags: NDArray[np.uint8]
+    ) -> int | None:
+        """Count the copied words of a list of words; None without one."""
+        if self._common is None or not self._common.listed:
+            return None
+        copied = np.flatnonzero(flags & kinds.KIND == kinds.COMMON).tolist()
+        bodies = (pieces[position].lstrip(" ") for position in copied)
+        return sum(map(self._common.is_listed, bodies))
 
     def _grammar(
         self, pieces: list[str], positions: Ints, ids: Ids
@@ -308,6 +324,9 @@ class Tokenizer:
         """Tell whether a word is a user's name or the like, or "Min-jun"."""
         if "_" in word:
             return True
+        if self._common is not None and self._common.listed:
+            if common.spelled(word) in self._common.listed:
+                return True
         return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
     def _mark_bits(self, body: str) -> int:
