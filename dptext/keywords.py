@@ -20,6 +20,7 @@ class ChoiceKeywords(TypedDict, total=False):
     lexicon: str | os.PathLike[str] | None
     topics: str | None
     marks: bool
+    keep_words: str | Sequence[str]
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
 
@@ -77,7 +78,6 @@ class VectorKeywords(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: str | os.PathLike[str] | None
-    marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
 

@@ -31,6 +31,7 @@ class Choices(TypedDict, total=False):
     decode: str | None
     marks: bool | None
     lexicon: str | os.PathLike[str] | None
+    keep_words: Sequence[str] | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
 
@@ -64,6 +65,8 @@ def make_overrides(
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
     files = {key: {"files": each} for key, each in named.items() if each is not None}
     tokens: JsonObject = files | ({"marks": True} if wanted.get("marks") else {})
+    if "keep_words" in wanted:
+        tokens["keep_words"] = wanted["keep_words"]
     if tokens:
         over["tokens"] = tokens
     for name in spent:

@@ -69,6 +69,11 @@ def _is_lexicon(value: str, path: Path) -> bool:
     return path.suffix != "" and path.exists()
 
 
+def is_word_file(value: str, path: Path) -> bool:
+    """Tell whether a word that was typed names a file of words."""
+    return value.endswith(".txt") or ("/" in value and path.is_file())
+
+
 def _is_topics(value: str, path: Path) -> bool:
     """Tell whether topics are a file, as FILE.json or FILE.json/16."""
     return any(each.suffix and each.is_file() for each in (path, path.parent))
@@ -140,6 +145,17 @@ class Choices:
         ),
         ByFile(),
     ] = False
+    #: Added to the keep list of the profile.
+    keep_words: Annotated[
+        tuple[str, ...],
+        Option(
+            "Public word to copy, such as a product, or a .txt file of one a line; "
+            "repeatable.",
+            GUARANTEE,
+            metavar="WORD|FILE",
+        ),
+        ByFile(is_word_file),
+    ] = ()
     #: Keys laid over those of the profile, over the other choices as well.
     overrides: Annotated[
         Mapping[str, object],
@@ -209,6 +225,7 @@ class Choices:
             mechanism=self.mechanism,
             decode=self.decode,
             marks=self.marks or None,
+            keep_words=self.keep_words or None,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

@@ -27,6 +27,7 @@ from typing import NamedTuple
 
 from dptext import streams
 from dptext.errors import UsageError
+from dptext.run.choices import is_word_file
 from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import kinds, markup
 from dptext.tokens.form_finder import FormFinder, Found, WordFinder, first
@@ -56,7 +57,6 @@ _JOINING = frozenset(f"&@{_APOSTROPHES}")
 _SPELLED = str.maketrans(
     dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_HYPHENS, "-")
 )
-_FILE = ".txt"  # the suffix of files of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,32 +112,29 @@ def settings_by_content(policy: Policy) -> JsonObject:
     return settings
 
 
-def add(listed: WordList, entries: Sequence[str], location: str) -> WordList:
+def add(listed: WordList, typed: object, location: str) -> WordList:
     """Return a list with more entries: words, phrases, and files of them.
 
-    A file ends in .txt, or is the path of a file that exists. Raises UsageError.
+    Raises UsageError for what no list may hold, and for several words in one entry.
     """
+    settings = convert({"words": typed}, _Settings, location)
     words, files = list(listed.words), list(listed.files)
-    for entry in entries:
-        (files if is_file(entry) else words).append(entry.strip())
-    typed = [each for each in words if each not in listed.words]
-    for each in typed:
-        if "," in each:
+    for entry in settings.words:
+        if is_word_file(entry, Path(entry)):
+            files.append(entry)
+        elif "," in entry:
             raise UsageError(
-                f"{location}: {each!r}: give each word by itself; one with a comma in "
-                f"it stands in a {_FILE} file"
+                f"{location}: {entry!r}: give one word at a time, or a .txt file of "
+                "one a line"
             )
+        else:
+            words.append(entry.strip())
     plain = {
         "words": [*dict.fromkeys(words)],
         "files": [*dict.fromkeys(files)],
         "patterns": [*listed.patterns],
     }
     return read({key: value for key, value in plain.items() if value}, location)
-
-
-def is_file(entry: str) -> bool:
-    """Tell whether a typed entry names a file of words."""
-    return entry.endswith(_FILE) or ("/" in entry and Path(entry).is_file())
 
 
 def entries(listed: WordList) -> frozenset[str]:
