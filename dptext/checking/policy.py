@@ -11,6 +11,7 @@ out, and a list of one may be a plain word:
     max_written: 30%             # written words that are the original, as measured
     allow: [punctuation, forms]  # what need not be protected: see Unprotected; and
     # - identifying: [author]    # columns that may identify people: see Identified
+    keep_words: [CloudDesk, products.txt]  # words, and files, of keep lists
     deny_columns: ["*email*"]    # columns that no export may hold in any form
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
@@ -77,6 +78,7 @@ class ExportPolicy:
     max_risk: float | None = None
     max_written: float | None = None
     allow: tuple[Unprotected | Identified, ...] = _USUALLY_ALLOWED
+    keep_words: tuple[str, ...] = ()
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None

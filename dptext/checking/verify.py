@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import contextlib
 import json
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -22,7 +24,6 @@ from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
-from dptext.guarantees.statement import Statement
 from dptext.guarantees.templates import series
 from dptext.models import endpoint
 from dptext.report import advice, document, names
@@ -32,7 +33,8 @@ from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
-from dptext.settings import digest_of_data
+from dptext.settings import digest_of_data, digest_of_path
+from dptext.tokens import lists
 from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
@@ -54,6 +56,7 @@ _SHOWN = {
     Unprotected.CLASSES: "the output shows where names, places and the like stood",
     Unprotected.GRAMMAR: "the grammatical form of replaced words is shown",
 }
+_FEW = 5  # words that a finding names
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -179,7 +182,7 @@ def verdict(
         *as_findings(Rule.CHANGED, differing),
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
-        *as_findings(Rule.POLICY, _classes(report.guarantee, policy)),
+        *as_findings(Rule.POLICY, _classes(report, policy)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
@@ -472,15 +475,58 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
         )
 
 
-def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
+def _classes(report: Document, policy: ExportPolicy) -> Iterator[str]:
     """Yield the parts of texts that the policy wants protected, the last with advice.
 
-    The advice is the key that accepts all of them.
+    The advice is the key that accepts all of them, of kept words another key.
     """
-    shown = [name for name in promise.scope.unprotected if name not in policy.allow]
+    unprotected = report.guarantee.scope.unprotected
+    shown = [name for name in unprotected if name not in policy.allow]
+    words = _kept_words(report)
+    if Unprotected.KEEP_LIST in shown and words is not None:
+        shown.remove(Unprotected.KEEP_LIST)
+        allowed = {unicodedata.normalize("NFC", each) for each in policy.keep_words}
+        if others := sorted(words - allowed):
+            yield _accepting_words(others, report, policy)
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"
         yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
+
+
+def _kept_words(report: Document) -> frozenset[str] | None:
+    """Return the words and phrases of the keep list of a report.
+
+    None if it has patterns, or files that are not on this machine as they were.
+    """
+    if report.policy is None or report.words is None or report.policy.keep.patterns:
+        return None
+    listed, texts = report.policy.keep, []
+    for path in listed.files:
+        try:
+            if digest_of_path(path) != report.words.list_files.get(path):
+                return None
+            texts.append("\n".join(lists.read_words(path, path)))
+        except UsageError:
+            return None
+    return lists.entries(replace(listed, contents=tuple(texts)))
+
+
+def _accepting_words(
+    words: Sequence[str], report: Document, policy: ExportPolicy
+) -> str:
+    """Return the finding on words that the policy does not name, with advice."""
+    assert report.policy is not None
+    listed, number = report.policy.keep, len(words)
+    named = ", ".join(words[:_FEW])
+    more = f" and {number - _FEW} more" if number > _FEW else ""
+    add = [*policy.keep_words, *(each for each in listed.words if each in words)]
+    add += [each for each in listed.files if each not in add]
+    key = json.dumps(add, ensure_ascii=False)
+    return (
+        f"words of the keep list are unchanged that the policy does not name: {named}"
+        f"{more}; if they may leave, give {option('set', f'keep_words={key}')} or put "
+        f"keep_words: {key} into the section check of .dptext.yaml"
+    )
 
 
 def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:

@@ -219,6 +219,8 @@ class Attackers:
     leaves_words: bool = False
     #: Words of some classes are drawn whatever they were: figures leave them out.
     classes: bool = False
+    #: Words of a keep list are copied, which the measured texts lack.
+    listed: bool = False
     #: A decoder writes other words than those that were drawn.
     decoded: bool = False
     #: Name of the profile, with changes.
@@ -247,7 +249,7 @@ class Attackers:
     @property
     def public_texts(self) -> str:
         """Name the texts behind the figures."""
-        return say("attacked.texts", language=_LANGUAGES.get(self.language))
+        return say("attacked.texts", self, language=_LANGUAGES.get(self.language))
 
 
 def attack_lines(known: Attackers) -> list[AnswerLine]:

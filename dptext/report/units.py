@@ -325,6 +325,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         common=promise.copies_common,
         leaves_words=promise.leaves_words,
         classes=Unprotected.CLASSES in promise.scope.unprotected,
+        listed=Unprotected.KEEP_LIST in promise.scope.unprotected,
         decoded=promise.scope.decoder != "none",
         measured_by=measured_by,
         profile=document.run.profile,

@@ -84,9 +84,17 @@ def read(data: object, location: str) -> WordList:
     return listed
 
 
-def _text(path: str, location: str) -> str:
+def read_words(path: str, location: str, content: bytes | None = None) -> list[str]:
+    """Return the words and phrases of a file, or of its content. Raises UsageError."""
+    lines = _text(path, location, content).split("\n")
+    return [line.strip() for line in lines if line.strip()]
+
+
+def _text(path: str, location: str, content: bytes | None = None) -> str:
     try:
-        return streams.read_small(path, location).decode("utf-8-sig")
+        if content is None:
+            content = streams.read_small(path, location)
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{location}: {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -141,7 +149,8 @@ def entries(listed: WordList) -> frozenset[str]:
     """Return the words and phrases of a list and its files."""
     lines = (line.strip() for text in listed.contents for line in text.split("\n"))
     typed = (each.strip() for each in listed.words)
-    return frozenset(filter(None, (*lines, *typed)))
+    spelled = (unicodedata.normalize("NFC", each) for each in (*lines, *typed))
+    return frozenset(filter(None, spelled))
 
 
 class Finder:
