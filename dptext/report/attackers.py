@@ -280,7 +280,7 @@ def attacker_line(known: Attackers) -> AnswerLine:
             say("attacker.counts", known, first=first, **figures)
             for first in (True, False)
         )
-        brief = say("attacker.counts_briefly", **figures)
+        brief = say("attacker.counts_briefly", known, **figures)
     if known.trial is None:
         other = say("not_measured.language_model")
         return AnswerLine("attacker", f"{counts} {other}", figures, counts)
