@@ -7,8 +7,9 @@ An entry of the keep list is copied where it stands as whole tokens: not inside 
 a contraction ("can" in "can't"), a name with marks ("AT" in "AT&T"), a number, or a
 form or URL that is longer. Of a word with hyphens it is copied if the parts are
 replaced one by one. A possessive "'s" behind it and an elided article before it
-("l'iPhone") are copied with it. An entry in small letters matches any capitals; one
-with a capital matches as written, with its first letter as a capital, and in capitals.
+("l'iPhone") are copied with it. A word that begins with its only capital or stands in
+capitals ("Apple", "LED") matches as written and in capitals, since "apple" and "led"
+are other words; any other entry ("firmware", "iPhone", "Office 365") in any capitals.
 
 An entry of the mask list matches in any capitals, not next to a letter, a digit or a
 mark of a letter, and not in a contraction.
@@ -305,10 +306,9 @@ def _escaped(part: str) -> str:
 
 def _is_spelled(found: str, entry: str) -> bool:
     """Tell whether a part of a text has capitals with which an entry is copied."""
-    if entry == entry.lower():
-        return True
     shown, spelled = _plain(found), _plain(entry)
-    return shown in (spelled, spelled.upper(), spelled[:1].upper() + spelled[1:])
+    is_name = spelled in (spelled.capitalize(), spelled.upper()) and spelled.isalpha()
+    return shown in (spelled, spelled.upper()) if is_name else True
 
 
 def _plain(text: str) -> str:

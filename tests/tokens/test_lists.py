@@ -35,7 +35,7 @@ def named_in(text: str, spans: Spans = SPANS) -> list[tuple[str, int]]:
         ("a #tag #tags", ["#tag"]),
         ("😀😀", ["😀", "😀"]),
         ("O’Neil's", ["O’Neil's"]),
-        ("C++ c++ and C", ["C++"]),
+        ("C++ c++ and C", ["C++", "c++"]),
         ("ORD-12 ord-12", ["ORD-12"]),
         ("keep me, keeping", ["keep me"]),
         ("  acme  ", ["acme"]),
@@ -65,6 +65,7 @@ WHOLE = (
     "東京",
     "5G",
     "right",
+    "Apple",
 )
 
 
@@ -73,12 +74,13 @@ WHOLE = (
     [
         ("We can't go, can´t, can‘t, canʼt, CAN’T, cannot, can\u20dd", ["We"]),
         ("CloudDesk's CloudDesk’s CLOUDDESK´S", "CloudDesk's CloudDesk’s CLOUDDESK´S"),
-        ("CloudDesks cloudDesk clouddesk CloudDesk2 CloudDesk_x x_CloudDesk", []),
+        ("CloudDesks cloudDesk CloudDesk2 CloudDesk_x x_CloudDesk", ["cloudDesk"]),
         ("LED led Led LED-Lampe LEDs", ["LED", "LED"]),
         ("AT&T AT&M R&AT AT", ["AT&T", "AT"]),
-        ("l'iPhone d’iPhone O'iPhone IPhone IPHONE iphone", 4),
-        ("Wi-Fi Wi‑Fi WI-FI wi-fi", ["Wi-Fi", "Wi‑Fi", "WI-FI"]),
+        ("l'iPhone d’iPhone O'iPhone IPhone IPHONE iphone", 5),
+        ("Wi-Fi Wi‑Fi WI-FI wi-fi", ["Wi-Fi", "Wi‑Fi", "WI-FI", "wi-fi"]),
         ("We'll we've", []),
+        ("Apple APPLE apple aPPLE APPLE's", ["Apple", "APPLE", "APPLE's"]),
         ("Node.js NODE. Node.Here ASP.NET .NET", ["NODE", "Node", ".NET"]),
         ("Windows 10.1 Windows 10.15", ["Windows 10.1"]),
         ("https://clouddesk.com/a x@clouddesk.com clouddesk.com", ["clouddesk.com"]),
