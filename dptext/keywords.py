@@ -19,6 +19,7 @@ class ChoiceKeywords(TypedDict, total=False):
     decode: str | None
     lexicon: str | os.PathLike[str] | None
     topics: str | None
+    words: str | os.PathLike[str] | None
     marks: bool
     keep_words: str | Sequence[str]
     key: bytes | str | os.PathLike[str] | None

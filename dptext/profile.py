@@ -297,16 +297,12 @@ def _tokens(settings: object, location: str) -> Policy:
         raise UsageError(f"{location}: give keys and values")
     rest = dict(settings)
     keep, mask = _lists(rest, location)
+    words = lists.read_words(rest.pop("words", None), f"{location}.words")
     for key in ("forms", "classes"):
         if isinstance(rest.get(key), str):
             rest[key] = [rest[key]]
     policy = convert(rest, Policy, location)
-    if policy.classes and not policy.common:
-        raise UsageError(
-            f"{location}: classes go with common, which divides words by their spelling"
-        )
-    if policy.opinion == "keep" and not policy.common:
-        raise UsageError(f"{location}: opinion adds to common words: set common, too")
+    _check_common(policy, words is not None, location)
     first, last = policy.years or YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
@@ -321,7 +317,23 @@ def _tokens(settings: object, location: str) -> Policy:
             )
     if policy.marks:  # which show neither capitals nor forms of the words behind them
         policy = replace(policy, case="restore", grammar="hide", agreement="articles")
-    return replace(policy, keep=keep, mask=mask)
+    return replace(policy, keep=keep, mask=mask, words=words)
+
+
+def _check_common(policy: Policy, has_words: bool, location: str) -> None:
+    """Raise UsageError for settings that need common words, without any."""
+    needs = {
+        "classes go with common, which divides words by their spelling": bool(
+            policy.classes
+        ),
+        (
+            "words add to common words: set common, or use the profile readable"
+        ): has_words,
+        "opinion adds to common words: set common, too": policy.opinion == "keep",
+    }
+    for reason, is_asked in needs.items():
+        if is_asked and not policy.common:
+            raise UsageError(f"{location}: {reason}")
 
 
 def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:

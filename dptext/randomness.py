@@ -220,6 +220,7 @@ class Randomness:
             self._output = b"f%d:" % len(encoded) + encoded
         self._computed: dict[str, Any] = {}
         self._nonce_key = derive(b"/nonce/")
+        self._data_key = derive(b"/keyed/")
         # Copied for each record: the key is hashed once.
         self._nonce = hashlib.blake2b(self._output, key=self._nonce_key, digest_size=16)
         # ECB on counter blocks that never repeat is counter mode.
@@ -265,6 +266,13 @@ class Randomness:
             encoded = text.encode("utf-8", "surrogatepass")
             hashed.update(b"|%d:" % len(encoded) + encoded)
         return hashed.digest()
+
+    def keyed(self, data: bytes) -> bytes:
+        """Return 32 bytes that follow from data under the key and settings.
+
+        No nonce of a record does: those have another key.
+        """
+        return hashlib.blake2b(data, key=self._data_key, digest_size=32).digest()
 
     @property
     def run_nonce(self) -> bytes:

@@ -9,6 +9,8 @@ out, and a list of one may be a plain word:
     max_delta: 1e-5              # of notion eps-delta, where it is accepted
     max_risk: 15%                # best possible guess of a word from one draw
     max_written: 30%             # written words that are the original, as measured
+    max_words_epsilon: 1.1       # nats of a list of words that many people wrote
+    max_words_delta: 1e-6        # its delta
     allow: [punctuation, forms]  # what need not be protected: see Unprotected; and
     # - identifying: [author]    # columns that may identify people: see Identified
     keep_words: [CloudDesk, products.txt]  # words, and files, of keep lists
@@ -42,7 +44,14 @@ Limit = Annotated[float, Meta(ge=0)]
 # Classes of token that a policy allows unless it says otherwise.
 _USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
 _SHARES = ("max_risk", "max_written")
-_LIMITS = ("max_epsilon", "max_loss", "max_delta", *_SHARES)
+_LIMITS = (
+    "max_epsilon",
+    "max_loss",
+    "max_delta",
+    "max_words_epsilon",
+    "max_words_delta",
+    *_SHARES,
+)
 
 
 class Unverified(StrEnum):
@@ -77,6 +86,8 @@ class ExportPolicy:
     max_delta: Limit | None = None
     max_risk: float | None = None
     max_written: float | None = None
+    max_words_epsilon: Limit | None = None
+    max_words_delta: Limit | None = None
     allow: tuple[Unprotected | Identified, ...] = _USUALLY_ALLOWED
     keep_words: tuple[str, ...] = ()
     lexicons: tuple[str, ...] | None = None

@@ -17,7 +17,7 @@ import msgspec
 
 from dptext import registry
 from dptext._version import __version__
-from dptext.checking import contents, exports
+from dptext.checking import contents, corpus_words, exports
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified
 from dptext.checking.recompute import Recomputer, known_risk
@@ -34,6 +34,7 @@ from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.settings import digest_of_data, digest_of_path
+from dptext.signatures import Key
 from dptext.tokens import lists
 from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
@@ -51,6 +52,7 @@ _SHOWN = {
     Unprotected.CASE: "capitals are shown",
     Unprotected.EQUAL_WORDS: "equal words are shown as equal",
     Unprotected.KEEP_LIST: "the words of the keep list are unchanged",
+    Unprotected.CORPUS_WORDS: "words that many people wrote are unchanged",
     Unprotected.MASK_LIST: "the output shows where words of the mask list stood",
     Unprotected.FORMS: "dates, amounts, addresses and the like keep their layout",
     Unprotected.CLASSES: "the output shows where names, places and the like stood",
@@ -128,8 +130,7 @@ def verdict(
     export: Export,
     policy: ExportPolicy,
     recomputer: Recomputer,
-    *,
-    signed: bool = False,
+    keys: Sequence[Key] = (),
 ) -> Verdict:
     """Judge an export: the report must belong to this file, be unchanged, and comply.
 
@@ -137,8 +138,8 @@ def verdict(
     section must match the file by digest, size, name, columns, types and rows; its
     figures and sentences must follow from its settings.
 
-    signed: keys verify its author. Without them anybody can claim another version of
-    dptext as the author, and forge its sentences.
+    keys: those that verify its author. Without them anybody can claim another version
+    of dptext as the author, and forge its sentences.
     """
     data = export.report
     if data is None:
@@ -161,7 +162,7 @@ def verdict(
     if outcome.gap is not None:
         kind, reason = outcome.gap
         line = f"its report is not recomputed: {reason}"
-        forgeable = kind is Unverified.VERSION and not signed
+        forgeable = kind is Unverified.VERSION and not keys
         if kind in policy.unverified and not forgeable:
             notes.append(line)
         else:
@@ -183,9 +184,12 @@ def verdict(
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *as_findings(Rule.POLICY, _classes(report, policy)),
+        *as_findings(Rule.POLICY, corpus_words.against_policy(report, policy)),
+        *as_findings(Rule.SIGNATURE, corpus_words.unsigned(report, keys)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
+    notes += corpus_words.trusted(report, keys)
     return Verdict(tuple(findings), (*notes, *unread))
 
 
@@ -505,7 +509,7 @@ def _kept_words(report: Document) -> frozenset[str] | None:
         try:
             if digest_of_path(path) != report.words.list_files.get(path):
                 return None
-            texts.append("\n".join(lists.read_words(path, path)))
+            texts.append("\n".join(lists.read_entries(path, path)))
         except UsageError:
             return None
     return lists.entries(replace(listed, contents=tuple(texts)))

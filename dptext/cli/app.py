@@ -24,6 +24,7 @@ COMMANDS = {
             "Replace the words in text fields of files; copy everything else."
         ),
         "embed": "Release noisy vectors of words or texts, to train models on.",
+        "words": "Find words that many people wrote, to leave them unchanged.",
         "topics": "Make public topics, for releases that protect whole texts.",
     },
     "Check and report": {

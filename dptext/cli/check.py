@@ -290,7 +290,7 @@ def judged(
         named = error.filename if isinstance(error.filename, str) else ""
         reason = streams.unopened(named, error).removeprefix(f"{named}: ")
         return verify.failed(Rule.UNREADABLE, f"cannot be read: {reason}")
-    verdict = verify.verdict(export, accepted, recomputer, signed=bool(keys))
+    verdict = verify.verdict(export, accepted, recomputer, keys)
     problem = ""
     invalid = any(each.rule is Rule.INVALID for each in verdict.findings)
     # Whether a report was signed that is cut off cannot be told.
@@ -312,7 +312,7 @@ def _kept_words(
             continue
         staged = None if index is None else index.content(os.path.relpath(path))
         where = f"keep_words: {entry}"
-        words += lists.read_words(str(path), where, staged)
+        words += lists.read_entries(str(path), where, staged)
     return tuple(words)
 
 

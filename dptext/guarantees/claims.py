@@ -553,6 +553,7 @@ class Unprotected(StrEnum):
     CASE = "case"
     EQUAL_WORDS = "equal-words"
     KEEP_LIST = "keep-list"
+    CORPUS_WORDS = "corpus-words"
     MASK_LIST = "mask-list"
     FORMS = "forms"
     CLASSES = "classes"
@@ -567,6 +568,7 @@ VISIBLE_WORDS = frozenset(
         Unprotected.NUMBER,
         Unprotected.UNKNOWN,
         Unprotected.KEEP_LIST,
+        Unprotected.CORPUS_WORDS,
     }
 )
 
@@ -582,6 +584,7 @@ def unprotected(policy: Policy, strategy: Strategy) -> tuple[Unprotected, ...]:
         Unprotected.CASE: policy.case == "copy",
         Unprotected.EQUAL_WORDS: strategy is not Strategy.TOKEN,
         Unprotected.KEEP_LIST: bool(policy.keep),
+        Unprotected.CORPUS_WORDS: policy.words is not None,
         Unprotected.MASK_LIST: bool(policy.mask),
         Unprotected.FORMS: bool(policy.forms),
         Unprotected.CLASSES: bool(policy.classes),

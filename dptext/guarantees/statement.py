@@ -70,7 +70,9 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
     if terms.numerical_slack is not None:
         nats = claims.format_up(max(terms.numerical_slack, 1e-12), 2)
         exact = render("condition.finite_bits", nats=nats, each=each)
-    settings = render(f"condition.{'lists' if terms.policy.has_lists else 'settings'}")
+    but = "" if terms.policy.words is None else render("condition.but_words")
+    named = "lists" if terms.policy.has_lists else "settings"
+    settings = render(f"condition.{named}", but_words=but)
     return (key, settings, *rests, exact, *promise.gaps)
 
 

@@ -420,12 +420,12 @@ _OF_FORMS = ("repeat", "years")
 def measured_tokens(tokens: Mapping[str, object]) -> JsonObject:
     """Return the settings of tokens for which figures are measured.
 
-    Words of a keep list are left out: figures are of public texts without the list. Its
-    patterns count, which may name everything.
+    Lists of words that are copied are left out: figures are of public texts without
+    them. Patterns of a keep list count, which may name everything.
     """
     listed = tokens.get("keep")
     names_words = isinstance(listed, Mapping) and "patterns" not in listed
-    left_out = (*_OF_FORMS, "keep") if names_words else _OF_FORMS
+    left_out = (*_OF_FORMS, "words", *(("keep",) if names_words else ()))
     return {key: value for key, value in tokens.items() if key not in left_out}
 
 

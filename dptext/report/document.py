@@ -18,6 +18,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, ValidationError
 
+from dptext import word_file
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
 from dptext.report.attackers import AttackerFigures
@@ -31,6 +32,7 @@ from dptext.report.sections import (
 from dptext.signatures import Signature
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject
+from dptext.word_file import WordFile
 
 VERSION: Final = 1
 _WIDEST = 240  # characters of a line of JSON that holds several values
@@ -107,8 +109,14 @@ class Document:
     @property
     def policy(self) -> Policy | None:
         """Return the policy for tokens of its settings, None if they are invalid."""
+        tokens = self.run.settings.get("tokens")
+        words: WordFile | None = None
+        if isinstance(tokens, dict) and "words" in tokens:
+            tokens = {**tokens}
+            if (words := word_file.from_settings(tokens.pop("words"))) is None:
+                return None
         try:
-            return msgspec.convert(self.run.settings.get("tokens"), Policy)
+            return replace(msgspec.convert(tokens, Policy), words=words)
         except ValidationError:
             return None
 

@@ -40,6 +40,8 @@ from dptext.types import JsonObject, Level, Notion
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
+# Lists of words that are copied, which the measured texts lack.
+_LISTS = frozenset((Unprotected.KEEP_LIST, Unprotected.CORPUS_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -334,7 +336,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         common=promise.copies_common,
         leaves_words=promise.leaves_words,
         classes=Unprotected.CLASSES in promise.scope.unprotected,
-        listed=Unprotected.KEEP_LIST in promise.scope.unprotected,
+        listed=not _LISTS.isdisjoint(promise.scope.unprotected),
         decoded=promise.scope.decoder != "none",
         measured_by=measured_by,
         profile=document.run.profile,

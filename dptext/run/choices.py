@@ -36,6 +36,7 @@ DECIDED = {
     "decode": ("decoder", "name"),
     "lexicon": ("lexicon", "name"),
     "topics": ("lexicon", "name"),
+    "words": ("tokens", "words"),
 }
 
 
@@ -72,6 +73,11 @@ def _is_lexicon(value: str, path: Path) -> bool:
 def is_word_file(value: str, path: Path) -> bool:
     """Tell whether a word that was typed names a file of words."""
     return value.endswith(".txt") or ("/" in value and path.is_file())
+
+
+def _is_words(value: str, path: Path) -> bool:
+    """Tell whether words are a file, which they always are."""
+    return True
 
 
 def _is_topics(value: str, path: Path) -> bool:
@@ -137,6 +143,15 @@ class Choices:
         ),
         ByFile(_is_topics),
     ] = None
+    words: Annotated[
+        str | os.PathLike[str] | None,
+        Option(
+            "Leave words that many people wrote unchanged: a file of `dptext words`.",
+            GUARANTEE,
+            metavar="FILE",
+        ),
+        ByFile(_is_words),
+    ] = None
     marks: Annotated[
         bool,
         Option(
@@ -173,7 +188,7 @@ class Choices:
 
     def __post_init__(self) -> None:
         """Raise UsageError for two vocabularies, TypeError for names that are none."""
-        for name in ("lexicon", "topics"):
+        for name in ("lexicon", "topics", "words"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
                 raise TypeError(f"{name}: give a name, not {type(value).__name__}")
@@ -226,6 +241,7 @@ class Choices:
             decode=self.decode,
             marks=self.marks or None,
             keep_words=self.keep_words or None,
+            words=self.words,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

@@ -160,7 +160,7 @@ OF_FILES = tuple(
     for group in (Selection, Outputs, LedgerUse, Reports, Work)
     for each in keywords(group)
 )
-_OF_TEXTS = ("topics", "decode", "marks", "keep_words")
+_OF_TEXTS = ("topics", "decode", "marks", "words", "keep_words")
 OF_VECTORS = (
     *keywords(Pooling),
     *keywords(Noise),

@@ -20,7 +20,9 @@ other than function words are never common. These are copied:
 - a name that is a verb, where a sentence begins and a copied pronoun or article is next
   ("May I", "Mark the");
 - in headings, where most words have a capital and these are shown, also other words
-  with a capital that are no nouns.
+  with a capital that are no nouns;
+- a word of a list of words that many people wrote (dptext.word_file) as it is written
+  there, and with a capital first letter where a sentence begins.
 
 In a language without lists of names any word with a capital may be a name: at the
 beginning of a sentence only function words are copied, and German nouns never are.
@@ -43,6 +45,7 @@ small letters after a hyphen ("Min-jun") and words with an underscore ("sweet_tr
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -111,7 +114,15 @@ _DIVIDES = re.compile("[-_'’]")
 class CommonWords:
     """The common words of a lexicon: its commonest words, and its function words."""
 
-    def __init__(self, lexicon: Lexicon, count: int, opinions: bool = False) -> None:
+    def __init__(
+        self,
+        lexicon: Lexicon,
+        count: int,
+        opinions: bool = False,
+        listed: frozenset[str] = _NO_WORDS,
+    ) -> None:
+        #: Words that many people wrote, as they are written (dptext.word_file).
+        self.listed = listed
         self._language = lexicon.language
         lists = language_data.common_lists(self._language)
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
@@ -185,6 +196,8 @@ class CommonWords:
         """
         if body in self._words and body not in self._titles:  # a fast path
             return kinds.COMMON | FUNCTION if body in _LITTLE else kinds.COMMON
+        if self.listed and (bits := self._code_listed(body)):
+            return bits
         if body in self._short or body in self._openers:
             return kinds.COMMON
         if body in self._short_starts:
@@ -197,6 +210,18 @@ class CommonWords:
         if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
             return bits | FUNCTION
         return bits
+
+    def _code_listed(self, body: str) -> int:
+        """Return the bits of a word that many people wrote, 0 for others."""
+        word = spelled(body)
+        if word in self.listed:
+            return kinds.COMMON
+        if not (word[:1].isupper() and word[1:].islower()):
+            return 0
+        key = key_of(body)
+        if key not in self.listed or self._is_named(key):
+            return 0
+        return STARTS
 
     def _code(self, body: str, key: str) -> int:
         if key in self._copied:
@@ -251,6 +276,7 @@ class CommonWords:
         They are copied in lower case, or always divided.
         """
         copied = self._words | self._copied | self._titles
+        copied |= {each for each in self.listed if each.islower()}
         rows = [
             row
             for row, key in enumerate(lexicon.row_of)
@@ -290,9 +316,23 @@ class CommonWords:
         return word if body.isupper() or (word != _PLACE and body[0].isupper()) else ""
 
 
+def spelled(body: str) -> str:
+    """Return a word as lists of words spell it: NFC, with straight apostrophes."""
+    if body.isascii():  # as most are
+        return body
+    return unicodedata.normalize("NFC", body.replace("’", "'"))
+
+
 @lru_cache(maxsize=4)
-def common_words(lexicon: Lexicon, count: int, opinions: bool = False) -> CommonWords:
+def common_words(
+    lexicon: Lexicon,
+    count: int,
+    opinions: bool = False,
+    listed: frozenset[str] = _NO_WORDS,
+) -> CommonWords:
     """Return the common words of a lexicon.
+
+    listed: words that many people wrote.
 
     Raises UsageError if the lexicon has no word frequencies.
     """
@@ -302,7 +342,7 @@ def common_words(lexicon: Lexicon, count: int, opinions: bool = False) -> Common
             f"no word is known to be common; import it with {option('counts')}, or "
             "set it to 0"
         )
-    return CommonWords(lexicon, count, opinions)
+    return CommonWords(lexicon, count, opinions, listed)
 
 
 def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:

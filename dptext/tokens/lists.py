@@ -20,13 +20,13 @@ from __future__ import annotations
 import re
 import unicodedata
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
 
-from dptext import streams
+from dptext import streams, word_file
 from dptext.errors import UsageError
 from dptext.run.choices import is_word_file
 from dptext.settings import convert, digest_of_bytes
@@ -37,6 +37,7 @@ from dptext.tokens.policy import NOTHING, Form, Policy, WordList
 from dptext.tokens.regex import LETTER, split
 from dptext.tokens.symbols import visible
 from dptext.types import JsonObject
+from dptext.word_file import WordFile
 
 _LONGEST = 1000  # characters of an entry
 _RUN = re.compile(rf"{LETTER}+")
@@ -85,10 +86,30 @@ def read(data: object, location: str) -> WordList:
     return listed
 
 
-def read_words(path: str, location: str, content: bytes | None = None) -> list[str]:
+def read_entries(path: str, location: str, content: bytes | None = None) -> list[str]:
     """Return the words and phrases of a file, or of its content. Raises UsageError."""
     lines = _text(path, location, content).split("\n")
     return [line.strip() for line in lines if line.strip()]
+
+
+def read_words(data: object, location: str) -> WordFile | None:
+    """Read a file of `dptext words` by its path, or from the settings of a report.
+
+    Raises UsageError, as for a file that is not the one of the report.
+    """
+    if not data:
+        return None
+    if isinstance(data, str):
+        return word_file.read(data)
+    if not isinstance(data, Mapping) or not isinstance(data.get("file"), str):
+        raise UsageError(f"{location}: give the path of a file of dptext words")
+    listed = word_file.read(data["file"])
+    if dict(data) != listed.settings():
+        raise UsageError(
+            f"{location}: {data['file']} is not the list of these settings: it was "
+            "changed since, or built anew"
+        )
+    return listed
 
 
 def _text(path: str, location: str, content: bytes | None = None) -> str:
@@ -104,11 +125,13 @@ def _text(path: str, location: str, content: bytes | None = None) -> str:
 
 def digests(policy: Policy) -> dict[str, str]:
     """Return the sha256 of the content of each file of the lists, by its path."""
-    return {
+    files = {
         path: digest_of_bytes(text.encode())
         for listed in (policy.keep, policy.mask)
         for path, text in zip(listed.files, listed.contents, strict=True)
     }
+    words = policy.words
+    return files if words is None else {**files, words.path: words.digest}
 
 
 def settings_by_content(policy: Policy) -> JsonObject:
@@ -118,6 +141,8 @@ def settings_by_content(policy: Policy) -> JsonObject:
         if listed.files:
             files = sorted(known[path] for path in listed.files)
             settings[name] = {**listed.settings(), "files": files}
+    if policy.words is not None:
+        settings["words"] = policy.words.digest
     return settings
 
 

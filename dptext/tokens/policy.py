@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from dptext.tokens import kinds
 from dptext.types import Ints, JsonObject
+from dptext.word_file import WordFile
 
 # Treatments of a piece; the first five are names of settings.
 _NAMES = ("perturb", "keep", "mask", "drop", "digits")
@@ -122,6 +123,8 @@ class Policy:
     forms: tuple[Form, ...] = ()
     #: Number of commonest words of the lexicon that are copied (dptext.tokens.common).
     common: Annotated[int, Meta(ge=0)] = 0
+    #: Words that many people wrote, which are common words, too (dptext.word_file).
+    words: WordFile | None = None
     #: Whether words of opinion of a public list are common words, too.
     opinion: Literal["perturb", "keep"] = "perturb"
     #: Classes of words that become random ones of the class.
@@ -139,9 +142,10 @@ class Policy:
     topic: Literal["words", "id", "both"] = "words"
 
     @property
-    def copied_words(self) -> tuple[int, bool]:
-        """Return how many common words are copied, and whether opinions are, too."""
-        return self.common, self.opinion == "keep"
+    def copied_words(self) -> tuple[int, bool, frozenset[str]]:
+        """Return how many common words are copied, whether opinions are, and a list."""
+        listed = frozenset[str]() if self.words is None else self.words.copied
+        return self.common, self.opinion == "keep", listed
 
     @property
     def has_lists(self) -> bool:
@@ -172,6 +176,7 @@ class Policy:
             "mask": self.mask.settings(),
             "forms": [*map(str, self.forms)],
             "common": self.common,
+            "words": None if self.words is None else self.words.settings(),
             "opinion": "" if self.opinion == "perturb" else self.opinion,
             "classes": [*map(str, self.classes)],
             "grammar": "" if self.grammar == "hide" else self.grammar,

@@ -101,6 +101,11 @@ class Tokenizer:
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
+    @property
+    def copies_common(self) -> bool:
+        """Tell whether common words are copied."""
+        return self._common is not None
+
     def lookup(self, key: str) -> int:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
         return self._index.get(key, -1)
@@ -323,6 +328,9 @@ class Tokenizer:
         """Tell whether a word is a user's name or the like, or "Min-jun"."""
         if "_" in word:
             return True
+        if self._common is not None and self._common.listed:
+            if common.spelled(word) in self._common.listed:
+                return True
         return self._names >= 0 and names.is_name_of_parts(word, self._language)
 
     def _mark_bits(self, body: str) -> int:

@@ -35,6 +35,13 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lexicon import": (("words.vec",), ("--name", "mine")),
     "lexicon adapt": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
     "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
+    "words build": (
+        ("in.jsonl",),
+        (*("-p", "readable", "--seed", "1"), *("--epsilon", "20", "-o", "own.words")),
+    ),
+    "words show": (("own.words",), ()),
+    "words confirm": (("own.words", "film"), ()),
+    "words remove": (("own.words", "film"), ()),
     "topics build": (("in.jsonl",), ("--name", "mine", "--sizes", "2")),
     "topics show": (("mine",), ()),
     "topics estimate": (("in.jsonl",), ()),

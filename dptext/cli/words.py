@@ -1,0 +1,219 @@
+"""`dptext words`: words that many people wrote, which may stay unchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from dptext import profile, signatures, word_file
+from dptext.cli import faults, options, parser, screen
+from dptext.cli.parser import Take
+from dptext.engine.corpus_words import Building
+from dptext.engine.job import Job
+from dptext.engine.request import open_key
+from dptext.errors import UsageError
+from dptext.formats import _fields
+from dptext.guarantees import sentences
+from dptext.report.blocks import Block, Column, Paragraph, Table
+from dptext.run.choices import is_yaml
+from dptext.run.files import Reports
+from dptext.run.interface import noun, option
+from dptext.run.marks import GUARANTEE, OUTPUT, ByFile, Option, Writes
+from dptext.run.selection import FILE_LAYOUT, Selection
+from dptext.run.values import Number
+from dptext.run.work import Keys, LedgerUse
+from dptext.types import JsonObject
+from dptext.word_file import CONFIRMED, JOINED, WordFile
+
+_MEANINGS = {
+    "+": "unchanged: joined by itself",
+    "-": "replaced: removed",
+    "?": "replaced: not confirmed",
+    "!": "unchanged: confirmed",
+}
+
+app = typer.Typer(
+    name="words",
+    cls=parser.Group,
+    help="Find words that many people wrote, to leave them unchanged.",
+    no_args_is_help=True,
+)
+ListFile = Annotated[
+    str, typer.Argument(metavar="FILE", help="A file of dptext words build.")
+]
+ListedWords = Annotated[
+    list[str], typer.Argument(metavar="WORD", help="Words of the file.")
+]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promise:
+    """The promise of a list to each person."""
+
+    profile: Annotated[
+        str,
+        Option(
+            "Profile of `dptext list`, or a .yaml file.",
+            GUARANTEE,
+            metavar="NAME",
+            short="-p",
+        ),
+        ByFile(is_yaml),
+    ] = "readable"
+    epsilon: Annotated[
+        float,
+        Option(
+            "Epsilon of the whole list, for each person.",
+            GUARANTEE,
+            parse=Number(kind=float, low=0, above=True),
+            metavar="NUMBER",
+        ),
+    ] = 1.0
+    delta: Annotated[
+        float,
+        Option(
+            "Delta of the whole list, for each person.",
+            GUARANTEE,
+            parse=Number(kind=float, low=1e-15, high=1),
+            metavar="NUMBER",
+        ),
+    ] = 1e-6
+
+
+def build(
+    context: typer.Context,
+    files: options.Files = None,
+    *,
+    selection: Annotated[
+        Selection, Take(f"fields {FILE_LAYOUT} missing max_record_bytes")
+    ],
+    promise: Promise,
+    person: Annotated[
+        LedgerUse,
+        Take(
+            "ledger limit limit_delta",
+            is_typed=True,
+            subject="Field with the person that a record is about: people are counted, "
+            "not records.",
+        ),
+    ],
+    keys: Keys,
+    output: Annotated[
+        str | None,
+        Option("File to write.", OUTPUT, metavar="FILE", short="-o"),
+        Writes(),
+    ] = None,
+    signer: Annotated[Reports, Take("sign_key", is_typed=True)],
+) -> None:
+    """Find words that many people wrote, in private texts.
+
+    Which words are in the list hides the words of each person, by (epsilon, delta)-
+    differential privacy. Words of the public dictionary join by themselves; others,
+    such as names of products, when you confirm them.
+    """
+    if output is None:
+        raise UsageError(f"name the file to write with {noun('output')}")
+    selection = replace(selection, subject_field=person.subject)
+    _fields.check_selection(selection)
+    _check_ledger(person)
+    key = signer.sign_key
+    private = None if key is None else signatures.read_private(key)
+    building = Building(
+        job=Job(
+            inputs=tuple(files or ("-",)),
+            output=None,
+            selection=selection,
+            needs=context.meta[parser.NEEDS],
+        ),
+        recipe=profile.load(promise.profile),
+        key=open_key(keys),
+        epsilon=promise.epsilon,
+        delta=promise.delta,
+        ledger=person,
+    )
+    listed, charges = building.build(faults.print_line)
+    if private is not None:
+        listed = listed.signed(private)
+    building.write(listed, charges, None if output == "-" else output)
+    for line in sentences.of_words(listed)[:2]:
+        faults.print_line(line)
+    offered = listed.count("?")
+    faults.print_line(
+        f"{output}: {listed.count(JOINED):,} words joined, {offered:,} more wait for "
+        f"dptext words confirm (dptext words show {output})"
+    )
+
+
+def _check_ledger(use: LedgerUse) -> None:
+    """Raise UsageError for a ledger without persons or a limit."""
+    if use.ledger is None:
+        if use.limit is not None or use.limit_delta is not None:
+            raise UsageError(f"{noun('limit')} is about {noun('ledger')}: give both")
+        return
+    if use.subject is None or use.limit is None:
+        first, second, third = map(noun, ("ledger", "subject", "limit"))
+        raise UsageError(f"{first}, {second} and {third} go together: give all")
+    if use.limit_delta is None:
+        raise UsageError(
+            f"a list has a delta, which adds up, too: give {option('limit-delta')}, as "
+            "in 1e-5"
+        )
+
+
+def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
+    """Show a list, the heaviest words first. This costs no further epsilon."""
+    listed = word_file.read(file)
+    columns = [Column("word"), Column("weight"), Column("in exports")]
+    rows = [(each.word, each.weight, _MEANINGS[each.mark]) for each in listed.entries]
+    blocks: list[Block] = [Table(columns, rows)]
+    blocks += [Paragraph(line, "note") for line in sentences.of_words(listed)]
+    screen.deliver(_plain(listed), as_json, *blocks)
+
+
+def confirm(file: ListFile, words: ListedWords) -> None:
+    """Leave words of a list unchanged from now on.
+
+    Judge by the list and by common knowledge, never by looking at private rows: only
+    then does confirming reveal nothing more.
+    """
+    _change(file, words, copied=True)
+
+
+def remove(file: ListFile, words: ListedWords) -> None:
+    """Replace words of a list from now on."""
+    _change(file, words, copied=False)
+
+
+def _change(file: str, words: list[str], *, copied: bool) -> None:
+    listed = word_file.read(file).changed(words, copied=copied)
+    screen.write_file(Path(file), word_file.encode(listed))
+    count = listed.count(JOINED) + listed.count(CONFIRMED)
+    faults.print_line(f"{file}: {count:,} words stay unchanged in exports")
+
+
+def _plain(listed: WordFile) -> JsonObject:
+    """Return a list for machines."""
+    words = [
+        {"word": each.word, "weight": float(each.weight), "mark": each.mark}
+        for each in listed.entries
+    ]
+    facts = {
+        name: getattr(listed, name)
+        for name in ("persons", "sigma", "rho", "cap", "version", "draw")
+    }
+    return {**listed.settings(), **facts, "words": words}
+
+
+for function, example in (
+    (
+        build,
+        "dptext words build tickets.jsonl -f body --subject customer -o own.words",
+    ),
+    (show, "dptext words show own.words"),
+    (confirm, "dptext words confirm own.words CloudDesk"),
+    (remove, "dptext words remove own.words hassle"),
+):
+    parser.add(app, function, examples=[example])

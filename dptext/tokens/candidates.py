@@ -1,0 +1,178 @@
+"""Candidates: words that could join a list of words that many people wrote.
+
+A candidate is a word that a policy replaces, of 2 to 40 letters with apostrophes or
+hyphens inside, and in no public list of names of persons, places, organisations, months
+and weekdays, or of special categories of personal data; nor is a part of it. This
+follows from its spelling and its place alone. It counts as it is written; the first
+word of a sentence counts in lower case if the dictionary has it so. Words that the
+dictionary has in lower case may join without a look at them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from dptext.errors import UsageError
+from dptext.settings import digest_of_data
+from dptext.tokens import common, kinds, language_data, names
+from dptext.tokens.policy import WordClass
+from dptext.tokens.regex import key_of
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Ints, Lexicon
+
+_WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
+_LEAST, _MOST = 2, 40  # characters
+_PARTS = re.compile("[-']")
+_OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+# Lists of dptext/data/words/common_words.txt with words that never join.
+_LISTS = (
+    "names",
+    "family names",
+    "cities",
+    "places",
+    "organisations",
+    "months",
+    "weekdays",
+    "places in capitals",
+    "organisations in small letters",
+    "fragments",
+)
+_NO_WORDS: frozenset[str] = frozenset()
+# Distinct pieces that are remembered.
+_REMEMBERED = 200_000
+_COUNTED = np.isin(
+    np.arange(kinds.COUNT),
+    (
+        kinds.WORD,
+        kinds.STOP_WORD,
+        kinds.UNKNOWN,
+        kinds.PERSON,
+        kinds.PLACE,
+        kinds.ORGANISATION,
+    ),
+)
+
+
+class Candidates:
+    """Finds the candidates of texts, and tells which may join by themselves."""
+
+    def __init__(self, tokenizer: Tokenizer, lexicon: Lexicon, base: Lexicon) -> None:
+        """Take the tokenizer of a policy; base: the lexicon that has a dictionary.
+
+        Raises UsageError for a tokenizer without common words.
+        """
+        if not tokenizer.copies_common:
+            raise UsageError(
+                "words are built for profiles that copy common words: give the "
+                "profile readable"
+            )
+        self._tokenizer = tokenizer
+        self._language = lexicon.language
+        lists = language_data.common_lists(self._language)
+        self._excluded = language_data.special_words(self._language).union(
+            *(lists.get(name, _NO_WORDS) for name in _LISTS),
+            *(common.keys_of_class(lexicon, each) for each in WordClass),
+            *(common.keys_of_class(base, each) for each in WordClass),
+        )
+        self._dictionary = frozenset(
+            word for word in base.words if word.islower() and _WORD.fullmatch(word)
+        )
+        self._known: dict[tuple[str, bool], str] = {}
+
+    @property
+    def digest(self) -> str:
+        """Return a digest of the public lists."""
+        lists = [sorted(self._excluded), sorted(self._dictionary)]
+        return digest_of_data([language_data.digest(), lists])
+
+    def joins(self, word: str) -> bool:
+        """Tell whether a candidate may join without a look at it."""
+        return word in self._dictionary
+
+    def find(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
+        """Yield each candidate of texts with the number of its text."""
+        words = self._tokenizer.words(texts)
+        flags, pieces, ends = words.flags, words.pieces, words.ends
+        counted = np.flatnonzero(_COUNTED[flags & kinds.KIND])
+        text_of = np.searchsorted(ends, counted, side="right")
+        begin_of = np.concatenate(([0], ends))
+        if len(self._known) > _REMEMBERED:
+            self._known.clear()
+        joined = -1  # the last piece of a word with hyphens that was found
+        for at, text in zip(counted.tolist(), text_of.tolist(), strict=True):
+            if at <= joined:
+                continue
+            begin, end = int(begin_of[text]), int(ends[text])
+            first, last = self._ends(pieces, flags, at, begin=begin, end=end)
+            joined = last
+            body = "".join(pieces[first : last + 1]).lstrip(" ")
+            title = bool(int(flags[first]) & kinds.TITLE)
+            opens = title and self._opens(pieces, flags, first, begin)
+            if word := self._candidate(body, opens):
+                yield text, word
+
+    @staticmethod
+    def _ends(
+        pieces: Sequence[str], flags: Ints, at: int, *, begin: int, end: int
+    ) -> tuple[int, int]:
+        """Return the first and last piece of the word that a piece is a part of."""
+
+        def is_hyphen(mark: int) -> bool:
+            """Tell whether a hyphen joins the pieces before and behind it."""
+            beside = flags[[mark - 1, mark + 1]].tolist()
+            return (
+                pieces[mark] == "-"
+                and not beside[1] & kinds.LEAD
+                and all(kinds.WORDLIKE[each & kinds.KIND] for each in beside)
+            )
+
+        first = last = at
+        while first - 2 >= begin and is_hyphen(first - 1):
+            first -= 2
+        while last + 2 < end and is_hyphen(last + 1):
+            last += 2
+        return first, last
+
+    @staticmethod
+    def _opens(pieces: Sequence[str], flags: Ints, at: int, begin: int) -> bool:
+        """Tell whether a piece is the first word of a text, line or sentence."""
+        for place in range(at - 1, begin - 1, -1):
+            flag = int(flags[place])
+            if flag & kinds.ENDER:
+                return True
+            is_space = flag & kinds.KIND == kinds.SPACE
+            if not (is_space or pieces[place].strip(" ") in _OPENING):
+                return False
+        return True
+
+    def _candidate(self, body: str, opens: bool) -> str:
+        """Return a candidate as it counts, "" for another word."""
+        known = self._known.get((body, opens))
+        if known is None:
+            known = self._known[body, opens] = self._judge(common.spelled(body), opens)
+        return known
+
+    def _judge(self, word: str, opens: bool) -> str:
+        if not _LEAST <= len(word) <= _MOST or _WORD.fullmatch(word) is None:
+            return ""
+        if any(map(self._is_listed, {word, *_PARTS.split(word)})):
+            return ""
+        lower = key_of(word)
+        if opens and word[1:].islower() and lower in self._dictionary:
+            return lower
+        return word
+
+    def _is_listed(self, word: str) -> bool:
+        """Tell whether a public list has a word, in any capitals."""
+        key = key_of(word)
+        title = key.capitalize()
+        persons = language_data.person_names(self._language)
+        return (
+            key in self._excluded
+            or key.removesuffix("'s") in self._excluded
+            or names.fold(key) in persons
+            or names.known_is_name(title, self._language)
+        )

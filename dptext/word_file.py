@@ -1,0 +1,323 @@
+"""Files of `dptext words`: words that many people wrote, and how they were chosen.
+
+A text file: a first line, facts as `name: value`, an empty line, then a line for each
+word, as in `+ firmware 91.2`, in order of the noisy weight. Marks say whether a word is
+copied: `+` a word of the public dictionary, which joined by itself, `-` the same,
+removed; `?` any other word, offered, and `!` the same, confirmed. A signature covers
+all but these choices, so that it holds after words are confirmed or removed.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+from dptext import partition, streams
+from dptext.errors import UsageError
+from dptext.partition import Law
+from dptext.run.interface import option
+from dptext.settings import digest_of_bytes
+from dptext.signatures import Key
+from dptext.types import JsonObject
+
+JOINED, REMOVED, OFFERED, CONFIRMED = "+-?!"
+_FIRST = "dptext words 1"
+# Facts of a file and how each is read, in order.
+_FACTS = {
+    "epsilon": float,
+    "delta": float,
+    "unit": str,
+    "subject": str,
+    "persons": int,
+    "cap": int,
+    "sigma": float,
+    "rho": float,
+    "lists": str,
+    "profile": str,
+    "version": str,
+    "key": str,
+    "draw": str,
+}
+_OPTIONAL = ("subject",)
+_SIGNATURE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{128})")
+_WORD = re.compile(r"([-+?!]) (\S{1,80}) (-?\d+(?:\.\d+)?)")
+_CHOSEN = {JOINED: True, CONFIRMED: True, REMOVED: False, OFFERED: False}
+_WITH = {REMOVED: JOINED, OFFERED: CONFIRMED}
+_WITHOUT = {JOINED: REMOVED, CONFIRMED: OFFERED}
+_KEYS = ("system", "key-file", "seed")
+#: One unit of privacy each.
+PERSON, RECORD = "person", "record"
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A released word."""
+
+    mark: str
+    word: str
+    #: Noisy weight, as written.
+    weight: str
+
+    @property
+    def is_copied(self) -> bool:
+        """Tell whether the word is copied."""
+        return _CHOSEN[self.mark]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordFile:
+    """Words that many people wrote, with the law of their choice."""
+
+    epsilon: float
+    delta: float
+    #: "person": a value of the field of subjects; "record": each record is one.
+    unit: str
+    #: The field of subjects, "" without one.
+    subject: str = ""
+    #: Number of persons, which is public.
+    persons: int
+    #: Most words of a person that count.
+    cap: int
+    sigma: float
+    rho: float
+    #: Digest of the public lists by which words were candidates.
+    lists: str
+    #: Digest of the settings of the profile.
+    profile: str
+    #: Version of dptext.
+    version: str
+    #: Source of randomness: "system", "key-file" or "seed".
+    key: str
+    #: Digest of the draw; equal for equal draws.
+    draw: str
+    entries: tuple[Entry, ...]
+    #: Id of the key and signature in hexadecimal digits; "" without one.
+    signature: str = ""
+    #: Path of the file, for messages and settings.
+    path: str = ""
+    #: The sha256 of the file as it was read.
+    digest: str = ""
+
+    @cached_property
+    def copied(self) -> frozenset[str]:
+        """Return the words that are copied."""
+        return frozenset(each.word for each in self.entries if each.is_copied)
+
+    @property
+    def is_private(self) -> bool:
+        """Tell whether a promise holds for the choice of words; a seed has none."""
+        return self.key != "seed"
+
+    @property
+    def stated(self) -> float:
+        """Return the epsilon of the promise."""
+        return partition.stated(self.epsilon, self.delta)
+
+    def count(self, mark: str) -> int:
+        """Return the number of words with a mark."""
+        return sum(each.mark == mark for each in self.entries)
+
+    def settings(self) -> JsonObject:
+        """Return what a profile and a report have of it: nothing of its words."""
+        return {
+            "file": self.path,
+            "digest": self.digest,
+            "epsilon": self.stated,
+            "delta": self.delta,
+            "unit": self.unit,
+            "subject": self.subject,
+            "key": self.key,
+            "joined": self.count(JOINED),
+            "confirmed": self.count(CONFIRMED),
+        }
+
+    def changed(self, words: Sequence[str], *, copied: bool) -> WordFile:
+        """Return the file with words confirmed, or removed. Raises UsageError."""
+        known = {each.word for each in self.entries}
+        marks = _WITH if copied else _WITHOUT
+        for word in words:
+            if word not in known:
+                raise UsageError(_unlisted(word, self.path, known, copied=copied))
+        entries = tuple(
+            replace(each, mark=marks.get(each.mark, each.mark))
+            if each.word in words
+            else each
+            for each in self.entries
+        )
+        return replace(self, entries=entries)
+
+    def signed(self, key: Key) -> WordFile:
+        """Return the file with a signature of its draw."""
+        assert key.private is not None
+        value = key.private.sign(self._signed_bytes()).hex()
+        return replace(self, signature=f"{key.id} {value}")
+
+    def signature_problem(self, keys: Iterable[Key]) -> str:
+        """Say why its signature is missing or invalid for all keys; "" if it holds."""
+        match = _SIGNATURE.fullmatch(self.signature)
+        if match is None:
+            return "it is not signed"
+        named = [key for key in keys if key.id == match[1]]
+        if not named:
+            return "it is signed with another key"
+        value = bytes.fromhex(match[2])
+        if any(key.holds(self._signed_bytes(), value) for key in named):
+            return ""
+        return "it was changed: the signature does not hold"
+
+    def _signed_bytes(self) -> bytes:
+        """Return the bytes without the choices of its owner."""
+        first = {REMOVED: JOINED, CONFIRMED: OFFERED}
+        entries = (
+            replace(each, mark=first.get(each.mark, each.mark)) for each in self.entries
+        )
+        return encode(replace(self, entries=tuple(entries), signature=""))
+
+
+def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
+    """Say that a word is not in a file, and what adds one."""
+    near = [each for each in known if each.lower() == word.lower()]
+    hint = f"; it has {near[0]}" if near else ""
+    advice = ""
+    if copied:
+        advice = (
+            ": a word that many people did not write cannot join; "
+            f"{option('keep-words')} of dptext sanitize keeps words that you type"
+        )
+    return f"{word}: not in {path}{hint}{advice}"
+
+
+def read(path: str) -> WordFile:
+    """Read a file of words. Raises UsageError."""
+    try:
+        data = streams.read_small(path, "list of words")
+    except OSError as error:
+        raise UsageError(f"{path}: {error.strerror}") from None
+    return parse(data, path)
+
+
+def parse(data: bytes, path: str) -> WordFile:
+    """Return the words of a file's content. Raises UsageError."""
+    try:
+        lines = data.decode("utf-8").split("\n")
+    except UnicodeDecodeError:
+        raise UsageError(f"{path}: not UTF-8 text") from None
+    if lines[0].strip() != _FIRST:
+        raise UsageError(
+            f"{path}: not a file of dptext words build; words that you type go to "
+            f"{option('keep-words')}"
+        )
+    facts: JsonObject = {}
+    body = iter(enumerate(lines[1:], 2))
+    for number, line in body:
+        name, colon, value = line.strip().partition(": ")
+        if not line.strip():
+            break
+        kind = str if name == "signature" else _FACTS.get(name)
+        if not colon or kind is None or name in facts:
+            raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
+        try:
+            facts[name] = kind(value)
+        except ValueError:
+            raise UsageError(f"{path}: line {number}: {name} is no number") from None
+    if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
+        raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
+    entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
+    if len({each.word for each in entries}) < len(entries):
+        raise UsageError(f"{path}: a word stands there twice; build the list anew")
+    digest = digest_of_bytes(data)
+    listed = WordFile(**facts, entries=entries, path=path, digest=digest)
+    if problem := _problem(listed):
+        raise UsageError(f"{path}: {problem}; build the list anew")
+    return listed
+
+
+def from_settings(data: object) -> WordFile | None:
+    """Return a stand-in for the list that settings name, without its words.
+
+    None for settings that no list has.
+    """
+    try:
+        named = msgspec.convert(data, _Named)
+    except msgspec.ValidationError:
+        return None
+    return WordFile(
+        epsilon=named.epsilon,
+        delta=named.delta,
+        unit=named.unit,
+        subject=named.subject,
+        persons=0,
+        cap=partition.CAP,
+        sigma=math.nan,
+        rho=math.nan,
+        lists="",
+        profile="",
+        version="",
+        key=named.key,
+        draw="",
+        entries=(),
+        path=named.file,
+        digest=named.digest,
+    )
+
+
+class _Named(msgspec.Struct, forbid_unknown_fields=True):
+    """What settings have of a list."""
+
+    file: str
+    digest: str
+    epsilon: float
+    delta: float
+    unit: Literal["person", "record"]
+    subject: str
+    key: Literal["system", "key-file", "seed"]
+    joined: Annotated[int, Meta(ge=0)]
+    confirmed: Annotated[int, Meta(ge=0)]
+
+
+def _entry(line: str, number: int, path: str) -> Entry:
+    match = _WORD.fullmatch(line.strip())
+    if match is None:
+        raise UsageError(
+            f"{path}: line {number}: write a mark (+, -, ? or !), a word and its "
+            "weight, as in + firmware 91.2"
+        )
+    return Entry(*match.groups())
+
+
+def _problem(listed: WordFile) -> str:
+    """Say why the facts of a file do not give its promise; "" if they do."""
+    numbers = (listed.epsilon, listed.delta, listed.sigma, listed.rho)
+    if not all(math.isfinite(each) and each > 0 for each in numbers):
+        return "epsilon, delta, sigma and rho are numbers above 0"
+    if listed.epsilon > partition.LARGEST_EPSILON or listed.delta >= 1:
+        return "its epsilon or delta is too large"
+    if listed.unit not in (PERSON, RECORD) or listed.key not in _KEYS:
+        return "its unit or key is unknown"
+    if (listed.unit == PERSON) != bool(listed.subject):
+        return "a unit of persons has a field of subjects"
+    if listed.cap != partition.CAP:
+        return f"a person counts with at most {partition.CAP} words"
+    steps = round(listed.rho * partition.WIDTH / listed.sigma)
+    return Law(listed.epsilon, listed.delta, listed.sigma, steps).problem()
+
+
+def encode(listed: WordFile) -> bytes:
+    """Return the content of a file of words."""
+    lines = [_FIRST]
+    for name in _FACTS:
+        value = getattr(listed, name)
+        if value != "":
+            lines.append(f"{name}: {value}")
+    if listed.signature:
+        lines.append(f"signature: {listed.signature}")
+    lines.append("")
+    lines += (f"{each.mark} {each.word} {each.weight}" for each in listed.entries)
+    return ("\n".join(lines) + "\n").encode()
