@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -37,6 +38,7 @@ _note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
+_MANY = 0.9  # of the records that are looked at have a text, where there are many
 _HEAD = (
     "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
 )
@@ -46,6 +48,11 @@ _FORMS = (
     "# docs/tokens.md).\n"
 )
 _OWN_WORDS = "Product names and the like stay in texts with --keep-words WORD."
+_FOR_PEOPLE = "give --audience people, too"
+_MANY_WORDS = (
+    "Words that many people wrote may stay, too: dptext words build finds them, at an\n"
+    "# epsilon for each person, once (docs/own-words.md); then give init --words FILE."
+)
 _KEY = "pseudonyms.key"
 _MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
 
@@ -125,7 +132,7 @@ def command(
         list[str] | None,
         Option("An earlier name of --copy.", INPUT, metavar="NAME", hidden=True),
     ] = None,
-    choices: Annotated[Choices, Take("keep_words", is_typed=True)],
+    choices: Annotated[Choices, Take("keep_words words", is_typed=True)],
     audience: Annotated[
         str | None,
         Option(
@@ -172,12 +179,12 @@ def command(
             columns=columns,
             uses=uses,
             audience=audience,
-            words=choices.keep_words,
+            choices=choices,
         )
     else:
         job = _chosen(job, columns, uses)
         reader = Audience(audience or Audience.PROGRAMS)
-        recipe = _recipe(reader, _USUAL, choices.keep_words)
+        recipe = _recipe(reader, _USUAL, choices)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
@@ -226,7 +233,7 @@ def _ask(
     columns: Sequence[FieldSummary],
     uses: Uses,
     audience: str | None,
-    words: tuple[str, ...],
+    choices: Choices,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
 
@@ -253,8 +260,9 @@ def _ask(
     if reader is Audience.STATISTICS:
         _note(f"\n{_OF_TOPICS}")
     else:
-        words = _with_values(columns, uses, words)
-        _preview(chosen, reader, words)
+        words = _with_values(columns, uses, choices.keep_words)
+        choices = replace(choices, keep_words=words)
+        _preview(chosen, reader, choices)
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, read_risk)
@@ -262,7 +270,7 @@ def _ask(
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=_recipe(reader, risk, words),
+        recipe=_recipe(reader, risk, choices),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -382,6 +390,15 @@ def _offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
     return [each for each in columns if each.values and uses[each.name] is Use.COPY]
 
 
+def _are_many(columns: Sequence[FieldSummary], uses: Uses) -> bool:
+    """Tell whether there are so many texts that words of many people are found."""
+    from dptext.engine.survey import RECORDS
+
+    private = _named(uses, Use.PRIVATE)
+    texts = [each.texts for each in columns if each.name in private]
+    return max(texts, default=0) >= _MANY * RECORDS
+
+
 def _with_values(
     columns: Sequence[FieldSummary], uses: Uses, words: tuple[str, ...]
 ) -> tuple[str, ...]:
@@ -398,7 +415,7 @@ def _with_values(
     return words
 
 
-def _preview(job: Job, audience: Audience, words: tuple[str, ...]) -> None:
+def _preview(job: Job, audience: Audience, choices: Choices) -> None:
     """Show some records made private at several risks, or with one profile."""
     from dptext import calibration, lexicons, profile
     from dptext.engine import source
@@ -407,7 +424,7 @@ def _preview(job: Job, audience: Audience, words: tuple[str, ...]) -> None:
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
-    more = make_overrides(keep_words=words or None)
+    more = make_overrides(keep_words=choices.keep_words or None, words=choices.words)
     if audience is Audience.PROGRAMS:
         recipes = {
             f"risk {risk}": profile.load(
@@ -430,18 +447,25 @@ def _preview(job: Job, audience: Audience, words: tuple[str, ...]) -> None:
 
 
 def _recipe(
-    audience: Audience, risk: str, words: Sequence[str]
+    audience: Audience, risk: str, choices: Choices
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of the profile, and the policy for them.
 
-    Raises UsageError for words to copy where no word is written.
+    Raises UsageError for words to copy where no word is written, or each is replaced.
     """
-    from dptext import profile
+    from dptext import profile, word_file
     from dptext.guarantees import claims
+    from dptext.guarantees.claims import Unprotected, format_up
 
-    if words and audience is Audience.STATISTICS:
+    if choices.keep_words and audience is Audience.STATISTICS:
         raise UsageError(f"{noun('keep-words')}: statistics copy no word of a text")
-    kept, named = ({"keep_words": [*words]} if words else {} for _ in range(2))
+    if choices.words is not None and audience is not Audience.PEOPLE:
+        raise UsageError(f"{noun('words')} adds to common words: {_FOR_PEOPLE}")
+    kept, named = dict[str, Any](), dict[str, Any]()
+    if choices.keep_words:
+        kept["keep_words"], named["keep_words"] = (
+            [*choices.keep_words] for _ in range(2)
+        )
     if audience is Audience.PROGRAMS:
         policy = {"max_risk": risk, "allow": ["punctuation", "forms"]}
         return {"risk": risk, **kept}, policy | named
@@ -450,6 +474,13 @@ def _recipe(
     plain: dict[str, Any] = recipe.settings()
     epsilon = plain["budget"]["epsilon"]
     check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    if choices.words is not None:
+        path = os.fspath(choices.words)
+        listed = word_file.read(path)
+        kept["words"] = path
+        check["allow"].append(str(Unprotected.CORPUS_WORDS))
+        named["max_words_epsilon"] = float(format_up(listed.stated))
+        named["max_words_delta"] = listed.delta
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
     return {"profile": recipe.name, **kept}, check | named
@@ -499,6 +530,9 @@ def _own_words(
     import yaml
 
     lines, offers = [] if "keep_words" in settings else [_OWN_WORDS], []
+    is_common = settings.get("profile") == _PROFILES[Audience.PEOPLE]
+    if is_common and "words" not in settings and _are_many(columns, uses):
+        lines.append(_MANY_WORDS)
     for each in _offered(columns, uses):
         values = [x for x in each.values if x not in settings.get("keep_words", ())]
         if values:

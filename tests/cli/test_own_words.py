@@ -221,3 +221,25 @@ def test_init_copies_columns_under_both_names(source: str) -> None:
     }
     assert len(said) == 1
     assert "product" in yaml.safe_load(said.pop())["check"]["copy"]
+
+
+def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
+    """It proposes one where there are many texts; with one, check passes its export."""
+    rows = [{"who": n, "note": "The firmware of my hub fails."} for n in range(1000)]
+    Path("many.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    run = ("init", "many.jsonl", "-f", "note", "--copy", "who")
+    people = ("--audience", "people")
+    assert "dptext words build" in here(*run, *people).out.decode()
+    assert "words build" not in here("init", source, *people).out.decode()
+    build = ("words", "build", "many.jsonl", "--field", "note", "--subject", "who")
+    assert here(*build, "-o", "many.words").code == 0
+    said = here(*run, *people, "--words", "many.words").out
+    assert b"words build" not in said
+    Path(".dptext.yaml").write_bytes(said)
+    assert here("sanitize", "many.jsonl", "-o", "out.jsonl").code == 0
+    ran = here("check", "out.jsonl")
+    assert ran.code == 0, ran.out
+    assert "firmware" in Path("out.jsonl").read_text()
+    ran = here(*run, "--audience", "programs", "--words", "many.words")
+    assert (ran.code, ran.out) == (2, b"")
+    assert "--words adds to common words" in ran.err
