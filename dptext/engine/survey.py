@@ -154,7 +154,7 @@ def _names_in(
     listed: set[str], values: FieldValues, kind: Kind | None
 ) -> tuple[str, ...]:
     """Return the values of a field that may be names of products, plans or the like."""
-    is_few = len(listed) <= min(MOST_VALUES, values.texts / 2)
+    is_few = 1 < len(listed) <= min(MOST_VALUES, values.texts / 2)
     if kind is not None or values.are_states or not is_few:
         return ()
     return tuple(sorted(filter(_is_name, listed)))
