@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -17,7 +15,7 @@ import msgspec
 
 from dptext import registry
 from dptext._version import __version__
-from dptext.checking import contents, corpus_words, exports
+from dptext.checking import contents, corpus_words, exports, kept_words
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified
 from dptext.checking.recompute import Recomputer, known_risk
@@ -33,9 +31,8 @@ from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
-from dptext.settings import digest_of_data, digest_of_path
+from dptext.settings import digest_of_data
 from dptext.signatures import Key
-from dptext.tokens import lists
 from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
@@ -58,7 +55,6 @@ _SHOWN = {
     Unprotected.CLASSES: "the output shows where names, places and the like stood",
     Unprotected.GRAMMAR: "the grammatical form of replaced words is shown",
 }
-_FEW = 5  # words that a finding names
 _SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
@@ -486,51 +482,13 @@ def _classes(report: Document, policy: ExportPolicy) -> Iterator[str]:
     """
     unprotected = report.guarantee.scope.unprotected
     shown = [name for name in unprotected if name not in policy.allow]
-    words = _kept_words(report)
+    words = kept_words.kept(report)
     if Unprotected.KEEP_LIST in shown and words is not None:
         shown.remove(Unprotected.KEEP_LIST)
-        allowed = {unicodedata.normalize("NFC", each) for each in policy.keep_words}
-        if others := sorted(words - allowed):
-            yield _accepting_words(others, report, policy)
+        yield from kept_words.against_policy(words, report, policy)
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"
         yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
-
-
-def _kept_words(report: Document) -> frozenset[str] | None:
-    """Return the words and phrases of the keep list of a report.
-
-    None if it has patterns, or files that are not on this machine as they were.
-    """
-    if report.policy is None or report.words is None or report.policy.keep.patterns:
-        return None
-    listed, texts = report.policy.keep, []
-    for path in listed.files:
-        try:
-            if digest_of_path(path) != report.words.list_files.get(path):
-                return None
-            texts.append("\n".join(lists.read_entries(path, path)))
-        except UsageError:
-            return None
-    return lists.entries(replace(listed, contents=tuple(texts)))
-
-
-def _accepting_words(
-    words: Sequence[str], report: Document, policy: ExportPolicy
-) -> str:
-    """Return the finding on words that the policy does not name, with advice."""
-    assert report.policy is not None
-    listed, number = report.policy.keep, len(words)
-    named = ", ".join(words[:_FEW])
-    more = f" and {number - _FEW} more" if number > _FEW else ""
-    add = [*policy.keep_words, *(each for each in listed.words if each in words)]
-    add += [each for each in listed.files if each not in add]
-    key = json.dumps(add, ensure_ascii=False)
-    return (
-        f"words of the keep list are unchanged that the policy does not name: {named}"
-        f"{more}; if they may leave, give {option('set', f'keep_words={key}')} or put "
-        f"keep_words: {key} into the section check of .dptext.yaml"
-    )
 
 
 def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:

@@ -53,7 +53,7 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "Lexicon of `dptext lexicon list`, or file. Used for recomputing, "
             "besides the installed ones; repeatable.",
             GUARANTEE,
             metavar="NAME",

@@ -102,8 +102,7 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Choose epsilon so that the best guess of a word is right at most this "
-            "often, as in 10%.",
+            "Epsilon by the share of right guesses: 10%.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -131,9 +130,7 @@ class Choices:
     ] = None
     lexicon: Annotated[
         str | os.PathLike[str] | None,
-        Option(
-            "Lexicon of `dptext lexicon list`, or a file.", GUARANTEE, metavar="NAME"
-        ),
+        Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
         ByFile(_is_lexicon),
     ] = None
     topics: Annotated[
@@ -146,7 +143,7 @@ class Choices:
     words: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "Leave words that many people wrote unchanged: a file of `dptext words`.",
+            "List of `dptext words` with words to keep.",
             GUARANTEE,
             metavar="FILE",
         ),
@@ -164,8 +161,7 @@ class Choices:
     keep_words: Annotated[
         tuple[str, ...],
         Option(
-            "Public word to copy, such as a product, or a .txt file of one a line; "
-            "repeatable.",
+            "Public word to keep, or .txt file of words.",
             GUARANTEE,
             metavar="WORD|FILE",
         ),
@@ -175,8 +171,7 @@ class Choices:
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override one key of the profile or policy, as in tokens.number=mask; "
-            "repeatable.",
+            "Override a key, as in tokens.number=mask.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",

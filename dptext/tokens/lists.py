@@ -329,9 +329,9 @@ def _escaped(part: str) -> str:
     return re.sub(rf"\\?[{_HYPHENS}]", f"[{_HYPHENS}]", escaped)
 
 
-def _is_spelled(found: str, entry: str) -> bool:
+def _is_spelled(part: str, entry: str) -> bool:
     """Tell whether a part of a text has capitals with which an entry is copied."""
-    shown, spelled = _plain(found), _plain(entry)
+    shown, spelled = _plain(part), _plain(entry)
     is_name = spelled in (spelled.capitalize(), spelled.upper()) and spelled.isalpha()
     return shown in (spelled, spelled.upper()) if is_name else True
 
