@@ -110,8 +110,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Override a key, as in tokens.number=mask. Here keys of decoder, for --attacker "
-            "endpoint.",
+            "Override a key, as in tokens.number=mask. Here keys of decoder, for "
+            "--attacker endpoint.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,
