@@ -11,7 +11,7 @@ items of others are (epsilon, delta / 2)-differentially private. Items of this p
 alone pass the threshold with probability delta / 2 at most, by the exact tail of the
 noise; without them both runs release the same items. Together: (epsilon, delta) when
 the person is left out, and (epsilon - ln(1 - delta / 2), delta) the other way, which is
-what `Law.stated` states (docs/guarantees.md, 10).
+what `Law.stated` states (docs/guarantees.md).
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class Law:
             raise UsageError(f"delta {delta:g}: give {LEAST_DELTA:g} or more, below 1")
         mu = largest_mu(epsilon, delta / 2 - _cut(epsilon))
         exact = Decimal(WIDTH / (mu * _NORMAL_WIDTH))
-        place = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
-        sigma = float(exact.quantize(place, ROUND_CEILING))
+        last = Decimal(1).scaleb(exact.adjusted() - _DIGITS + 1)
+        sigma = float(exact.quantize(last, ROUND_CEILING))
         return cls(epsilon, delta, sigma, _threshold(sigma, delta / 2))
 
     @property

@@ -219,6 +219,8 @@ class Words:
     copied: Ids | None = None
     #: (n,), the grammatical form of each word (dptext.tokens.grammar); None: not shown.
     grammar: NDArray[np.uint8] | None = None
+    #: Number of copied pieces that a list of words has; None: there is no list.
+    listed: int | None = None
 
     @property
     def inputs(self) -> Ids:

@@ -9,18 +9,20 @@ all but these choices, so that it holds after words are confirmed or removed.
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
 from dptext import partition, streams
 from dptext.errors import UsageError
+from dptext.noise import WIDTH
 from dptext.partition import Law
 from dptext.run.interface import option
 from dptext.settings import digest_of_bytes
@@ -29,12 +31,22 @@ from dptext.types import JsonObject
 
 JOINED, REMOVED, OFFERED, CONFIRMED = "+-?!"
 _FIRST = "dptext words 1"
+
+
+def _name(spelled: str) -> str:
+    """Return the name of a field, which is written as a string of JSON."""
+    name = json.loads(spelled)
+    if not isinstance(name, str):
+        raise ValueError
+    return name
+
+
 # Facts of a file and how each is read, in order.
 _FACTS = {
     "epsilon": float,
     "delta": float,
     "unit": str,
-    "subject": str,
+    "subject": _name,
     "persons": int,
     "cap": int,
     "sigma": float,
@@ -120,6 +132,12 @@ class WordFile:
         """Return the epsilon of the promise."""
         return partition.stated(self.epsilon, self.delta)
 
+    @property
+    def law(self) -> Law:
+        """Return the law by which the list was drawn."""
+        steps = round(self.rho * WIDTH / self.sigma)
+        return Law(self.epsilon, self.delta, self.sigma, steps)
+
     def count(self, mark: str) -> int:
         """Return the number of words with a mark."""
         return sum(each.mark == mark for each in self.entries)
@@ -203,6 +221,14 @@ def read(path: str) -> WordFile:
     return parse(data, path)
 
 
+def is_list(path: str) -> bool:
+    """Tell whether a file is one of words."""
+    try:
+        return streams.read_small(path, "file").startswith(_FIRST.encode())
+    except (OSError, UsageError):
+        return False
+
+
 def parse(data: bytes, path: str) -> WordFile:
     """Return the words of a file's content. Raises UsageError."""
     try:
@@ -214,7 +240,7 @@ def parse(data: bytes, path: str) -> WordFile:
             f"{path}: not a file of dptext words build; words that you type go to "
             f"{option('keep-words')}"
         )
-    facts: JsonObject = {}
+    facts: dict[str, Any] = {}
     body = iter(enumerate(lines[1:], 2))
     for number, line in body:
         name, colon, value = line.strip().partition(": ")
@@ -226,7 +252,7 @@ def parse(data: bytes, path: str) -> WordFile:
         try:
             facts[name] = kind(value)
         except ValueError:
-            raise UsageError(f"{path}: line {number}: {name} is no number") from None
+            raise UsageError(f"{path}: line {number}: {name} is invalid") from None
     if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
         raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
@@ -305,8 +331,7 @@ def _problem(listed: WordFile) -> str:
         return "a unit of persons has a field of subjects"
     if listed.cap != partition.CAP:
         return f"a person counts with at most {partition.CAP} words"
-    steps = round(listed.rho * partition.WIDTH / listed.sigma)
-    return Law(listed.epsilon, listed.delta, listed.sigma, steps).problem()
+    return listed.law.problem()
 
 
 def encode(listed: WordFile) -> bytes:
@@ -314,6 +339,8 @@ def encode(listed: WordFile) -> bytes:
     lines = [_FIRST]
     for name in _FACTS:
         value = getattr(listed, name)
+        if name == "subject" and value:
+            value = json.dumps(value, ensure_ascii=not value.isprintable())
         if value != "":
             lines.append(f"{name}: {value}")
     if listed.signature:

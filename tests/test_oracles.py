@@ -14,6 +14,7 @@ import pytest
 from dptext import noise
 from dptext.evaluation import shares
 from dptext.mechanisms.discrete_laplace import DiscreteLaplace
+from dptext.partition import Law, tail
 from tests import prepared, small
 from tests.distributions import assert_follows, bits
 
@@ -98,3 +99,24 @@ def test_loss_of_randomised_response(epsilon: float, topics: int) -> None:
     law = shares.Law(topics, epsilon)
     measurement = opendp().m.make_randomized_response(list(range(topics)), law.right)
     assert measurement.map(1) == pytest.approx(epsilon, rel=1e-9)
+
+
+@pytest.mark.parametrize("words", [1, 4, 16, 64])
+@pytest.mark.parametrize("epsilon", [0.5, 1.0, 4.0])
+def test_the_threshold_of_lists_of_words(epsilon: float, words: int) -> None:
+    """OpenDP's map gives words of one person the same chance, and the same noise."""
+    dp = opendp()
+    law = Law.calibrate(epsilon, 1e-6)
+    domain = dp.map_domain(dp.atom_domain(T=str), dp.atom_domain(T=float, nan=False))
+    metric = dp.l02inf_distance(dp.absolute_distance(T=float))
+    release = dp.m.make_gaussian_threshold(
+        domain, metric, scale=law.sigma, threshold=law.rho
+    )
+    weight = law.weight(words) * law.step
+    assert weight <= 1 / math.sqrt(words)
+    rate, delta = release.map((words, 1.0, weight))
+    assert rate == pytest.approx(words * weight**2 / (2 * law.sigma**2), rel=1e-6)
+    alone = float(1 - (1 - tail(law.threshold - law.weight(words))) ** words)
+    # It bounds the union of words by their sum, and rounds up.
+    assert alone == pytest.approx(delta, rel=0.01)
+    assert delta <= 1e-6 / 2 * 1.01

@@ -56,6 +56,7 @@ TOKENS = {
     "mask": "public lists that become `[masked]`",
     "forms": "pieces that become others of the same layout",
     "common": "number of commonest words that are copied; 0: none",
+    "words": "file of words that many people wrote, beside common words",
     "opinion": "words of opinion of public lists, beside common words",
     "classes": "classes whose words become random ones of the class",
     "grammar": "whether the grammatical form of a replaced word is shown",

@@ -70,6 +70,6 @@ def _file(report: Document) -> WordFile | None:
     listed = _listed(report)
     if listed is not None:
         with contextlib.suppress(UsageError):
-            found = word_file.read(listed.path)
-            return found if found.digest == listed.digest else None
+            read = word_file.read(listed.path)
+            return read if read.digest == listed.digest else None
     return None

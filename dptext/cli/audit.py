@@ -9,10 +9,10 @@ from typing import Annotated
 import msgspec
 import typer
 
-from dptext import calibration, lexicons, progress, registry
+from dptext import calibration, lexicons, progress, registry, word_file
 from dptext.cli import options, screen
 from dptext.cli.parser import Take
-from dptext.engine import release_audit
+from dptext.engine import release_audit, words_audit
 from dptext.errors import UsageError
 from dptext.guarantees import audit
 from dptext.profile import DEFAULT, Profile, load, shipped
@@ -59,7 +59,7 @@ def command(
         typer.Argument(
             metavar="PROFILE|MECHANISM",
             help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant.",
+            "have the same name, the profile is meant. Or a file of dptext words.",
         ),
     ] = "balanced",
     *,
@@ -85,6 +85,9 @@ def command(
     Takes 20 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
     exit code 1 if the claim, the program or the release is refuted.
     """
+    if word_file.is_list(name):
+        _audit_words(name, as_json=as_json)
+        return
     recipe = _recipe(name, choices)
     began = time.monotonic()
     progress.enable(not quiet, "audit: ")
@@ -116,6 +119,15 @@ def command(
     view = release_audit.view(finding, ready, checks)
     screen.deliver(data, as_json, view, infinite="infinite")
     if finding.failed or any(check.refuted for check in checks):
+        raise typer.Exit(1)
+
+
+def _audit_words(path: str, *, as_json: bool) -> None:
+    """Audit a list of words that many people wrote."""
+    finding = words_audit.audit_words(word_file.read(path))
+    data = {**msgspec.to_builtins(finding), "refuted": finding.refuted}
+    screen.deliver(data, as_json, finding.view)
+    if finding.refuted:
         raise typer.Exit(1)
 
 

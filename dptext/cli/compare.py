@@ -110,8 +110,9 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Override a key, as in tokens.number=mask. Here keys of decoder, for "
-            "--attacker endpoint.",
+            "Override one key of the profile or policy, as in "
+            "tokens.number=mask; repeatable. Here keys of decoder, for --attacker "
+            "endpoint.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,

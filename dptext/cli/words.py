@@ -16,13 +16,13 @@ from dptext.engine.job import Job
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
 from dptext.formats import _fields
-from dptext.guarantees import sentences
+from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.run.choices import is_yaml
 from dptext.run.files import Reports
 from dptext.run.interface import noun, option
-from dptext.run.marks import GUARANTEE, OUTPUT, ByFile, Option, Writes
-from dptext.run.selection import FILE_LAYOUT, Selection
+from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, ByFile, Names, Option, Writes
+from dptext.run.selection import FIELDS, FILE_LAYOUT, Selection
 from dptext.run.values import Number
 from dptext.run.work import Keys, LedgerUse
 from dptext.types import JsonObject
@@ -91,15 +91,18 @@ def build(
         Selection, Take(f"fields {FILE_LAYOUT} missing max_record_bytes")
     ],
     promise: Promise,
-    person: Annotated[
-        LedgerUse,
-        Take(
-            "ledger limit limit_delta",
-            is_typed=True,
-            subject="Field with the person that a record is about: people are counted, "
-            "not records.",
+    subject: Annotated[
+        str | None,
+        Option(
+            "Field with the person that a record is about. People are counted, not "
+            "records.",
+            INPUT,
+            metavar="NAME",
         ),
-    ],
+        FIELDS,
+        Names(),
+    ] = None,
+    book: Annotated[LedgerUse, Take("ledger limit limit_delta", is_typed=True)],
     keys: Keys,
     output: Annotated[
         str | None,
@@ -116,9 +119,10 @@ def build(
     """
     if output is None:
         raise UsageError(f"name the file to write with {noun('output')}")
-    selection = replace(selection, subject_field=person.subject)
+    use = replace(book, subject=subject)
+    selection = replace(selection, subject_field=subject)
     _fields.check_selection(selection)
-    _check_ledger(person)
+    _check_ledger(use)
     key = signer.sign_key
     private = None if key is None else signatures.read_private(key)
     building = Building(
@@ -132,13 +136,13 @@ def build(
         key=open_key(keys),
         epsilon=promise.epsilon,
         delta=promise.delta,
-        ledger=person,
+        ledger=use,
     )
     listed, charges = building.build(faults.print_line)
     if private is not None:
         listed = listed.signed(private)
     building.write(listed, charges, None if output == "-" else output)
-    for line in sentences.of_words(listed)[:2]:
+    for line in word_lists.state(listed)[:2]:
         faults.print_line(line)
     offered = listed.count("?")
     faults.print_line(
@@ -169,7 +173,7 @@ def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
     columns = [Column("word"), Column("weight"), Column("in exports")]
     rows = [(each.word, each.weight, _MEANINGS[each.mark]) for each in listed.entries]
     blocks: list[Block] = [Table(columns, rows)]
-    blocks += [Paragraph(line, "note") for line in sentences.of_words(listed)]
+    blocks += [Paragraph(line, "note") for line in word_lists.state(listed)]
     screen.deliver(_plain(listed), as_json, *blocks)
 
 
@@ -210,7 +214,7 @@ def _plain(listed: WordFile) -> JsonObject:
 for function, example in (
     (
         build,
-        "dptext words build tickets.jsonl -f body --subject customer -o own.words",
+        "dptext words build notes.csv -f note --subject patient -o own.words",
     ),
     (show, "dptext words show own.words"),
     (confirm, "dptext words confirm own.words CloudDesk"),

@@ -94,8 +94,8 @@ class Persons:
             hashes = self._hashes[person] = array("Q", known)
         rank, largest = self._rank(person, word), max(hashes)
         if rank < largest:
-            place = hashes.index(largest)
-            held[place], hashes[place] = number, rank
+            position = hashes.index(largest)
+            held[position], hashes[position] = number, rank
 
     def _rank(self, person: str, word: str) -> int:
         named = person.encode("utf-8", "surrogatepass")
@@ -208,7 +208,7 @@ class Building:
             "cap": CAP,
             "sigma": law.sigma,
             "unit": RECORD if subject is None else PERSON,
-            "subject": subject or "",
+            "subject": ascii(subject),
             "lists": candidates.digest,
             "profile": self.recipe.digest(),
             "lexicon": lexicon.digest,
@@ -321,7 +321,7 @@ def _words_of(
     """Return the candidates of each record of a batch."""
     texts = [text for record in batch for text in record.texts]
     numbers = [n for n, each in enumerate(batch) for _ in repeat(None, len(each.texts))]
-    found: list[list[str]] = [[] for _ in batch]
+    words: list[list[str]] = [[] for _ in batch]
     for text, word in candidates.find(texts):
-        found[numbers[text]].append(word)
-    return zip(batch, found, strict=True)
+        words[numbers[text]].append(word)
+    return zip(batch, words, strict=True)

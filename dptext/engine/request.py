@@ -129,6 +129,8 @@ class Request:
         """Return one job for each output. Raises UsageError for files that clash."""
         tokens = self.profile.tokens
         read = [*self.read, *tokens.keep.files, *tokens.mask.files]
+        if tokens.words is not None:
+            read.append(tokens.words.path)
         jobs = files.plan_jobs(self.job, self.reports, read, warn=warn)
         if self.job.selection.pseudonyms:
             pseudonyms.check(self.key)

@@ -106,6 +106,8 @@ class Counted(NamedTuple):
     unchanged_texts: int = 0
     #: Number of the other texts, empty ones apart.
     changed_texts: int = 0
+    #: Number of words that a list of words leaves unchanged.
+    listed: int = 0
 
 
 class Meters:
@@ -129,6 +131,7 @@ class Meters:
             forms=Counter(str(form) for form, _ in batch.words.formed.values()),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
+            listed=batch.words.listed or 0,
         )
 
     def merge(self, one: Counted, other: Counted) -> Counted:
@@ -141,6 +144,7 @@ class Meters:
             metrics=self._metrics.merge(one.metrics, other.metrics),
             unchanged_texts=one.unchanged_texts + other.unchanged_texts,
             changed_texts=one.changed_texts + other.changed_texts,
+            listed=one.listed + other.listed,
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from dptext.guarantees import word_lists
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -31,7 +32,6 @@ from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
-from dptext.word_file import CONFIRMED, JOINED, WordFile
 
 # Lists of a policy.
 _LISTS = ("keep", "mask")
@@ -361,7 +361,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
         words = {"articles": articles, "headings": headings, "opinions": opinions}
         lines.insert(0, render("shown.common", count=count, **words))
     if policy.words is not None:
-        lines.append(_shown_words(policy.words))
+        lines.append(word_lists.show(policy.words))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
@@ -378,50 +378,6 @@ def shown(policy: Policy) -> tuple[str, ...]:
     if policy.marks:
         lines.append(render("shown.marks"))
     return tuple(lines)
-
-
-def of_words(listed: WordFile) -> tuple[str, ...]:
-    """State the promise of a list of words that many people wrote, and its limits."""
-    parts = {"unit": listed.unit, "cap": f"{listed.cap}"}
-    parts["persons"] = f"{listed.persons:,}"
-    named = ("limits", "public", "candidates", "confirming")
-    lines = (render(f"corpus_words.{name}", **parts) for name in named)
-    return (_promise_of_words(listed), *lines)
-
-
-def _promise_of_words(listed: WordFile) -> str:
-    if not listed.is_private:
-        return render("corpus_words.seed")
-    return render(
-        f"corpus_words.{listed.unit}",
-        subject=listed.subject,
-        epsilon=number(listed.stated),
-        delta=number(listed.delta),
-        factor=factor(listed.stated),
-    )
-
-
-def _shown_words(listed: WordFile) -> str:
-    """Say what a list of words leaves unchanged, and what it promises."""
-    together = render("corpus_words.together_seed")
-    if listed.is_private:
-        epsilon = listed.stated
-        together = render(
-            "corpus_words.together",
-            unit=listed.unit,
-            nats=number(2 * epsilon),
-            delta=format_up((1 + math.exp(epsilon)) * listed.delta),
-        )
-    unit, persons = listed.unit, f"{listed.persons:,}"
-    limits = render("corpus_words.limits", unit=unit)
-    public = render("corpus_words.public", unit=unit, persons=persons)
-    return render(
-        "shown.corpus_words",
-        joined=f"{listed.count(JOINED):,}",
-        confirmed=f"{listed.count(CONFIRMED):,}",
-        promise=f"{_promise_of_words(listed)} {limits} {public}",
-        together=together,
-    )
 
 
 def _made(kind: str, policy: Policy, layouts: str = "") -> str:

@@ -322,6 +322,11 @@ def treatment(policy: Policy) -> dict[str, str]:
     return {name: how for name, how in treated.items() if name not in optional}
 
 
+def _corpus_words(pipeline: Pipeline, number: int) -> int | None:
+    """Return a number of words of a list, None for settings without one."""
+    return None if pipeline.profile.tokens.words is None else number
+
+
 @dataclass(frozen=True, slots=True)
 class WordCounts:
     """Counts of texts with replaced words."""
@@ -393,6 +398,15 @@ class WordCounts:
     changed_texts: Annotated[
         int, Meta(description="Number of the other texts, empty ones apart.")
     ] = 0
+    corpus_words: Annotated[
+        int | None,
+        Meta(
+            description=(
+                "Number of words that the list of words that many people wrote leaves "
+                "unchanged; null without one."
+            )
+        ),
+    ] = None
 
     @property
     def share_unchanged(self) -> float:
@@ -434,6 +448,7 @@ class WordCounts:
             forms=dict(sorted(counted.forms.items())),
             used=pipeline.decoder.used,
             unchanged_texts=counted.unchanged_texts,
+            corpus_words=_corpus_words(pipeline, counted.listed),
             changed_texts=counted.changed_texts,
         )
 

@@ -48,6 +48,7 @@ _WORDS = {
     Unprotected.NUMBER,
     Unprotected.UNKNOWN,
     Unprotected.KEEP_LIST,
+    Unprotected.CORPUS_WORDS,
     Unprotected.MASK_LIST,
     Unprotected.CLASSES,
 }

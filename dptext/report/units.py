@@ -424,6 +424,7 @@ def _counted_words(words: WordCounts) -> tuple[JsonObject, JsonObject]:
         "drawn": drawn_pieces(by_class, new, digits) if new or digits else "",
         "new": f"{drawn_pieces(by_class, new, 0)}{listed}" if new else "",
         "common": common,
+        "corpus_words": words.corpus_words or 0,
         "share_of_common_words": common / (every or 1),
         "masked": treated["masked"],
         "left_out": treated["left out"],

@@ -143,7 +143,7 @@ class Choices:
     words: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            "List of `dptext words` with words to keep.",
+            "Keep words of a `dptext words` file.",
             GUARANTEE,
             metavar="FILE",
         ),
@@ -171,7 +171,8 @@ class Choices:
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override a key, as in tokens.number=mask.",
+            "Override one key of the profile or policy, as in tokens.number=mask; "
+            "repeatable.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",

@@ -39,8 +39,7 @@ class Keys:
     key_file: Annotated[
         bytes | str | os.PathLike[str] | None,
         Option(
-            "Secret key of at least 32 random bytes. With it, a second run repeats the "
-            "draws.",
+            "Secret key, 32 bytes or more; repeats draws.",
             GUARANTEE,
             metavar="FILE",
             python="key",

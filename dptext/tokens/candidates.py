@@ -14,6 +14,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.settings import digest_of_data
@@ -21,7 +22,7 @@ from dptext.tokens import common, kinds, language_data, names
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ints, Lexicon
+from dptext.types import Lexicon
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _LEAST, _MOST = 2, 40  # characters
@@ -41,6 +42,8 @@ _LISTS = (
     "fragments",
 )
 _NO_WORDS: frozenset[str] = frozenset()
+# (p,), of each piece.
+Flags = NDArray[np.uint8]
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
 _COUNTED = np.isin(
@@ -116,7 +119,12 @@ class Candidates:
 
     @staticmethod
     def _ends(
-        pieces: Sequence[str], flags: Ints, at: int, *, begin: int, end: int
+        pieces: Sequence[str],
+        flags: Flags,
+        at: int,
+        *,
+        begin: int,
+        end: int,
     ) -> tuple[int, int]:
         """Return the first and last piece of the word that a piece is a part of."""
 
@@ -137,14 +145,14 @@ class Candidates:
         return first, last
 
     @staticmethod
-    def _opens(pieces: Sequence[str], flags: Ints, at: int, begin: int) -> bool:
+    def _opens(pieces: Sequence[str], flags: Flags, at: int, begin: int) -> bool:
         """Tell whether a piece is the first word of a text, line or sentence."""
-        for place in range(at - 1, begin - 1, -1):
-            flag = int(flags[place])
+        for before in range(at - 1, begin - 1, -1):
+            flag = int(flags[before])
             if flag & kinds.ENDER:
                 return True
             is_space = flag & kinds.KIND == kinds.SPACE
-            if not (is_space or pieces[place].strip(" ") in _OPENING):
+            if not (is_space or pieces[before].strip(" ") in _OPENING):
                 return False
         return True
 

@@ -57,6 +57,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import divide, key_of
+from dptext.tokens.written_classes import class_words
 from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
@@ -80,8 +81,6 @@ GREETS = 1 << 61  # "Hi": behind the next comma a sentence begins
 _COMMONEST = 3000
 # Least letters of copied function words in capitals: shorter ones may be acronyms.
 _LEAST_CAPITALS = 3
-# Most letters of short forms of months and weekdays ("Sept").
-_SHORT = 4
 # Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
 # Classes with words that are all read as one word.
@@ -210,6 +209,11 @@ class CommonWords:
         if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
             return bits | FUNCTION
         return bits
+
+    def is_listed(self, body: str) -> bool:
+        """Tell whether a copied word is so by the list of words alone."""
+        word = spelled(body)
+        return word in self.listed or key_of(word) in self.listed
 
     def _code_listed(self, body: str) -> int:
         """Return the bits of a word that many people wrote, 0 for others."""
@@ -343,44 +347,6 @@ def common_words(
             "set it to 0"
         )
     return CommonWords(lexicon, count, opinions, listed)
-
-
-def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
-    """Return the words that are written for a class, all equally likely."""
-    listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
-    lists = language_data.common_lists(lexicon.language)
-    excluded = lists.get("abbreviations", _NO_WORDS) | lists.get("months", _NO_WORDS)
-    is_date = group in (WordClass.MONTH, WordClass.WEEKDAY)
-    if group is WordClass.ORGANISATION:
-        return language_data.invented_names(lexicon.language).get("organisations", ())
-    rows, words = lexicon.row_of, lexicon.words
-    return tuple(
-        words[rows[word.lower()]] if word.lower() in rows else word
-        for word in listed
-        if word.lower() not in excluded and not (is_date and len(word) <= _SHORT)
-    )
-
-
-def family_names(lexicon: Lexicon) -> tuple[str, ...]:
-    """Return the family names among the names of persons that are written."""
-    families = language_data.common_lists(lexicon.language).get("family names", ())
-    return tuple(
-        name
-        for name in class_words(lexicon, WordClass.PERSON)
-        if key_of(name) in families
-    )
-
-
-def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
-    """Return the places of two words, which are written for two adjacent words."""
-    listed = language_data.common_lists(lexicon.language).get("places of two words", ())
-    return tuple(tuple(pair.split("_")) for pair in sorted(listed))
-
-
-def is_title(lexicon: Lexicon, piece: str) -> bool:
-    """Tell whether a copied word is a title, which a family name follows."""
-    lists = language_data.common_lists(lexicon.language)
-    return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
 
 
 @lru_cache(maxsize=8)

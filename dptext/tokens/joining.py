@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import articles, common, kinds, organisations
+from dptext.tokens import articles, common, kinds, organisations, written_classes
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -99,19 +99,19 @@ class Joiner:
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
         )
         self._words_of_class = {
-            each: common.class_words(lexicon, each) for each in policy.classes
+            each: written_classes.class_words(lexicon, each) for each in policy.classes
         }
         # Words for the first, and for the later ones, of adjacent words of a class.
         self._run_words: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
-        if families := common.family_names(lexicon):
-            names = common.class_words(lexicon, WordClass.PERSON)
+        if families := written_classes.family_names(lexicon):
+            names = written_classes.class_words(lexicon, WordClass.PERSON)
             given_names = tuple(name for name in names if name not in families)
             self._run_words[WordClass.PERSON] = given_names, families
-        if pairs := common.places_of_two(lexicon):
+        if pairs := written_classes.places_of_two(lexicon):
             places = tuple(" ".join(pair) for pair in pairs)
-            others = common.class_words(lexicon, WordClass.PLACE)
+            others = written_classes.class_words(lexicon, WordClass.PLACE)
             self._run_words[WordClass.PLACE] = places, others
-        self._is_title = cache(partial(common.is_title, lexicon))
+        self._is_title = cache(partial(written_classes.is_title, lexicon))
         self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.

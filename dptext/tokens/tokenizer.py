@@ -169,6 +169,7 @@ class Tokenizer:
             layouts=layouts,
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
+            listed=self._count_listed(pieces, flags),
         )
 
     @staticmethod
@@ -225,6 +226,16 @@ class Tokenizer:
             return None
         rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
         return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
+
+    def _count_listed(
+        self, pieces: Sequence[str], flags: NDArray[np.uint8]
+    ) -> int | None:
+        """Count the copied words of a list of words; None without one."""
+        if self._common is None or not self._common.listed:
+            return None
+        copied = np.flatnonzero(flags & kinds.KIND == kinds.COMMON).tolist()
+        bodies = (pieces[position].lstrip(" ") for position in copied)
+        return sum(map(self._common.is_listed, bodies))
 
     def _grammar(
         self, pieces: list[str], positions: Ints, ids: Ids

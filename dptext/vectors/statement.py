@@ -197,6 +197,7 @@ def _conditions(
         named=render("vectors.named.id" if identified else "vectors.named.place"),
         step=f"{mechanism.step(release.epsilon):.6g}",
         points=points,
+        but_words="",
         slack=format_up(max(claim.slack or 0.0, 1e-15), 2),
     )
     return (*lines, *claim.promise.gaps)

@@ -9,7 +9,9 @@ from typing import Any
 import typer.main
 
 from dptext.cli.app import app
+from dptext.word_file import encode
 from tests.cli import running
+from tests.made_words import listed
 
 RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"}\n'
 # Arguments with which each command ends soon, without the option that is tried.
@@ -37,7 +39,7 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "lexicon ngrams": (("in.jsonl",), ("--name", "mine", "--lexicon", "words.vec")),
     "words build": (
         ("in.jsonl",),
-        (*("-p", "readable", "--seed", "1"), *("--epsilon", "20", "-o", "own.words")),
+        ("-p", "readable", "--seed", "1", "--epsilon", "20", "-o", "own.words"),
     ),
     "words show": (("own.words",), ()),
     "words confirm": (("own.words", "film"), ()),
@@ -68,3 +70,4 @@ def write_inputs(folder: Path) -> None:
     (folder / "folder").mkdir()
     (folder / "binary").write_bytes(b"\xff\xfe\x1b[31m\n" * 9)
     (folder / "report.json").write_text("{}")
+    (folder / "own.words").write_bytes(encode(listed("film")))

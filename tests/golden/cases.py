@@ -647,6 +647,42 @@ def _topics() -> Entry:
     }
 
 
+def _words() -> Entry:
+    """Draw a list of words that many people wrote, and privatize texts with it."""
+    import dptext
+    from dptext import profile, word_file
+    from dptext.engine.corpus_words import Building
+    from dptext.engine.job import Job
+    from dptext.randomness import RunKey
+    from dptext.run.selection import Selection
+
+    key = bytes(range(7, 7 + 64))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = (f"the CloudDesk was a hassle, {n}\n" for n in range(120))
+        made, path = Path(folder, "made.txt"), Path(folder, "own.words")
+        made.write_text("".join(rows))
+        building = Building(
+            job=Job(inputs=(str(made),), output=None, selection=Selection(())),
+            recipe=profile.load("readable"),
+            key=RunKey.from_bytes(key),
+            epsilon=2.0,
+            delta=1e-4,
+        )
+        listed, _ = building.build(lambda line: None)
+        path.write_bytes(word_file.encode(listed))
+        private = dptext.privatize(
+            ["what a hassle", "CloudDesk"],
+            profile="readable",
+            words=str(path),
+            key=key,
+        )
+    return {
+        "list": digest(word_file.encode(listed)),
+        "texts": digest(repr(private).encode()),
+        "clear": " ".join(f"{each.mark}{each.word}" for each in listed.entries),
+    }
+
+
 def _rest() -> Iterator[tuple[str, Case]]:
     for name, arguments in refused().items():
         yield f"exit {name}", partial(ended, *arguments)
@@ -656,6 +692,7 @@ def _rest() -> Iterator[tuple[str, Case]]:
     yield "call", _called
     yield "call table", _table
     yield "call topics", _topics
+    yield "call words", _words
 
 
 CASES: dict[str, Case] = {

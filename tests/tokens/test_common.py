@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -23,7 +24,7 @@ from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Lexicon, Strategy
-from tests import distributions, small
+from tests import distributions, made_words, small
 
 POLICY = Policy(common=3000)
 
@@ -87,6 +88,28 @@ def test_forms_go_first(builtin: Lexicon, text: str) -> None:
     assert shown_in(builtin, bare, profile.load("readable").tokens) == text
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a CloudDesk, clouddesk", "a CloudDesk, <clouddesk>"),
+        ("CLOUDDESK CloudDesk's", "<CLOUDDESK> CloudDesk's"),
+        ("qzzx. Qzzx was it. A Qzzx", "qzzx. Qzzx was it. A <Qzzx>"),
+        ("sarah. Sarah was it", "sarah. <Sarah> was it"),
+        ("Zyx-Wok, Zyx, a Wok", "Zyx-Wok, <Zyx>, a <Wok>"),
+        ("CloudDesker, qzzx-CloudDesk", "<CloudDesker>, qzzx-CloudDesk"),
+        ("l'été, l’été", "l'été, l’été"),
+    ],
+)
+def test_words_of_a_list_are_copied_as_it_spells_them(
+    builtin: Lexicon, text: str, expected: str
+) -> None:
+    """Whole tokens; with a capital where a sentence begins, unless it is a name."""
+    words = made_words.listed("CloudDesk", "qzzx", "sarah", "Zyx-Wok", "l'été")
+    policy = replace(POLICY, words=words)
+    assert shown_in(builtin, text, policy) == expected
+    assert shown_in(builtin, "CloudDesk qzzx", POLICY) == "<CloudDesk> <qzzx>"
+
+
 def test_words_of_special_categories_are_never_copied(builtin: Lexicon) -> None:
     """In any capitals, at the beginning of a sentence, whole, before a clitic."""
     special = sorted(language_data.special_words("en"))
@@ -131,6 +154,10 @@ POLICIES = {
     "classes": Policy(common=3000, classes=tuple(WordClass)),
     "few": Policy(common=50, classes=(WordClass.MONTH,), unknown="mask"),
     "readable": READABLE,
+    "listed": replace(
+        READABLE,
+        words=made_words.listed("Sony", "Great", "qzzx", "May-Xy", "reputable"),
+    ),
 }
 OF_POLICIES = pytest.mark.parametrize("policy", POLICIES.values(), ids=list(POLICIES))
 

@@ -1,0 +1,53 @@
+"""Sentences on a list of words that many people wrote (`dptext words`)."""
+
+from __future__ import annotations
+
+import math
+
+from dptext.guarantees.claims import factor, format_up, number
+from dptext.guarantees.templates import render
+from dptext.word_file import CONFIRMED, JOINED, WordFile
+
+
+def state(listed: WordFile) -> tuple[str, ...]:
+    """State the promise of a list of words that many people wrote, and its limits."""
+    parts = {"unit": listed.unit, "cap": f"{listed.cap}"}
+    parts["persons"] = f"{listed.persons:,}"
+    named = ("limits", "public", "candidates", "confirming")
+    lines = (render(f"corpus_words.{name}", **parts) for name in named)
+    return (_promise_of_words(listed), *lines)
+
+
+def _promise_of_words(listed: WordFile) -> str:
+    if not listed.is_private:
+        return render("corpus_words.seed")
+    return render(
+        f"corpus_words.{listed.unit}",
+        subject=listed.subject,
+        epsilon=number(listed.stated),
+        delta=number(listed.delta),
+        factor=factor(listed.stated),
+    )
+
+
+def show(listed: WordFile) -> str:
+    """Say what a list of words leaves unchanged, and what it promises."""
+    together = render("corpus_words.together_seed")
+    if listed.is_private:
+        epsilon = listed.stated
+        together = render(
+            "corpus_words.together",
+            unit=listed.unit,
+            nats=number(2 * epsilon),
+            delta=format_up((1 + math.exp(epsilon)) * listed.delta),
+        )
+    unit, persons = listed.unit, f"{listed.persons:,}"
+    limits = render("corpus_words.limits", unit=unit)
+    public = render("corpus_words.public", unit=unit, persons=persons)
+    return render(
+        "shown.corpus_words",
+        joined=f"{listed.count(JOINED):,}",
+        confirmed=f"{listed.count(CONFIRMED):,}",
+        promise=f"{_promise_of_words(listed)} {limits} {public}",
+        together=together,
+    )

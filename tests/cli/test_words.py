@@ -1,0 +1,294 @@
+"""`dptext words` and `sanitize --words`: from private texts to exports and checks."""
+
+from __future__ import annotations
+
+import json
+import pickle
+import random
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dptext
+from dptext import pipeline, profile, word_file
+from dptext.randomness import RunKey
+from dptext.types import Lexicon, Record
+from tests.cli.running import Ran, here
+from tests.keys import PRIVATE, PUBLIC, put
+
+BUILD = ("words", "build", "in.jsonl", "-f", "body", "--subject", "customer")
+EXPORT = (
+    "sanitize",
+    "new.jsonl",
+    "-f",
+    "body",
+    "--profile",
+    "readable",
+    "-q",
+    "--no-bayes-risk",
+)
+CHECK = (
+    "--set",
+    "allow=[punctuation,forms,common-words,number,case,classes,grammar,corpus-words,"
+    "{identifying: customer}]",
+)
+_WORDS = ("--words", "own.words", "-o", "out.jsonl")
+WORDS = ("hassle", "promptly", "CloudDesk", "kwimbles", "refunded")
+ROWS = [
+    '{"customer": "a", "body": "The CloudDesk is a hassle, my grobnik too"}',
+    '{"customer": "b", "body": "Hassle again. It came promptly. kwimbles"}',
+]
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Go to a folder with texts of 400 persons, one of whom wrote 300 of them."""
+    monkeypatch.chdir(tmp_path)
+    chosen = random.Random(1)
+    rows = [
+        {"customer": f"c{n % 400}", "body": f"the {a} is a {b} thing"}
+        for n in range(600)
+        for a, b in [chosen.sample(WORDS, 2)]
+    ]
+    rows += [{"customer": "one", "body": "my grobnik is broken"}] * 300
+    lines = "".join(json.dumps(row) + "\n" for row in rows)
+    (tmp_path / "in.jsonl").write_text(lines)
+    (tmp_path / "new.jsonl").write_text("\n".join(ROWS) + "\n")
+    return tmp_path
+
+
+def built(*arguments: str, output: str = "own.words") -> word_file.WordFile:
+    """Build a list that must succeed, and read it."""
+    ran = here(*BUILD, "-o", output, *arguments)
+    assert (ran.code, ran.out) == (0, b""), ran.err
+    return word_file.read(output)
+
+
+def exported(*arguments: str) -> list[str]:
+    """Make the new rows private with the list, and return their texts."""
+    ran = here(*EXPORT, *_WORDS, *arguments)
+    assert ran.code == 0, ran.err
+    lines = Path("out.jsonl").read_text().splitlines()
+    return [json.loads(line)["body"] for line in lines]
+
+
+def report() -> Any:
+    """Return the public report of the export."""
+    return json.loads(Path("out.jsonl.dptext.json").read_text())
+
+
+def refused(ran: Ran, code: int, *parts: str) -> None:
+    """See that a command fails in one line."""
+    assert (ran.code, ran.out) == (code, b""), ran.err
+    assert ran.err.count("\n") == 1
+    for part in parts:
+        assert part in ran.err
+
+
+def test_words_of_many_join_and_are_copied() -> None:
+    """Dictionary words by themselves, others when confirmed, one person's never."""
+    listed = built()
+    assert listed.copied == {"hassle", "promptly", "refunded"}
+    assert {each.word for each in listed.entries} == {*WORDS}
+    first, second = exported()
+    assert "hassle" in first
+    assert "CloudDesk" not in first
+    assert second.startswith("Hassle again. It came promptly.")
+    assert here("words", "confirm", "own.words", "CloudDesk").code == 0
+    assert here("words", "remove", "own.words", "hassle", "promptly").code == 0
+    first, second = exported()
+    assert "CloudDesk" in first
+    assert "hassle" not in f"{first} {second}".lower()
+    assert "grobnik" not in first
+    refused(
+        here("words", "confirm", "own.words", "grobnik"), 2, "grobnik", "--keep-words"
+    )
+
+
+def test_records_count_as_persons_without_a_subject() -> None:
+    """Then one customer brings in a word, and the statement says what it is of."""
+    ran = here("words", "build", "in.jsonl", "-f", "body", "-o", "own.words")
+    assert ran.code == 0
+    assert "of a record, not of a person" in ran.err
+    listed = word_file.read("own.words")
+    assert listed.unit == "record"
+    assert "grobnik" in {each.word for each in listed.entries}
+
+
+def test_a_key_repeats_the_draw() -> None:
+    """Byte for byte, in any order of records; without one it is another draw."""
+    put(Path("key"), bytes(range(100, 132)))
+    one = built("--key-file", "key")
+    lines = Path("in.jsonl").read_text().splitlines(keepends=True)
+    Path("in.jsonl").write_text("".join(lines[::-1]))
+    assert built("--key-file", "key", output="again.words").entries == one.entries
+    assert one.draw != built(output="other.words").draw
+    two = built("--key-file", "key", "--epsilon", "1.5", output="more.words")
+    assert two.draw != one.draw
+
+
+def test_persons_may_be_spread_over_files() -> None:
+    """Two halves of a file are one corpus, also compressed or from standard input."""
+    put(Path("key"), bytes(range(100, 132)))
+    one = built("--key-file", "key")
+    lines = Path("in.jsonl").read_text().splitlines(keepends=True)
+    Path("a.jsonl").write_text("".join(lines[:310]))
+    Path("b.jsonl").write_text("".join(lines[310:]))
+    halves = ("words", "build", "a.jsonl", "b.jsonl", *BUILD[3:], "--key-file", "key")
+    assert here(*halves, "-o", "two.words").code == 0
+    assert word_file.read("two.words").entries == one.entries
+    piped = ("words", "build", *BUILD[3:], "--key-file", "key", "-o", "-")
+    ran = here(*piped, given="".join(lines).encode())
+    assert word_file.parse(ran.out, "-").entries == one.entries
+
+
+@pytest.mark.parametrize(
+    ("arguments", "parts"),
+    [
+        (("--epsilon", "0"), ("--epsilon",)),
+        (("--epsilon", "30"), ("epsilon 30",)),
+        (("--delta", "1e-3"), ("401 persons", "1e-4 or less")),
+        (("--epsilon", "0.01"), ("401 persons: too few",)),
+        (("-p", "balanced"), ("readable",)),
+        (("--limit", "3"), ("--ledger",)),
+        (("--ledger", "spent.db"), ("--limit",)),
+        (("--ledger", "spent.db", "--limit", "3"), ("--limit-delta",)),
+        (("--sign-key", "in.jsonl"), ("in.jsonl",)),
+    ],
+)
+def test_builds_that_promise_nothing_are_refused(
+    arguments: tuple[str, ...], parts: tuple[str, ...]
+) -> None:
+    """In one line, and nothing is written."""
+    refused(here(*BUILD, "-o", "own.words", *arguments), 2, *parts)
+    assert not Path("own.words").exists()
+
+
+def test_profiles_without_common_words_take_no_list() -> None:
+    """A list adds to common words."""
+    built()
+    ran = here("sanitize", "new.jsonl", "-f", "body", "-p", "balanced", *_WORDS)
+    refused(ran, 2, "readable")
+
+
+def test_a_ledger_charges_every_person_once() -> None:
+    """Those without a listed word, too; a repeated draw is free, a new one refused."""
+    put(Path("key"), bytes(range(100, 132)))
+    book = ("--ledger", "spent.db", "--limit", "1.5", "--limit-delta", "1e-5")
+    listed = built(*book, "--key-file", "key")
+    again = built(*book, "--key-file", "key", output="again.words")
+    assert again.entries == listed.entries
+    lines = here("ledger", "export", "spent.db").out.splitlines()
+    charges = [json.loads(line) for line in lines]
+    assert len(charges) == listed.persons == 401
+    assert {each["nats"] for each in charges} == {listed.stated}
+    assert {each["delta"] for each in charges} == {1e-6}
+    refused(here(*BUILD, "-o", "new.words", *book), 3, "record 1", "limit")
+    assert not Path("new.words").exists()
+    refused(here(*BUILD, "-o", "new.words", *book, "--seed", "1"), 2, "--seed")
+    assert here("ledger", "verify", "spent.db").code == 0
+
+
+def test_the_report_states_the_list_and_not_its_words() -> None:
+    """Digest, epsilon, delta, unit and counts; the words stay in the file."""
+    listed = built()
+    exported()
+    stated = report()["run"]["settings"]["tokens"]["words"]
+    assert stated == listed.settings()
+    assert stated["epsilon"] == 1.000001
+    assert stated["joined"] == 3
+    text = Path("out.jsonl.dptext.json").read_text()
+    assert not any(word in text for word in (*WORDS, "grobnik"))
+    scope = report()["guarantee"]["scope"]
+    assert "corpus-words" in scope["unprotected"]
+    said = " ".join(scope["not_covered"])
+    assert 'each value of the field "customer"' in said
+    assert "(1.000001, 1e-06)-differential privacy" in said
+    assert "conditional on the list" in said
+    assert "2.000002 nats" in said
+    assert "but for the list of words" in " ".join(scope["conditions"])
+
+
+def test_check_asks_for_the_list_its_limits_and_a_signature() -> None:
+    """The file must be here, its noise enough, and a key must have signed it."""
+    put(Path("sign"), PRIVATE)
+    put(Path("sign.pub"), PUBLIC)
+    built("--sign-key", "sign")
+    here("words", "confirm", "own.words", "CloudDesk")
+    exported("--sign-key", "sign")
+    with_key = ("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
+    assert here(*with_key).code == 0
+    assert "corpus-words" in here("check", "out.jsonl").out.decode()
+    low = here(*with_key, "--set", "max_words_epsilon=0.5")
+    assert b"epsilon of its list of words" in low.out
+    low = here(*with_key, "--set", "max_words_delta=1e-9")
+    assert b"delta of its list of words" in low.out
+    trusted = here("check", "out.jsonl", *CHECK)
+    assert trusted.code == 0
+    assert "own.words is trusted" in trusted.err
+    built()
+    exported("--sign-key", "sign")
+    assert b"not signed" in here(*with_key).out
+    Path("own.words").unlink()
+    assert b"own.words" in here("check", "out.jsonl", *CHECK).out
+
+
+def test_a_changed_list_or_report_fails_the_check() -> None:
+    """A word that was added, or another epsilon in the report."""
+    put(Path("sign"), PRIVATE)
+    put(Path("sign.pub"), PUBLIC)
+    built("--sign-key", "sign")
+    forged = Path("own.words").read_text() + "+ grobnik 30.0\n"
+    Path("own.words").write_text(forged)
+    exported("--sign-key", "sign")
+    ran = here("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
+    assert b"the signature does not hold" in ran.out
+    exported()
+    here("words", "remove", "own.words", "hassle")
+    assert b"file of a list" in here("check", "out.jsonl", *CHECK).out
+
+
+def test_a_seeded_list_has_no_promise() -> None:
+    """The build, the statement and the check say so."""
+    ran = here(*BUILD, "-o", "own.words", "--seed", "4")
+    assert "No guarantee: the list was drawn from a seed" in ran.err
+    exported()
+    said = " ".join(report()["guarantee"]["scope"]["not_covered"])
+    assert "the list was drawn from a seed" in said
+    assert "differential privacy" not in said
+    assert b"drawn from a seed" in here("check", "out.jsonl", *CHECK).out
+
+
+def test_a_profile_holds_its_words_when_the_file_is_gone(builtin: Lexicon) -> None:
+    """So processes and machines of a cluster need no file."""
+    built()
+    recipe = profile.load("readable", {"tokens": {"words": "own.words"}})
+    Path("own.words").unlink()
+    recipe = pickle.loads(pickle.dumps(recipe))
+    ready = pipeline.build(recipe, builtin)
+    records = [Record(0, ("the hassle came promptly, grobnik",), None)]
+    ((_, (text,)),) = ready.run(records, RunKey.from_seed(1))
+    assert text.startswith("the hassle came promptly, ")
+    assert "grobnik" not in text
+
+
+def test_python_takes_a_list() -> None:
+    """By the keyword of the option."""
+    built()
+    private = dptext.privatize(["the hassle"], profile="readable", words="own.words")
+    assert private == ["the hassle"]
+
+
+def test_show_prints_the_list() -> None:
+    """The heaviest first, for people and for machines."""
+    listed = built()
+    plain = json.loads(here("words", "show", "own.words", "--json").out)
+    assert [each["word"] for each in plain["words"]] == [
+        each.word for each in listed.entries
+    ]
+    weights = [each["weight"] for each in plain["words"]]
+    assert weights == sorted(weights, reverse=True)
+    text = here("words", "show", "own.words").out.decode()
+    assert "not confirmed" in text
+    assert "dptext cannot check this" in " ".join(text.split())
