@@ -193,7 +193,6 @@ def _conditions(
     lines = _sentences(
         wanted,
         source=adapted,
-        but_words="",
         named=render("vectors.named.id" if identified else "vectors.named.place"),
         step=f"{mechanism.step(release.epsilon):.6g}",
         points=points,
