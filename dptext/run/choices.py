@@ -171,8 +171,7 @@ class Choices:
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override one key of the profile or policy, as in tokens.number=mask; "
-            "repeatable.",
+            "Override a key, as in tokens.number=mask.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",
