@@ -21,6 +21,7 @@ class ChoiceKeywords(TypedDict, total=False):
     topics: str | None
     words: str | os.PathLike[str] | None
     marks: bool
+    keep_words: str | Sequence[str]
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
 
@@ -78,8 +79,6 @@ class VectorKeywords(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: str | os.PathLike[str] | None
-    words: str | os.PathLike[str] | None
-    marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
 

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import os
+import typing
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import TYPE_CHECKING, TypedDict, Unpack
@@ -32,6 +33,7 @@ class Choices(TypedDict, total=False):
     marks: bool | None
     words: str | os.PathLike[str] | None
     lexicon: str | os.PathLike[str] | None
+    keep_words: Sequence[str] | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
 
@@ -62,11 +64,7 @@ def make_overrides(
         over["lexicon"] = os.fspath(lexicon)
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
-    named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
-    files = {key: {"files": each} for key, each in named.items() if each is not None}
-    tokens: JsonObject = files | ({"marks": True} if wanted.get("marks") else {})
-    if (words := chosen.get("words")) is not None:
-        tokens["words"] = os.fspath(words)
+    tokens = _tokens(wanted)
     if tokens:
         over["tokens"] = tokens
     for name in spent:
@@ -74,6 +72,21 @@ def make_overrides(
         none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))
         over["budget"] = {"name": "uniform", **none, name: amount}
     return merged(over, settings or {}, {})
+
+
+def _tokens(wanted: Mapping[str, object]) -> JsonObject:
+    """Return the settings of tokens that choices give."""
+    named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
+    tokens: JsonObject = {
+        key: {"files": each} for key, each in named.items() if each is not None
+    }
+    if wanted.get("marks"):
+        tokens["marks"] = True
+    if "keep_words" in wanted:
+        tokens["keep_words"] = wanted["keep_words"]
+    if (words := wanted.get("words")) is not None:
+        tokens["words"] = os.fspath(typing.cast("str", words))
+    return tokens
 
 
 def _amount(name: str, value: object, shown: str) -> float:

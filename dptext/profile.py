@@ -34,11 +34,11 @@ from dptext.mechanisms import Family
 from dptext.overrides import DEFAULTS, merged, name_in
 from dptext.run.choices import DEFAULT as DEFAULT
 from dptext.run.choices import Choices
-from dptext.run.interface import option
+from dptext.run.interface import noun, option
 from dptext.settings import convert, digest_of_data, read_yaml
 from dptext.tokens import language_data, lists
 from dptext.tokens.draws import YEARS
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import Policy, WordList
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
 if TYPE_CHECKING:
@@ -296,10 +296,7 @@ def _tokens(settings: object, location: str) -> Policy:
     if not isinstance(settings, Mapping):
         raise UsageError(f"{location}: give keys and values")
     rest = dict(settings)
-    keep, mask = (
-        lists.read(rest.pop(key, None) or (), f"{location}.{key}")
-        for key in ("keep", "mask")
-    )
+    keep, mask = _lists(rest, location)
     words = lists.read_words(rest.pop("words", None), f"{location}.words")
     for key in ("forms", "classes"):
         if isinstance(rest.get(key), str):
@@ -337,6 +334,17 @@ def _check_common(policy: Policy, has_words: bool, location: str) -> None:
     for reason, is_asked in needs.items():
         if is_asked and not policy.common:
             raise UsageError(f"{location}: {reason}")
+
+
+def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:
+    """Return keep list and mask list; their keys leave the settings of tokens."""
+    keep, mask = (
+        lists.read(rest.pop(key, None) or (), f"{location}.{key}")
+        for key in ("keep", "mask")
+    )
+    if typed := rest.pop("keep_words", None):
+        keep = lists.add(keep, typed, noun("keep-words"))
+    return keep, mask
 
 
 def _part(key: str, settings: object, location: str) -> Part[Any]:

@@ -13,6 +13,7 @@ out, and a list of one may be a plain word:
     max_words_delta: 1e-6        # its delta
     allow: [punctuation, forms]  # what need not be protected: see Unprotected; and
     # - identifying: [author]    # columns that may identify people: see Identified
+    keep_words: [CloudDesk, products.txt]  # words, and files, of keep lists
     deny_columns: ["*email*"]    # columns that no export may hold in any form
     lexicons: [DIGEST, ...]      # accepted lexicons; absent: any
     fields: [text]               # fields that must be private wherever they occur
@@ -88,6 +89,7 @@ class ExportPolicy:
     max_words_epsilon: Limit | None = None
     max_words_delta: Limit | None = None
     allow: tuple[Unprotected | Identified, ...] = _USUALLY_ALLOWED
+    keep_words: tuple[str, ...] = ()
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
     copy: tuple[str, ...] | None = None

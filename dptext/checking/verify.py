@@ -15,14 +15,13 @@ import msgspec
 
 from dptext import registry
 from dptext._version import __version__
-from dptext.checking import contents, corpus_words, exports
+from dptext.checking import contents, corpus_words, exports, kept_words
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified
 from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
-from dptext.guarantees.statement import Statement
 from dptext.guarantees.templates import series
 from dptext.models import endpoint
 from dptext.report import advice, document, names
@@ -180,7 +179,7 @@ def verdict(
         *as_findings(Rule.CHANGED, differing),
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
-        *as_findings(Rule.POLICY, _classes(report.guarantee, policy)),
+        *as_findings(Rule.POLICY, _classes(report, policy)),
         *as_findings(Rule.POLICY, corpus_words.against_policy(report, policy)),
         *as_findings(Rule.SIGNATURE, corpus_words.unsigned(report, keys)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
@@ -476,12 +475,17 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
         )
 
 
-def _classes(promise: Statement, policy: ExportPolicy) -> Iterator[str]:
+def _classes(report: Document, policy: ExportPolicy) -> Iterator[str]:
     """Yield the parts of texts that the policy wants protected, the last with advice.
 
-    The advice is the key that accepts all of them.
+    The advice is the key that accepts all of them, of kept words another key.
     """
-    shown = [name for name in promise.scope.unprotected if name not in policy.allow]
+    unprotected = report.guarantee.scope.unprotected
+    shown = [name for name in unprotected if name not in policy.allow]
+    words = kept_words.kept(report)
+    if Unprotected.KEEP_LIST in shown and words is not None:
+        shown.remove(Unprotected.KEEP_LIST)
+        yield from kept_words.against_policy(words, report, policy)
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"
         yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"

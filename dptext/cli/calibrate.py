@@ -81,8 +81,7 @@ def command(
     risk: Annotated[
         str,
         Option(
-            "Choose epsilon so that the best guess of a word is right at most "
-            "this often, as in 10%.",
+            "Epsilon by the share of right guesses: 10%.",
             GUARANTEE,
             metavar="SHARE",
         ),

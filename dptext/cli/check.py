@@ -23,11 +23,12 @@ from dptext.cli.parser import Take
 from dptext.engine.earlier import is_manifest
 from dptext.errors import UsageError
 from dptext.report.layout import sidecar_path
-from dptext.run.choices import Choices
+from dptext.run.choices import Choices, is_word_file
 from dptext.run.files import SIDECAR
 from dptext.run.marks import GUARANTEE, OUTPUT, Option
 from dptext.run.values import one_of
 from dptext.signatures import Key
+from dptext.tokens import lists
 
 # An export by name with the function that reads it, or a verdict on another file.
 Named = tuple[str, Callable[[], Export]] | Verdict
@@ -52,7 +53,7 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or a file. Used for recomputing, "
+            "Lexicon of `dptext lexicon list`, or file. Used for recomputing, "
             "besides the installed ones; repeatable.",
             GUARANTEE,
             metavar="NAME",
@@ -152,6 +153,12 @@ def command(
     terms = parse(asked, "--set")
     accepted = from_section(configured.policy, configured.label)
     accepted = replace(accepted, **{key: getattr(terms, key) for key in asked})
+    folder = Path()
+    if configured.path is not None and "keep_words" not in asked:
+        folder = configured.path.parent
+    accepted = replace(
+        accepted, keep_words=_kept_words(accepted.keep_words, folder, index)
+    )
     keys = verifying_keys(means.verify_key, accepted, configured, index)
     results: list[Verdict] = []
     for named in _exports(files or (), accepted, index, findings.note):
@@ -291,6 +298,22 @@ def judged(
         problem = signatures.problem(export.report, keys)
     signature = verify.as_findings(Rule.SIGNATURE, filter(None, [problem]))
     return verdict._replace(findings=(*signature, *verdict.findings))
+
+
+def _kept_words(
+    entries: Sequence[str], folder: Path, index: GitIndex | None
+) -> tuple[str, ...]:
+    """Return the words that entries name, those of files of a folder among them."""
+    words: list[str] = []
+    for entry in entries:
+        path = folder / os.path.expanduser(entry)
+        if not is_word_file(entry, path):
+            words.append(entry)
+            continue
+        staged = None if index is None else index.content(os.path.relpath(path))
+        where = f"keep_words: {entry}"
+        words += lists.read_entries(str(path), where, staged)
+    return tuple(words)
 
 
 def verifying_keys(

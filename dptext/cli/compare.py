@@ -82,8 +82,8 @@ class Grid:
     risk: Annotated[
         list[str] | None,
         Option(
-            "Choose epsilon so that the best guess of a word is right at most "
-            f"this often, as in 10%. Repeatable. Default: {', '.join(_RISKS)}.",
+            "Epsilon by the share of right guesses: 10%. "
+            f"Repeatable. Default: {', '.join(_RISKS)}.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -100,7 +100,7 @@ class Grid:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or a file. Repeatable, to compare "
+            "Lexicon of `dptext lexicon list`, or file. Repeatable, to compare "
             "lexicons.",
             GUARANTEE,
             metavar="NAME",
@@ -110,9 +110,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Override one key of the profile or policy, as in "
-            "tokens.number=mask; repeatable. Here keys of decoder, for --attacker "
-            "endpoint.",
+            "Override a key, as in tokens.number=mask. Here keys of decoder, for "
+            "--attacker endpoint.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,

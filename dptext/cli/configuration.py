@@ -291,6 +291,8 @@ def _split(text: str, variable: str) -> list[str]:
 
 def _resolve_path(mark: ByFile, value: object, file: Configuration) -> object:
     """Return a path in a file, relative to the folder of the file."""
+    if isinstance(value, list):
+        return [_resolve_path(mark, each, file) for each in value]
     if not isinstance(value, str) or file.path is None or mark.is_path is None:
         return value
     path = file.path.parent / os.path.expanduser(value)

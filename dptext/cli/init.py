@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -19,10 +20,14 @@ from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.overrides import make_overrides
 from dptext.run import groups
+from dptext.run.choices import Choices
+from dptext.run.interface import noun
 from dptext.run.marks import INPUT, Option
 from dptext.run.selection import FILE_LAYOUT, Selection
 from dptext.run.values import one_of
 from dptext.settings import share
+from dptext.tokens import lists
+from dptext.tokens.policy import NOTHING
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
@@ -33,6 +38,7 @@ _note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
+_MANY = 0.9  # of the records that are looked at have a text, where there are many
 _HEAD = (
     "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
 )
@@ -40,6 +46,12 @@ _FORMS = (
     "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
     "# the like become others of the same layout, which is shown (tokens.forms,\n"
     "# docs/tokens.md).\n"
+)
+_OWN_WORDS = "Product names and the like stay in texts with --keep-words WORD."
+_FOR_PEOPLE = "give --audience people, too"
+_MANY_WORDS = (
+    "Words that many people wrote may stay, too: dptext words build finds them, at an\n"
+    "# epsilon for each person, once (docs/own-words.md); then give init --words FILE."
 )
 _KEY = "pseudonyms.key"
 _MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
@@ -51,7 +63,7 @@ class Use(StrEnum):
     PRIVATE = "private"
     DROP = "drop"
     PSEUDONYM = "pseudonym"
-    KEEP = "keep"
+    COPY = "copy"
 
 
 class Audience(StrEnum):
@@ -84,7 +96,7 @@ What becomes of each field?
   private    its words are replaced
   drop       it is left out of the output
   pseudonym  each value becomes a token: equal values stay equal (needs a key file)
-  keep       it is unchanged
+  copy       it is unchanged
 Enter takes the suggestion in brackets; "rest" takes it for this field and all others.
 """
 
@@ -108,7 +120,7 @@ def command(
         Selection,
         Take(f"fields {FILE_LAYOUT} dropped pseudonyms", is_typed=True),
     ],
-    keep: Annotated[
+    copy: Annotated[
         list[str] | None,
         Option(
             "Field to copy unchanged even if it looks identifying; repeatable.",
@@ -116,6 +128,11 @@ def command(
             metavar="NAME",
         ),
     ] = None,
+    keep: Annotated[
+        list[str] | None,
+        Option("An earlier name of --copy.", INPUT, metavar="NAME", hidden=True),
+    ] = None,
+    choices: Annotated[Choices, Take("keep_words words", is_typed=True)],
     audience: Annotated[
         str | None,
         Option(
@@ -131,7 +148,7 @@ def command(
     It asks who will read the output and what becomes of each field, and suggests to
     leave out what looks as if it identified people. Without a terminal, init asks
     nothing and prints the settings with its suggestions: for programs unless
-    --audience says otherwise, and such a field is copied only if --keep names it.
+    --audience says otherwise, and such a field is copied only if --copy names it.
     """
     from dptext.engine import survey
     from dptext.engine.job import Job
@@ -151,8 +168,9 @@ def command(
         Use.PRIVATE: selection.fields,
         Use.DROP: selection.dropped,
         Use.PSEUDONYM: selection.pseudonyms,
-        Use.KEEP: keep,
+        Use.COPY: (*(copy or ()), *(keep or ())),
     }
+    lists.add(NOTHING, choices.keep_words, noun("keep-words"))  # raises UsageError
     uses = _suggested(columns, _by_name(columns, fields_by_use))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         _ask(
@@ -161,10 +179,12 @@ def command(
             columns=columns,
             uses=uses,
             audience=audience,
+            choices=choices,
         )
     else:
         job = _chosen(job, columns, uses)
-        recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
+        reader = Audience(audience or Audience.PROGRAMS)
+        recipe = _recipe(reader, _USUAL, choices)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
@@ -198,7 +218,7 @@ def _suggested(columns: Sequence[FieldSummary], chosen: Uses) -> dict[str, Use]:
     """
     uses: dict[str, Use] = {}
     for each in columns:
-        use = Use.KEEP
+        use = Use.COPY
         if each.is_text:
             use = Use.PRIVATE
         elif each.identifies is not None:
@@ -213,6 +233,7 @@ def _ask(
     columns: Sequence[FieldSummary],
     uses: Uses,
     audience: str | None,
+    choices: Choices,
 ) -> None:
     """Show fields and previews, ask for choices, and write the file."""
 
@@ -239,7 +260,9 @@ def _ask(
     if reader is Audience.STATISTICS:
         _note(f"\n{_OF_TOPICS}")
     else:
-        _preview(chosen, reader)
+        words = _with_values(columns, uses, choices.keep_words)
+        choices = replace(choices, keep_words=words)
+        _preview(chosen, reader, choices)
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, read_risk)
@@ -247,7 +270,7 @@ def _ask(
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=_recipe(reader, risk),
+        recipe=_recipe(reader, risk, choices),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -303,16 +326,18 @@ def _read_use(answer: str, field: FieldSummary) -> Use | None:
     The first letters of a word are enough. Raises UsageError for other answers.
     """
     text = answer.strip().lower()
+    if text and "keep".startswith(text):  # the earlier word
+        return Use.COPY
     matches = [each for each in (*Use, _REST) if text and each.startswith(text)]
     if len(matches) > 1:
         raise UsageError(f"{text}: {' or '.join(matches)}?")
     if not matches:
-        raise UsageError(f"{text}: give private, drop, pseudonym, keep or rest")
+        raise UsageError(f"{text}: give private, drop, pseudonym, copy or rest")
     if matches[0] == _REST:
         return None
     use = Use(matches[0])
     if use is Use.PRIVATE and not field.texts:
-        raise UsageError(f"{field.name} holds no text: give drop, pseudonym or keep")
+        raise UsageError(f"{field.name} holds no text: give drop, pseudonym or copy")
     return use
 
 
@@ -360,7 +385,37 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
     return survey.with_missing(replace(job, selection=selection))
 
 
-def _preview(job: Job, audience: Audience) -> None:
+def _offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
+    """Return the copied fields with values that may be words of a keep list."""
+    return [each for each in columns if each.values and uses[each.name] is Use.COPY]
+
+
+def _are_many(columns: Sequence[FieldSummary], uses: Uses) -> bool:
+    """Tell whether there are so many texts that words of many people are found."""
+    from dptext.engine.survey import RECORDS
+
+    private = _named(uses, Use.PRIVATE)
+    texts = [each.texts for each in columns if each.name in private]
+    return max(texts, default=0) >= _MANY * RECORDS
+
+
+def _with_values(
+    columns: Sequence[FieldSummary], uses: Uses, words: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Ask whether words of copied fields are copied in texts, too; return all words."""
+    _note(f"\n{_OWN_WORDS}")
+    for each in _offered(columns, uses):
+        values = [value for value in each.values if value not in words]
+        question = (
+            f"{each.name} is copied. Copy its {len(values)} words in texts, too, not "
+            f"protected: {', '.join(values)}?"
+        )
+        if values and typer.confirm(question, default=False, err=True):
+            words = (*words, *values)
+    return words
+
+
+def _preview(job: Job, audience: Audience, choices: Choices) -> None:
     """Show some records made private at several risks, or with one profile."""
     from dptext import calibration, lexicons, profile
     from dptext.engine import source
@@ -369,13 +424,16 @@ def _preview(job: Job, audience: Audience) -> None:
     from dptext.randomness import RunKey
 
     lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
+    more = make_overrides(keep_words=choices.keep_words or None, words=choices.words)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(profile.DEFAULT, make_overrides(risk=risk))
+            f"risk {risk}": profile.load(
+                profile.DEFAULT, make_overrides(more, risk=risk)
+            )
             for risk in _RISKS
         }
     else:
-        recipes = {_PROFILES[audience]: profile.load(_PROFILES[audience])}
+        recipes = {_PROFILES[audience]: profile.load(_PROFILES[audience], more)}
     pipelines = {}
     for name, recipe in recipes.items():
         with progress.step(f"making settings ready: {name}"):
@@ -388,21 +446,44 @@ def _preview(job: Job, audience: Audience) -> None:
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
-def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of the profile, and the policy for them."""
-    from dptext import profile
-    from dptext.guarantees import claims
+def _recipe(
+    audience: Audience, risk: str, choices: Choices
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of the profile, and the policy for them.
 
+    Raises UsageError for words to copy where no word is written, or each is replaced.
+    """
+    from dptext import profile, word_file
+    from dptext.guarantees import claims
+    from dptext.guarantees.claims import Unprotected, format_up
+
+    if choices.keep_words and audience is Audience.STATISTICS:
+        raise UsageError(f"{noun('keep-words')}: statistics copy no word of a text")
+    if choices.words is not None and audience is not Audience.PEOPLE:
+        raise UsageError(f"{noun('words')} adds to common words: {_FOR_PEOPLE}")
+    kept, named = dict[str, Any](), dict[str, Any]()
+    if choices.keep_words:
+        kept["keep_words"], named["keep_words"] = (
+            [*choices.keep_words] for _ in range(2)
+        )
     if audience is Audience.PROGRAMS:
-        return {"risk": risk}, {"max_risk": risk, "allow": ["punctuation", "forms"]}
+        policy = {"max_risk": risk, "allow": ["punctuation", "forms"]}
+        return {"risk": risk, **kept}, policy | named
     recipe = profile.load(_PROFILES[audience])
     shown = claims.unprotected(recipe.tokens, recipe.strategy)
     plain: dict[str, Any] = recipe.settings()
     epsilon = plain["budget"]["epsilon"]
     check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    if choices.words is not None:
+        path = os.fspath(choices.words)
+        listed = word_file.read(path)
+        kept["words"] = path
+        check["allow"].append(str(Unprotected.CORPUS_WORDS))
+        named["max_words_epsilon"] = float(format_up(listed.stated))
+        named["max_words_delta"] = listed.delta
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
-    return {"profile": recipe.name}, check
+    return {"profile": recipe.name, **kept}, check | named
 
 
 def _settings(
@@ -425,12 +506,12 @@ def _settings(
     sanitize |= settings
     if columns:
         check["fields"] = list(selection.fields)
-        check["copy"] = list(_named(uses, Use.KEEP))
+        check["copy"] = list(_named(uses, Use.COPY))
         check["pseudonyms"] = list(selection.pseudonyms)
         kept = [
             each.name
             for each in columns
-            if each.identifies is not None and uses[each.name] is Use.KEEP
+            if each.identifies is not None and uses[each.name] is Use.COPY
         ]
         if kept:  # asked about by name
             check["allow"] = [*check["allow"], {"identifying": kept}]
@@ -438,14 +519,38 @@ def _settings(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )
     formed = _FORMS if "forms" in check["allow"] else ""
-    return f"{_HEAD}{formed}{_notes(columns, uses)}{text}"
+    own = "" if "topics" in settings else _own_words(columns, uses, settings)
+    return f"{_HEAD}{formed}{own}{_notes(columns, uses)}{text}"
+
+
+def _own_words(
+    columns: Sequence[FieldSummary], uses: Uses, settings: Mapping[str, Any]
+) -> str:
+    """Offer the words of copied fields for the keep list, as lines of comments."""
+    import yaml
+
+    lines, offers = [] if "keep_words" in settings else [_OWN_WORDS], []
+    is_common = settings.get("profile") == _PROFILES[Audience.PEOPLE]
+    if is_common and "words" not in settings and _are_many(columns, uses):
+        lines.append(_MANY_WORDS)
+    for each in _offered(columns, uses):
+        values = [x for x in each.values if x not in settings.get("keep_words", ())]
+        if values:
+            listed = yaml.safe_dump(
+                values, default_flow_style=True, allow_unicode=True, width=10_000
+            )
+            offers.append(f"  {each.name!r}: {listed.strip()}")
+    if offers:
+        lines.append("Words of copied fields stay in texts, too, if sanitize and check")
+        lines += ["have them under keep_words:", *offers]
+    return "".join(f"# {line}\n" for line in lines)
 
 
 def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     """Say which fields look as if they identified people, as lines of comments."""
     remarks = {
         Use.DROP: "left out, since it looks identifying",
-        Use.KEEP: "unchanged, though it looks identifying",
+        Use.COPY: "unchanged, though it looks identifying",
         Use.PSEUDONYM: "a pseudonym, which can be linked",
     }
     needs_key = ""

@@ -33,7 +33,7 @@ app = typer.Typer(
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
     str,
-    Option("Lexicon of `dptext lexicon list`, or a file.", GUARANTEE, metavar="NAME"),
+    Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
 ]
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import io
 import re
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -46,8 +46,16 @@ _NULL_MARKS = frozenset(
 class Fields:
     """Counts records, and those with each selected field."""
 
-    def __init__(self, selection: Selection, format: Format, warn: Warn) -> None:
+    def __init__(
+        self,
+        selection: Selection,
+        format: Format,
+        warn: Warn,
+        kept: Iterable[str] = (),
+    ) -> None:
+        """Begin to count; kept: words that texts and copied fields may share."""
         self.records = 0
+        self._kept = _compared(*kept)
         self._selection, self._format, self._warn = selection, format, warn
         self._present: Counter[tuple[str, ...] | None] = Counter()
         self._copied: dict[str, None] = {}
@@ -73,7 +81,7 @@ class Fields:
             self._copied[name] = None
             if name in self._values or len(self._values) < _FIELDS:
                 self._values.setdefault(name, FieldValues()).add(text)
-                words = _compared(text)
+                words = _compared(text) - self._kept
                 counts = len(words), len(words & private), len(words & self._before)
                 self._words[name] += counts
         self._before = private

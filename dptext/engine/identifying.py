@@ -154,6 +154,11 @@ class FieldValues:
         every = self.different == self.first > 2
         return "different in each record" if every else "short values"
 
+    @property
+    def are_states(self) -> bool:
+        """Tell whether all values are states such as "open"."""
+        return self._states
+
     def kind(self, name: str) -> Kind | None:
         """Return how the field, which has this name, identifies people, if it does."""
         how = self.identifies(name)

@@ -36,17 +36,18 @@ class Reading:
         language: Language,
         warn: Warn,
         texts: int = 0,
+        kept: Iterable[str] = (),
     ) -> None:
         """Open the inputs of a job until the stack ends.
 
         aside takes faulty records; language looks at all others; texts: number of texts
-        of the run before.
+        of the run before; kept: words that texts and copied fields may share.
         """
         self.source = Source(job, aside, texts, warn)
         self.format = self.source.open(stack)
         # No unchanged field stands beside vectors.
         warn_of_copies = _ignore if job.converts else warn
-        self.fields = Fields(job.selection, self.format, warn_of_copies)
+        self.fields = Fields(job.selection, self.format, warn_of_copies, kept)
         self._language, self._job, self._stack = language, job, stack
 
     def batches(self) -> Iterator[Task]:

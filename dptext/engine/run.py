@@ -47,6 +47,7 @@ from dptext.report import document
 from dptext.report.notebook import Report
 from dptext.run.interface import noun, option
 from dptext.streams.outputs import OutputFile, Release
+from dptext.tokens import lists
 from dptext.types import Fault, Verbatim
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
@@ -297,6 +298,7 @@ class Run(JobRun):
                 language=self._language(job),
                 warn=self._warn,
                 texts=tally.next_text,
+                kept=lists.entries(pipeline.profile.tokens.keep),
             )
             source, fields = reading.source, reading.fields
             # An output that has left cannot be withdrawn if a field proves absent.

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
+from pathlib import Path
 from typing import BinaryIO
 
 from dptext import formats, streams
@@ -18,6 +19,7 @@ from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind
 from dptext.engine.job import Job
 from dptext.errors import InputError
 from dptext.formats import Format, Input
+from dptext.run.choices import is_word_file
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
@@ -38,6 +40,8 @@ _SHARE = 0.3  # of the values must be phrases
 _OF_NAMED = 0.2  # of those of a field that is named after free text
 _FEW = 3  # different phrases; a field of states, such as "open", has no more
 _REMEMBERED = 100
+MOST_VALUES = 30  # of a field that `dptext init` offers as words to keep
+_LONGEST_NAME = 40
 RECORDS = 1000  # that `dptext init` looks at
 
 
@@ -90,6 +94,8 @@ class FieldSummary:
     words: float
     #: How it identifies people; None if it does not.
     identifies: Kind | None = None
+    #: Its values where they are few, with a capital as names of products have.
+    values: tuple[str, ...] = ()
 
     @property
     def is_text(self) -> bool:
@@ -109,11 +115,14 @@ def survey(job: Job) -> list[FieldSummary]:
     selection = replace(job.selection, fields=())
     values = defaultdict[str, FieldValues](FieldValues)
     phrases = defaultdict[str, Phrases](Phrases)
+    listed = defaultdict[str, set[str]](set)
     with streams.open_input(name, selection.encoding) as stream:
         for record in islice(_records(module, stream, selection, name), RECORDS):
             for path, text in module.others(record, every):
                 values[path].add(text)
                 phrases[path].add(text)
+                if len(listed[path]) <= MOST_VALUES:
+                    listed[path].add(text.strip())
     with streams.open_input(name, selection.encoding) as stream:
         names = dict.fromkeys([*values, *module.copied(stream, selection)])
     if not names:
@@ -135,9 +144,27 @@ def survey(job: Job) -> list[FieldSummary]:
                 different=each.different,
                 words=words,
                 identifies=kind,
+                values=_names_in(listed[path], each, kind),
             )
         )
     return columns
+
+
+def _names_in(
+    listed: set[str], values: FieldValues, kind: Kind | None
+) -> tuple[str, ...]:
+    """Return the values of a field that may be names of products, plans or the like."""
+    is_few = 1 < len(listed) <= min(MOST_VALUES, values.texts / 2)
+    if kind is not None or values.are_states or not is_few:
+        return ()
+    return tuple(sorted(filter(_is_name, listed)))
+
+
+def _is_name(value: str) -> bool:
+    """Tell whether a value is short, and has a letter that is no small one."""
+    has_capital = any(each.isalpha() and not each.islower() for each in value)
+    plain = "," not in value and not is_word_file(value, Path(value))
+    return has_capital and 1 < len(value) <= _LONGEST_NAME and plain
 
 
 def with_missing(job: Job) -> Job:

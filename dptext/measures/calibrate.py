@@ -39,7 +39,7 @@ from dptext.measures import bayes_risk, sampled_risk
 from dptext.measures.sampled_risk import Wins, sampled_games, wins_of_points
 from dptext.mechanisms import Mechanism, RiskEstimate
 from dptext.run.interface import option
-from dptext.types import Floats, Ints, Lexicon
+from dptext.types import Floats, Ints, JsonObject, Lexicon
 
 Success = Callable[[float], float]
 # No smaller epsilon is searched for with exact log-probabilities.
@@ -414,14 +414,26 @@ def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
 
 
 # Settings of tokens that decide names, numbers and forms alone, not the draws of words.
-OF_FORMS = ("repeat", "years")
+_OF_FORMS = ("repeat", "years")
+
+
+def measured_tokens(tokens: Mapping[str, object]) -> JsonObject:
+    """Return the settings of tokens for which figures are measured.
+
+    Lists of words that are copied are left out: figures are of public texts without
+    them. Patterns of a keep list count, which may name everything.
+    """
+    listed = tokens.get("keep")
+    names_words = isinstance(listed, Mapping) and "patterns" not in listed
+    left_out = (*_OF_FORMS, "words", *(("keep",) if names_words else ()))
+    return {key: value for key, value in tokens.items() if key not in left_out}
 
 
 def ladder_key(settings: Mapping[str, object], lexicon: Lexicon) -> str:
     """Return the name of the ladder of the settings of a profile."""
     rest = {k: v for k, v in settings.items() if k not in ("budget", "decoder")}
     if isinstance(tokens := rest.get("tokens"), Mapping):
-        rest["tokens"] = {k: v for k, v in tokens.items() if k not in OF_FORMS}
+        rest["tokens"] = measured_tokens(tokens)
     return cache.key_of("ladder", 2, lexicon.digest, rest)
 
 

@@ -8,7 +8,8 @@ reads the draws, as an attacker who decodes finds no more in the written words
 attacker finds more: a figure is a lower limit.
 
 Figures of public corpora are looked up by all that decides them: mechanism, lexicon,
-epsilon and which words are replaced, and for written words the decoder. Those of the
+epsilon and which words are replaced but for a keep list, and for written words the
+decoder. Those of the
 built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
 have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
 these figures belong to one profile at several risks. It gives an epsilon for the share
@@ -355,9 +356,7 @@ def written_key(pipeline: Pipeline) -> str:
 def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
     """Return all that decides the draws of public texts."""
     recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
-    tokens = recipe.tokens.settings()
-    for name in calibrate.OF_FORMS:
-        tokens.pop(name, None)
+    tokens = calibrate.measured_tokens(recipe.tokens.settings())
     return (*pipeline.mechanism.identity, budget, tokens, str(recipe.strategy))
 
 

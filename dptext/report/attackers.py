@@ -219,6 +219,8 @@ class Attackers:
     leaves_words: bool = False
     #: Words of some classes are drawn whatever they were: figures leave them out.
     classes: bool = False
+    #: Words of a keep list are copied, which the measured texts lack.
+    listed: bool = False
     #: A decoder writes other words than those that were drawn.
     decoded: bool = False
     #: Name of the profile, with changes.
@@ -247,7 +249,7 @@ class Attackers:
     @property
     def public_texts(self) -> str:
         """Name the texts behind the figures."""
-        return say("attacked.texts", language=_LANGUAGES.get(self.language))
+        return say("attacked.texts", self, language=_LANGUAGES.get(self.language))
 
 
 def attack_lines(known: Attackers) -> list[AnswerLine]:
@@ -278,7 +280,7 @@ def attacker_line(known: Attackers) -> AnswerLine:
             say("attacker.counts", known, first=first, **figures)
             for first in (True, False)
         )
-        brief = say("attacker.counts_briefly", **figures)
+        brief = say("attacker.counts_briefly", known, **figures)
     if known.trial is None:
         other = say("not_measured.language_model")
         return AnswerLine("attacker", f"{counts} {other}", figures, counts)

@@ -40,6 +40,8 @@ from dptext.types import JsonObject, Level, Notion
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
+# Lists of words that are copied, which the measured texts lack.
+_LISTS = frozenset((Unprotected.KEEP_LIST, Unprotected.CORPUS_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +195,7 @@ class Words(Unit):
     def lines(self) -> Iterator[AnswerLine]:
         """Yield the findings of attackers, and how much of the meaning is left."""
         document, known = self.document, self.known
+        yield from self._own_words()
         yield from attack_lines(known)
         yield from delicate_lines(known)
         if (policy := document.policy) is not None:
@@ -205,6 +208,14 @@ class Words(Unit):
         yield AnswerLine("original", original_row(total))
         if document.private is not None:
             yield self._meaning()
+
+    def _own_words(self) -> Iterator[AnswerLine]:
+        """Yield the line on words to type, where a keep list could copy more."""
+        policy = self.document.policy
+        can_keep = self.document.guarantee.scope.decoder != "endpoint"
+        if policy is not None and not policy.keep and can_keep:
+            short = say("own words.briefly")
+            yield AnswerLine("own words", say("own words.none"), {}, short)
 
     def _meaning(self) -> AnswerLine:
         """Return the line on the share that changed, and on the meaning left."""
@@ -325,6 +336,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         common=promise.copies_common,
         leaves_words=promise.leaves_words,
         classes=Unprotected.CLASSES in promise.scope.unprotected,
+        listed=not _LISTS.isdisjoint(promise.scope.unprotected),
         decoded=promise.scope.decoder != "none",
         measured_by=measured_by,
         profile=document.run.profile,

@@ -70,6 +70,11 @@ def _is_lexicon(value: str, path: Path) -> bool:
     return path.suffix != "" and path.exists()
 
 
+def is_word_file(value: str, path: Path) -> bool:
+    """Tell whether a word that was typed names a file of words."""
+    return value.endswith(".txt") or ("/" in value and path.is_file())
+
+
 def _is_words(value: str, path: Path) -> bool:
     """Tell whether words are a file, which they always are."""
     return True
@@ -97,8 +102,7 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Choose epsilon so that the best guess of a word is right at most this "
-            "often, as in 10%.",
+            "Epsilon by the share of right guesses: 10%.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -126,9 +130,7 @@ class Choices:
     ] = None
     lexicon: Annotated[
         str | os.PathLike[str] | None,
-        Option(
-            "Lexicon of `dptext lexicon list`, or a file.", GUARANTEE, metavar="NAME"
-        ),
+        Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
         ByFile(_is_lexicon),
     ] = None
     topics: Annotated[
@@ -155,12 +157,21 @@ class Choices:
         ),
         ByFile(),
     ] = False
+    #: Added to the keep list of the profile.
+    keep_words: Annotated[
+        tuple[str, ...],
+        Option(
+            "Public word to keep, or .txt file of words.",
+            GUARANTEE,
+            metavar="WORD|FILE",
+        ),
+        ByFile(is_word_file),
+    ] = ()
     #: Keys laid over those of the profile, over the other choices as well.
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override one key of the profile or policy, as in tokens.number=mask; "
-            "repeatable.",
+            "Override a key, as in tokens.number=mask.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",
@@ -224,6 +235,7 @@ class Choices:
             mechanism=self.mechanism,
             decode=self.decode,
             marks=self.marks or None,
+            keep_words=self.keep_words or None,
             words=self.words,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )

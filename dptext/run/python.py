@@ -160,10 +160,11 @@ OF_FILES = tuple(
     for group in (Selection, Outputs, LedgerUse, Reports, Work)
     for each in keywords(group)
 )
+_OF_TEXTS = ("topics", "decode", "marks", "words", "keep_words")
 OF_VECTORS = (
     *keywords(Pooling),
     *keywords(Noise),
-    *(each for each in CHOICES if each.name not in ("topics", "decode")),
+    *(each for each in CHOICES if each.name not in _OF_TEXTS),
 )
 
 

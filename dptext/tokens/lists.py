@@ -1,32 +1,64 @@
 """Public lists of words, phrases and patterns, and their places in a text.
 
-A word or phrase matches in any case, with any spacing, and not next to a letter, a
-digit or a mark of a letter. A pattern is a regular expression of Python. Places are
-found before a text is divided into words.
+A word or phrase matches with any spacing, and a pattern is a regular expression of
+Python. Places are found before a text is divided into words.
+
+An entry of the keep list is copied where it stands as whole tokens: not inside a word,
+a contraction ("can" in "can't"), a name with marks ("AT" in "AT&T"), a number, or a
+form or URL that is longer. Of a word with hyphens it is copied if the parts are
+replaced one by one. A possessive "'s" behind it and an elided article before it
+("l'iPhone") are copied with it. A word that begins with its only capital or stands in
+capitals ("Apple", "LED") matches as written and in capitals, since "apple" and "led"
+are other words; any other entry ("firmware", "iPhone", "Office 365") in any capitals.
+
+An entry of the mask list matches in any capitals, not next to a letter, a digit or a
+mark of a letter, and not in a contraction.
 """
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
 from typing import NamedTuple
 
 from dptext import streams, word_file
 from dptext.errors import UsageError
+from dptext.run.choices import is_word_file
 from dptext.settings import convert, digest_of_bytes
 from dptext.tokens import kinds, markup
 from dptext.tokens.form_finder import FormFinder, Found, WordFinder, first
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import NOTHING, Form, Policy, WordList
-from dptext.tokens.regex import LETTERS, split
+from dptext.tokens.regex import LETTER, split
 from dptext.tokens.symbols import visible
 from dptext.types import JsonObject
 from dptext.word_file import WordFile
 
 _LONGEST = 1000  # characters of an entry
-_RUN = re.compile(rf"[{LETTERS}]+")
+_RUN = re.compile(rf"{LETTER}+")
+# Around an entry that is a word.
+_BEFORE, _AFTER = rf"(?<!{LETTER}_)", rf"(?!_?{LETTER})"
+_APOSTROPHES = "'’‘ʼ´`′＇"
+_HYPHENS = "-‐‑"
+# Behind an entry that is a word: a possessive.
+_POSSESSIVE = rf"(?:[{_APOSTROPHES}]s(?!{LETTER}))?"
+_CONTRACTED = rf"(?![{_APOSTROPHES}]t(?!{LETTER}))"
+# Before an entry: an article or the like that has lost its vowel.
+_ELIDED = re.compile(
+    rf"(?<!{LETTER})(?:[ldjsn]|qu|un|(?:de|ne|a|su|da|que|be)ll|quest|sant)"
+    rf"[{_APOSTROPHES}]\Z",
+    re.IGNORECASE,
+)
+# Marks that join letters beside them to one name.
+_JOINING = frozenset(f"&@{_APOSTROPHES}")
+_SPELLED = str.maketrans(
+    dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_HYPHENS, "-")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +86,12 @@ def read(data: object, location: str) -> WordList:
     return listed
 
 
+def read_entries(path: str, location: str, content: bytes | None = None) -> list[str]:
+    """Return the words and phrases of a file, or of its content. Raises UsageError."""
+    lines = _text(path, location, content).split("\n")
+    return [line.strip() for line in lines if line.strip()]
+
+
 def read_words(data: object, location: str) -> WordFile | None:
     """Read a file of `dptext words` by its path, or from the settings of a report.
 
@@ -74,9 +112,11 @@ def read_words(data: object, location: str) -> WordFile | None:
     return listed
 
 
-def _text(path: str, location: str) -> str:
+def _text(path: str, location: str, content: bytes | None = None) -> str:
     try:
-        return streams.read_small(path, location).decode("utf-8-sig")
+        if content is None:
+            content = streams.read_small(path, location)
+        return content.decode("utf-8-sig")
     except OSError as error:
         raise UsageError(f"{location}: {path}: {error.strerror}") from None
     except UnicodeDecodeError:
@@ -106,23 +146,54 @@ def settings_by_content(policy: Policy) -> JsonObject:
     return settings
 
 
+def add(listed: WordList, typed: object, location: str) -> WordList:
+    """Return a list with more entries: words, phrases, and files of them.
+
+    Raises UsageError for what no list may hold, and for several words in one entry.
+    """
+    settings = convert({"words": typed}, _Settings, location)
+    words, files = list(listed.words), list(listed.files)
+    for entry in settings.words:
+        if is_word_file(entry, Path(entry)):
+            files.append(entry)
+        elif "," in entry:
+            raise UsageError(
+                f"{location}: {entry!r}: give one word at a time, or a .txt file of "
+                "one a line"
+            )
+        else:
+            words.append(entry.strip())
+    plain = {
+        "words": [*dict.fromkeys(words)],
+        "files": [*dict.fromkeys(files)],
+        "patterns": [*listed.patterns],
+    }
+    return read({key: value for key, value in plain.items() if value}, location)
+
+
+def entries(listed: WordList) -> frozenset[str]:
+    """Return the words and phrases of a list and its files."""
+    lines = (line.strip() for text in listed.contents for line in text.split("\n"))
+    typed = (each.strip() for each in listed.words)
+    spelled = (unicodedata.normalize("NFC", each) for each in (*lines, *typed))
+    return frozenset(filter(None, spelled))
+
+
 class Finder:
     """Finds the places of one list."""
 
     def __init__(self, listed: WordList, location: str = "") -> None:
-        lines = (line.strip() for text in listed.contents for line in text.split("\n"))
-        entries = {*filter(None, lines), *listed.words}
-        # The tokenizer removes characters without width from texts, too.
-        entries = {visible(each) or each for each in entries}
+        for each in listed.words:
+            _check_length(each.strip(), location)
         self._patterns = [_compile(each, location) for each in listed.patterns]
         # By their first run of letters: entries, and the number of characters before
         # it.
         self._by_run: dict[str, dict[str, int]] = {}
         self._compiled: dict[str, re.Pattern[str]] = {}
-        for entry in (unicodedata.normalize("NFC", each.strip()) for each in entries):
-            if not 0 < len(entry) <= _LONGEST:
-                size = f"{len(entry)} characters; give 1 to {_LONGEST}"
-                raise UsageError(f"{location}: an entry of {size}")
+        for each in entries(listed):
+            # The tokenizer removes characters without width from texts, too.
+            entry = unicodedata.normalize("NFC", visible(each) or each).strip()
+            _check_length(entry, location)
             if (run := _RUN.search(entry)) is None:
                 self._patterns.append(re.compile(re.escape(entry)))
             else:
@@ -130,16 +201,24 @@ class Finder:
 
     def spans(self, text: str) -> Iterator[tuple[int, int]]:
         """Yield begin and end of each place; places may overlap."""
-        if self._by_run:
-            for run in _RUN.finditer(text):
-                for entry, before in self._by_run.get(_key(run[0]), {}).items():
-                    match = self._expression(entry).match(
-                        text, max(run.start() - before, 0)
-                    )
-                    if match and match.start() + before == run.start():
-                        yield match.span()
+        yield from self.entry_spans(text)
         for pattern in self._patterns:
             yield from (match.span() for match in pattern.finditer(text))
+
+    def entry_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield begin and end of each place of a word or phrase."""
+        yield from (match.span() for _, match in self._matches(text))
+
+    def _matches(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:
+        if not self._by_run:
+            return
+        for run in _RUN.finditer(text):
+            for entry, before in self._by_run.get(_key(run[0]), {}).items():
+                match = self._expression(entry).match(
+                    text, max(run.start() - before, 0)
+                )
+                if match and match.start() + before == run.start():
+                    yield entry, match
 
     def names(self, word: str) -> bool:
         """Tell whether the list names a word alone, in any capitals."""
@@ -149,16 +228,117 @@ class Finder:
     def _expression(self, entry: str) -> re.Pattern[str]:
         """Return the expression of an entry, compiled when it may first occur.
 
-        Texts may have accents as separate marks, and curly quotes.
+        Texts may have accents as separate marks, and apostrophes and hyphens of all
+        kinds.
         """
         if entry not in self._compiled:
-            parts = (re.sub("['’]", "['’]", re.escape(part)) for part in entry.split())
-            plain = r"\s+".join(parts)
+            plain = r"\s+".join(map(_escaped, entry.split()))
             decomposed = unicodedata.normalize("NFD", plain)
             both = plain if decomposed == plain else f"(?:{plain}|{decomposed})"
-            end = rf"(?![{LETTERS}])" if _RUN.fullmatch(entry[-1]) else ""
-            self._compiled[entry] = re.compile(both + end, re.IGNORECASE)
+            begin = _BEFORE if _RUN.fullmatch(entry[0]) else ""
+            end = _AFTER + self._behind() if _RUN.fullmatch(entry[-1]) else ""
+            self._compiled[entry] = re.compile(f"{begin}({both}){end}", re.IGNORECASE)
         return self._compiled[entry]
+
+    def _behind(self) -> str:
+        """Return the expression of the characters behind an entry that is a word."""
+        return _CONTRACTED
+
+
+class KeptFinder(Finder):
+    """Finds the places of a keep list, as whole tokens.
+
+    is_one: whether a word with hyphens is replaced as a whole.
+    """
+
+    def __init__(self, listed: WordList, is_one: Callable[[str], bool]) -> None:
+        super().__init__(listed)
+        self._is_one = is_one
+
+    def entry_spans(self, text: str) -> Iterator[tuple[int, int]]:
+        """Yield begin and end of each place, with possessive and elided article."""
+        tokens: _Tokens | None = None
+        for entry, match in self._matches(text):
+            if not _is_spelled(match[1], entry):
+                continue
+            tokens = tokens or _Tokens(text, self._is_one)
+            begin, end = match.span()
+            if elided := _ELIDED.search(text, max(begin - 8, 0), begin):
+                begin = elided.start()
+            if tokens.are_whole(begin, end):
+                yield begin, end
+
+    def _behind(self) -> str:
+        return _POSSESSIVE
+
+
+class _Tokens:
+    """The tokens of a text by their places."""
+
+    def __init__(self, text: str, is_one: Callable[[str], bool]) -> None:
+        self._text, self._is_one = text, is_one
+        pieces = split(text)
+        self._ends = [*accumulate(map(len, pieces))]
+        self._begins = [
+            end - len(piece.removeprefix(" ")) if len(piece) > 1 else end - len(piece)
+            for piece, end in zip(pieces, self._ends, strict=True)
+        ]
+
+    def are_whole(self, begin: int, end: int) -> bool:
+        """Tell whether a part of the text is whole tokens."""
+        first, last = (bisect_right(self._ends, at) for at in (begin, end - 1))
+        starts = begin == self._begins[first] or self._divides(first, begin - 1)
+        stops = end == self._ends[last] or self._divides(last, end)
+        return starts and stops and not self._joins(begin, end)
+
+    def _divides(self, piece: int, at: int) -> bool:
+        """Tell whether a piece is divided at a character."""
+        word = self._text[self._begins[piece] : self._ends[piece]]
+        return self._text[at] == "-" and not self._is_one(word)
+
+    def _joins(self, begin: int, end: int) -> bool:
+        """Tell whether marks join the part to letters beside it."""
+        text = self._text
+        two, one = text[begin - 2 : begin - 1], text[begin - 1 : begin]
+        after, next_one = text[end : end + 1], text[end + 1 : end + 2]
+        first, last = text[begin], text[end - 1]
+        if not first.isalnum() and begin and one.isalnum():
+            return True  # ".NET" in "ASP.NET"
+        if unicodedata.category(after or " ").startswith("M"):
+            return True
+        if not _RUN.fullmatch(last):
+            return after.isalnum() and not last.isalnum()
+        before = begin > 1 and two.isalnum()
+        if (before and one in _JOINING) or (next_one.isalnum() and after in _JOINING):
+            return True
+        if before and one == "." and first.islower():
+            return True
+        return after == "." and (next_one.islower() or next_one.isdecimal())
+
+
+def _check_length(entry: str, location: str) -> None:
+    if not 0 < len(entry) <= _LONGEST:
+        size = f"{len(entry)} characters; give 1 to {_LONGEST}"
+        raise UsageError(f"{location}: an entry of {size}")
+
+
+def _escaped(part: str) -> str:
+    """Return an expression with any apostrophe and hyphen for one of its kind."""
+    escaped = re.escape(part)
+    escaped = re.sub(f"[{_APOSTROPHES}]", f"[{_APOSTROPHES}]", escaped)
+    return re.sub(rf"\\?[{_HYPHENS}]", f"[{_HYPHENS}]", escaped)
+
+
+def _is_spelled(part: str, entry: str) -> bool:
+    """Tell whether a part of a text has capitals with which an entry is copied."""
+    shown, spelled = _plain(part), _plain(entry)
+    is_name = spelled in (spelled.capitalize(), spelled.upper()) and spelled.isalpha()
+    return shown in (spelled, spelled.upper()) if is_name else True
+
+
+def _plain(text: str) -> str:
+    spaced = " ".join(unicodedata.normalize("NFC", text).split())
+    return spaced.translate(_SPELLED)
 
 
 def _key(run: str) -> str:
@@ -189,13 +369,20 @@ class Spans:
     """Finds the places of lists and forms of a policy.
 
     If places overlap, the mask list has priority, then forms, then the keep list;
-    within each the earliest place, then the longest.
+    within each the earliest place, then the longest. A word or phrase of the keep list
+    goes before a form that is a part of it ("Office 2021").
+
+    is_one: whether a word with hyphens is replaced as a whole.
     """
 
     def __init__(
-        self, policy: Policy, copied_emoji: frozenset[str] = frozenset()
+        self,
+        policy: Policy,
+        copied_emoji: frozenset[str] = frozenset(),
+        is_one: Callable[[str], bool] = lambda word: False,
     ) -> None:
-        self._mask, self._keep = Finder(policy.mask), Finder(policy.keep)
+        self._mask = Finder(policy.mask)
+        self._keep = KeptFinder(policy.keep, is_one)
         self._forms: FormFinder | None = None
         if policy.forms:
             self._forms = FormFinder(policy.forms, copied_emoji)
@@ -255,10 +442,14 @@ class Spans:
         """Return the parts of lists and forms in order, without overlaps."""
         parts: list[_Part] = []
         used = bytearray(len(text))
+        shown = _form_parts(forms)
+        entries = self._keep.entry_spans(text) if shown else iter(())
+        around = [span for span in entries if _covers(span, shown)]
         for candidates in (
-            _listed(text, self._mask, kinds.MASKED),
-            _form_parts(forms),
-            _listed(text, self._keep, kinds.KEPT),
+            _listed(text, self._mask.spans(text), kinds.MASKED),
+            _listed(text, around, kinds.KEPT),
+            shown,
+            _listed(text, self._keep.spans(text), kinds.KEPT),
         ):
             for begin, after, kind, layout in candidates:
                 if not any(used[begin:after]):
@@ -271,8 +462,15 @@ class Spans:
 _Part = tuple[int, int, int, FormLayout | None]
 
 
-def _listed(text: str, finder: Finder, kind: int) -> Iterator[_Part]:
-    stripped = {_strip(text, *span) for span in finder.spans(text)}
+def _covers(span: tuple[int, int], forms: Sequence[_Part]) -> bool:
+    """Tell whether a part holds forms, and all that it overlaps as a whole."""
+    begin, end = span
+    met = [each for each in forms if each[0] < end and begin < each[1]]
+    return bool(met) and all(begin <= each[0] and each[1] <= end for each in met)
+
+
+def _listed(text: str, spans: Iterable[tuple[int, int]], kind: int) -> Iterator[_Part]:
+    stripped = {_strip(text, *span) for span in spans}
     for begin, end in sorted(stripped, key=lambda span: (span[0], -span[1])):
         if begin < end:
             yield begin, end, kind, None

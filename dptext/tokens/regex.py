@@ -44,8 +44,9 @@ _CJK = (
 )
 # The characters of words, for classes of characters in patterns.
 LETTERS = rf"\w{_MARKS}"
-_CHAR = rf"(?:[^\W_{_CJK}]|[{_MARKS}])"
-_WORD = rf"{_CHAR}+(?:['’_\-]{_CHAR}+)*"
+#: A letter or digit of a word, in scripts that divide words.
+LETTER = rf"(?:[^\W_{_CJK}]|[{_MARKS}])"
+_WORD = rf"{LETTER}+(?:['’_\-]{LETTER}+)*"
 _URL = r"(?:[A-Za-z][A-Za-z0-9+.\-]{1,15}://|www\.)[^\s<>\"]*[^\s<>\".,;:!?'’)\]}]"
 EMAIL = r"[\w.+\-]{1,64}@[\w\-]{1,63}(?:\.[\w\-]{1,63}){1,8}"
 _DOMAIN = (
@@ -203,7 +204,7 @@ def divide(
     clitics after them. The vocabulary divides nothing: whether a part stands alone does
     not depend on other parts.
     """
-    head, tails = _without_clitics(word)
+    head, tails = without_clitics(word)
     for one, rest in ((word, []), (head, tails)):
         if key_of(one) in whole or is_whole(one):
             return [(part, _known(part, lookup)) for part in (one, *rest)]
@@ -219,7 +220,7 @@ def divide(
     return parts
 
 
-def _without_clitics(word: str) -> tuple[str, list[str]]:
+def without_clitics(word: str) -> tuple[str, list[str]]:
     """Return a word without the clitics at its end, and these."""
     tails: list[str] = []
     while ("'" in word or "’" in word) and len(tails) < _ENDINGS:
@@ -233,7 +234,7 @@ def _without_clitics(word: str) -> tuple[str, list[str]]:
 
 def _divide_at_apostrophes(word: str, *, elisions: bool) -> list[str]:
     """Divide a word before its clitics and after its elisions."""
-    word, tails = _without_clitics(word)
+    word, tails = without_clitics(word)
     heads, begin = [], 0
     while elisions and (match := _ELISION.match(word, begin)):
         if match.end() == len(word):

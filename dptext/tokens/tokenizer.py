@@ -22,7 +22,14 @@ from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import NAMES, Numbers
 from dptext.tokens.policy import PERTURB, Form, Policy, WordClass
-from dptext.tokens.regex import MARK, divide, key_of, kind_of, segment
+from dptext.tokens.regex import (
+    MARK,
+    divide,
+    key_of,
+    kind_of,
+    segment,
+    without_clitics,
+)
 from dptext.types import ENGLISH, Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
@@ -54,7 +61,7 @@ class Tokenizer:
         copied_emoji = frozenset[str]()
         if policy.common:
             copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
-        self._spans = Spans(policy, copied_emoji)
+        self._spans = Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = _build_index(lexicon)
         self._numbers = Numbers(lexicon)
@@ -319,6 +326,14 @@ class Tokenizer:
             is_whole=self._is_whole,
             elisions=words.elisions,
         )
+
+    def _is_one(self, word: str) -> bool:
+        """Tell whether a word with hyphens is replaced as a whole."""
+        spelled = (word, without_clitics(word)[0])
+        if self._common is None:
+            return any(self.lookup(key_of(each)) >= 0 for each in spelled)
+        whole = self._common.whole
+        return any(key_of(each) in whole or self._is_whole(each) for each in spelled)
 
     def _is_whole(self, word: str) -> bool:
         """Tell whether a word is a user's name or the like, or "Min-jun"."""

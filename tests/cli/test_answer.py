@@ -28,11 +28,12 @@ LINES = 19
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"The film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
-OPTIONAL = {"same word", "stronger", "meaning", "one guess"}
+OPTIONAL = {"own words", "same word", "stronger", "meaning", "one guess"}
 VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
     "output",
     "unchanged",
+    "own words",
     "words",
     "people",
     "attacker",
@@ -144,7 +145,7 @@ def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
         ran = here(*run, "-o", str(out))
     fits(ran.err)
     named = "words" if pool == "word" else "texts"
-    words_alone = ("same word", "one guess", "original")
+    words_alone = ("own words", "same word", "one guess", "original")
     wanted = [each for each in NAMES if each not in words_alone]
     wanted[wanted.index("words")] = named
     wanted[wanted.index("meaning")] = "distances"

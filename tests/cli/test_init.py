@@ -94,7 +94,7 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
         "# left out, since it looks identifying: 'customer' (names of people)" in said
     )
     assert "# left out, since it looks identifying: 'account.no' (personal" in said
-    ran = here("init", source, "--keep", "customer", "--pseudonym", "account.no")
+    ran = here("init", source, "--copy", "customer", "--pseudonym", "account.no")
     said = ran.out.decode()
     assert "# unchanged, though it looks identifying: 'customer' (names" in said
     assert "# a pseudonym, which can be linked: 'account.no'" in said
@@ -118,9 +118,9 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     assert ran.code == 1
     assert "'account.no'" in ran.out.decode()
     assert "customer" not in ran.out.decode()
-    ran = here("init", source, "--keep", "customer", "--drop", "customer")
+    ran = here("init", source, "--copy", "customer", "--drop", "customer")
     assert (ran.code, ran.out) == (2, b"")
-    assert "field 'customer' is both drop and keep" in ran.err
+    assert "field 'customer' is both drop and copy" in ran.err
 
 
 @pytest.mark.parametrize(
@@ -274,11 +274,11 @@ def test_a_guided_start(folder: Path) -> None:
     assert code == 0, shown
     assert "who: give people, programs or statistics" in shown
     assert "Fields of the first 1,000 records, or of all if there are fewer" in shown
-    assert shown.index("Who will read it") < shown.index("id (not text) [keep]: ")
+    assert shown.index("Who will read it") < shown.index("id (not text) [copy]: ")
     assert "customer (names of people) [drop]: " in shown
-    assert "what: give private, drop, pseudonym, keep or rest" in shown
+    assert "what: give private, drop, pseudonym, copy or rest" in shown
     assert "p: private or pseudonym?" in shown
-    assert "account.no holds no text: give drop, pseudonym or keep" in shown
+    assert "account.no holds no text: give drop, pseudonym or copy" in shown
     for risk in ("10%", "20%", "35%"):
         assert f"risk {risk}" in shown
     assert shown.count(MARKER) == 3, "the originals of three records"
