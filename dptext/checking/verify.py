@@ -252,8 +252,12 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     if output.columns is not None or output.rows is not None:
         yield "its report was changed: it names columns, as only reports on vectors do"
-    elif exports.named_fields(report.run.layout, export) != output.copied:
+        return
+    head = exports.read_head(report.run.layout, export)
+    if head.copied != output.copied:
         yield "its report was changed: it names other unchanged fields than its file"
+    if head.sheets != output.sheets:
+        yield "its report was changed: it names other sheets than its file"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:

@@ -1,13 +1,17 @@
-"""Excel workbooks: the first visible sheet, a record per row below its names.
+"""Excel workbooks: a record per row below the names of each sheet with a private field.
 
 Values are read and a new workbook is written, so that nothing else of a workbook, which
-may repeat private text, comes along: no other sheet, comment, name, formula or cached
-table. Numbers, dates, truth values and errors keep value and number format, names of
-columns among them; of a formula its saved result is read; layout and colours are left
-out. In a private column numbers and dates become text, and an escape of Excel (_x000D_)
-the character that it stands for. Rows are read one after the other; the strings of the
-workbook, which Excel keeps in one table, are held in memory. Equal rows give equal
-bytes. Needs the extra "xlsx".
+may repeat private text, comes along: no comment, formula or cached table. All sheets of
+cells keep name, order and state (hidden or not). Those with a private field, or those
+that the selection names, are read; others are copied cell by cell, except texts that
+formulas computed, which may be private texts. With several sheets a column is called
+SHEET!COLUMN; a private, left out or keyed column may be named without the sheet.
+Numbers, dates, truth values and errors keep value and number format, names of columns
+among them; of a formula its saved result is read; layout and colours are left out. In a
+private column numbers and dates become text, and an escape of Excel (_x000D_) the
+character that it stands for. Rows are read one after the other; the strings of the
+workbook, which Excel keeps in one table, are held in memory, as are all written sheets
+but one, compressed. Equal rows give equal bytes. Needs the extra "xlsx".
 """
 
 from __future__ import annotations
@@ -21,8 +25,11 @@ import tomllib
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence, Set
+from collections import defaultdict
+from collections.abc import Generator, Iterator, Sequence, Set
+from dataclasses import replace
 from io import StringIO
+from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
 from xml.etree.ElementTree import ParseError
@@ -31,7 +38,8 @@ from xml.sax.saxutils import escape, quoteattr
 from dptext import formats
 from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, is_header, is_plain, pseudonym_input
+from dptext.formats._fields import Columns, is_header, pseudonym_input
+from dptext.formats._sheets import Head, SheetUse, find_uses, notes
 from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
 from dptext.run.interface import option
 from dptext.run.selection import Selection
@@ -42,6 +50,7 @@ if TYPE_CHECKING:
 
 _MAGIC = b"PK\x03\x04"
 _GENERAL = "General"
+_VISIBLE = "visible"
 _ROWS, _COLUMNS = 2**20, 2**14  # that Excel takes in a sheet
 _LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
@@ -61,6 +70,12 @@ class SheetCell(NamedTuple):
     value: str | int | float | bool
     format: str = _GENERAL
     is_error: bool = False
+    is_computed: bool = False
+
+    @property
+    def may_repeat(self) -> bool:
+        """Tell whether it is a text of a formula, which may be that of another cell."""
+        return self.is_computed and isinstance(self.value, str) and not self.is_error
 
 
 class Row(NamedTuple):
@@ -70,37 +85,69 @@ class Row(NamedTuple):
     columns: Columns
     #: Excel did not show it.
     is_hidden: bool = False
+    #: Position of its sheet, from 0.
+    sheet: int = 0
+    #: Its number in Excel, where it is copied to the same place; 0: to the next row.
+    number: int = 0
+
+
+class Sheet(NamedTuple):
+    """A sheet with its first row, which names columns."""
+
+    name: str
+    #: As Excel has it: visible, hidden or veryHidden.
+    state: str
+    #: Its file and name, as messages begin.
+    place: str
+    #: Without cells for an empty sheet.
+    head: Row
+    use: SheetUse
 
 
 class Format(formats.Format):
-    """One record per row that is not empty."""
+    """One record per row that is not empty, of the sheets with a private field."""
 
     SUFFIXES: ClassVar = (".xlsx",)
     CHANGES_FIELDS: ClassVar = True
+    HAS_SHEETS: ClassVar = True
     IS_TEXT: ClassVar = False
     IS_STREAMED: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
-        stream, selection, location, start = source[:4]
+        stream, selection, location, ordinal = source[:4]
         workbook = _opened(stream, location)
-        sheet = next(each for each in workbook.worksheets if _is_visible(each))
-        hidden: set[int] = set()
-        rows = _rows(sheet, location, hidden)
-        head, notes = next(rows, None), _sheets_notes(workbook, sheet)
-        if head is None:
-            yield Verbatim(None, note=_noted(location, notes))
-            return
-        names = tuple(map(_text, head.cells))  # one without a name is ""
-        columns = Columns.find(names, selection, location)
-        note = _noted(location, [*notes, *_columns_notes(columns, hidden)])
-        yield Verbatim(Row(head.cells, columns), True, note, columns.copied)
-        for ordinal, row in enumerate(rows, start):
-            try:
-                yield _record(row, columns, selection, ordinal)
-            except Unreadable as error:
-                raw = "\t".join(map(_text, row.cells)).encode() + b"\n"
-                yield Fault(f"{location}: row {row.number}", str(error), raw)
+        sheets, noted = _sheets(workbook, selection, location)
+        if not source.is_alone and len(sheets) > 1:
+            raise InputError(
+                f"{location}: a workbook of several sheets and another input cannot be "
+                "one output; write each input to its own output"
+            )
+        yield Verbatim(
+            sheets,
+            header=True,
+            note=_noted(location, noted),
+            copied=tuple(name for each in sheets for name in each.use.columns.copied),
+            sheets=(
+                {each.name: each.use.is_read for each in sheets}
+                if len(sheets) > 1
+                else None
+            ),
+        )
+        for sheet, opened in zip(sheets, workbook.worksheets, strict=True):
+            needs_results = bool(sheet.use.selection.fields) or len(sheets) == 1
+            rows = _rows(opened, sheet.place, set(), is_copied=not needs_results)
+            for row in islice(rows, 1, None):
+                head = sheet.head._replace(cells=row.cells, is_hidden=row.is_hidden)
+                if not sheet.use.is_read:
+                    yield Verbatim(_without_computed(head)._replace(number=row.number))
+                    continue
+                try:
+                    yield _record(row, head, sheet.use, selection, ordinal)
+                except Unreadable as error:
+                    raw = "\t".join(map(_text, row.cells)).encode() + b"\n"
+                    yield Fault(f"{sheet.place} row {row.number}", str(error), raw)
+                ordinal += 1
 
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
@@ -111,37 +158,86 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
-        cells, columns, _ = record.rest
-        return columns.others(lambda index: _text(cells[index]))
+        return _copied_cells(record.rest)
+
+    def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
+        """Give the cells of a row of a copied sheet, with the names of columns."""
+        return _copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
+
+
+def _copied_cells(row: Row) -> Iterator[tuple[str, str]]:
+    """Give the copied cells of a row; those beyond the names by letters, as in Info!D.
+
+    A row of a private sheet has none beyond the names.
+    """
+    from openpyxl.utils import get_column_letter
+
+    cells, columns = row.cells, row.columns
+    width = len(columns.names)
+    padded = (*cells, *[None] * (width - len(cells)))
+    yield from columns.others(lambda index: _text(padded[index]))
+    sheet = next(iter(columns.names), "").partition("!")[0]
+    for index, cell in enumerate(cells[width:], width):
+        if index not in columns.dropped:
+            yield f"{sheet}!{get_column_letter(index + 1)}", _text(cell)
+
+
+class _Packed:
+    """Rows that wait in memory, compressed."""
+
+    def __init__(self) -> None:
+        self._data, self._pack = bytearray(), zlib.compressobj(1)
+
+    def add(self, data: bytes) -> None:
+        """Hold more bytes."""
+        self._data += self._pack.compress(data)
+
+    def unpacked(self) -> Iterator[bytes]:
+        """Give all bytes, part by part."""
+        self._data += self._pack.flush()
+        unpack = zlib.decompressobj()
+        for begin in range(0, len(self._data), _CHUNK):
+            yield unpack.decompress(self._data[begin : begin + _CHUNK])
+        yield unpack.flush()
 
 
 class Writer(formats.Writer):
-    """Writes a workbook of one sheet, as a stream."""
+    """Writes a workbook: the first sheet with rows as a stream, others at the end."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._token = token
         self._archive = zipfile.ZipFile(
             cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
         )
-        self._names: tuple[str, ...] | None = None
-        self._sheet: IO[bytes] | None = None
-        self._row = 0
+        self._sheets: list[Sheet] = []
+        self._streamed: IO[bytes] | None = None
+        self._first = 0  # the sheet that is streamed
+        #: Rows of other sheets.
+        self._held = defaultdict[int, _Packed](_Packed)
+        #: The number of the last row of each sheet.
+        self._rows: dict[int, int] = {}
         self._styles = {_GENERAL: 0}
         self._cut = self._hidden = 0
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write the names; those of a second input must be the same.
+        """Write a copied row, or the names; those of a second input must be the same.
 
         Raises InputError when they are not.
         """
-        if item.rest is None:  # of an empty sheet
+        if isinstance(item.rest, Row):
+            self._hidden += item.rest.is_hidden
+            self._put(item.rest, self._copied(item.rest, [*item.rest.cells]))
             return
-        assert isinstance(item.rest, Row)
-        cells, columns, _ = item.rest
-        if self._names is None:
-            self._names = columns.names
-            self._put(columns.kept(cells))
-        elif columns.names != self._names:
+        sheets = cast("list[Sheet]", item.rest)
+        heads = [each.head for each in sheets if each.head.cells]
+        if not self._rows:  # the inputs before were empty
+            self._sheets = sheets
+            for head in heads:
+                kept = head.columns.kept(head.cells)
+                if head.number:
+                    kept = _without_dropped(head.cells, head.columns)
+                self._put(head, kept)
+        elif heads and heads[0].columns.names != self._sheets[0].use.columns.names:
             raise InputError(formats.DIFFERENT)
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -153,12 +249,24 @@ class Writer(formats.Writer):
             whole = _fitting(text)
             self._cut += whole != text
             cells[index] = SheetCell(_escaped(whole)) if whole else None
-        for index in row.columns.pseudonyms:
-            value = pseudonym_input(_value(cells[index]), "")
-            if value is not None:
-                cells[index] = SheetCell(self._token(value))
+        self._name(row, cells)
         self._hidden += row.is_hidden
-        self._put(row.columns.kept(cells))
+        self._put(row, row.columns.kept(cells))
+
+    def _copied(
+        self, row: Row, cells: list[SheetCell | None]
+    ) -> list[SheetCell | None]:
+        """Return the cells of a copied row, all in their places."""
+        self._name(row, cells)
+        return _without_dropped(cells, row.columns)
+
+    def _name(self, row: Row, cells: list[SheetCell | None]) -> None:
+        """Put pseudonyms into the cells of a row."""
+        for index in row.columns.pseudonyms:
+            if index < len(cells):
+                value = pseudonym_input(_value(cells[index]), "")
+                if value is not None:
+                    cells[index] = SheetCell(self._token(value))
 
     @property
     def note(self) -> str:
@@ -174,33 +282,50 @@ class Writer(formats.Writer):
         return "; ".join(notes)
 
     def close(self) -> None:
-        """Write the end of the sheet, and the other parts of a workbook."""
-        self._put([])
-        assert self._sheet is not None
-        self._sheet.write(b"</sheetData></worksheet>")
-        self._sheet.close()
-        for name, content in _parts(list(self._styles)).items():
+        """Write the end of the sheet, the other sheets and parts of a workbook."""
+        if self._streamed is None:
+            self._open(0)
+        assert self._streamed is not None
+        self._streamed.write(_END)
+        self._streamed.close()
+        for number in range(len(self._sheets)):
+            if number != self._first:
+                with self._archive.open(_entry(_sheet_part(number)), "w") as part:
+                    part.write((_XML + _SHEET).encode())
+                    part.writelines(self._held[number].unpacked())
+                    part.write(_END)
+        for name, content in _parts(list(self._styles), self._sheets).items():
             with self._archive.open(_entry(name), "w") as part:
                 part.write((_XML + content).encode())
         self._archive.close()
 
-    def _put(self, cells: Sequence[SheetCell | None]) -> None:
+    def _open(self, number: int) -> None:
+        self._first = number
+        self._streamed = self._archive.open(
+            _entry(_sheet_part(number)), "w", force_zip64=True
+        )
+        self._streamed.write((_XML + _SHEET).encode())
+
+    def _put(self, row: Row, cells: Sequence[SheetCell | None]) -> None:
         from openpyxl.utils import get_column_letter
 
-        if self._sheet is None:
-            self._sheet = self._archive.open(
-                _entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True
-            )
-            self._sheet.write((_XML + _SHEET).encode())
-        if cells:
-            self._row += 1
-            parts = [
-                self._spelled(f"{get_column_letter(index)}{self._row}", cell)
-                for index, cell in enumerate(cells, 1)
-                if cell is not None
-            ]
-            row = f'<row r="{self._row}">{"".join(parts)}</row>'
-            self._sheet.write(row.encode())
+        if self._streamed is None:
+            self._open(row.sheet)
+        if not cells:
+            return
+        number = row.number or self._rows.get(row.sheet, 0) + 1
+        self._rows[row.sheet] = number
+        parts = [
+            self._spelled(f"{get_column_letter(index)}{number}", cell)
+            for index, cell in enumerate(cells, 1)
+            if cell is not None
+        ]
+        data = f'<row r="{number}">{"".join(parts)}</row>'.encode()
+        if row.sheet == self._first:
+            assert self._streamed is not None
+            self._streamed.write(data)
+        else:
+            self._held[row.sheet].add(data)
 
     def _spelled(self, name: str, cell: SheetCell) -> str:
         value = cell.value
@@ -216,6 +341,18 @@ class Writer(formats.Writer):
         if isinstance(value, bool):
             return f'{head} t="b"><v>{value:d}</v></c>'
         return f"{head}><v>{value!r}</v></c>"
+
+
+def _without_dropped(
+    cells: Sequence[SheetCell | None], columns: Columns
+) -> list[SheetCell | None]:
+    """Return cells in their places, without those of columns that are left out.
+
+    Where all names are left out, nothing is copied: the next row would stand as names.
+    """
+    if {*range(len(columns.names))} <= columns.dropped:
+        return []
+    return [None if at in columns.dropped else cell for at, cell in enumerate(cells)]
 
 
 def _escaped(text: str) -> str:
@@ -289,14 +426,14 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
         )
     if not any(map(_is_visible, workbook.worksheets)):
         raise InputError(
-            f"{location}: all sheets of cells are hidden; show the one to read"
+            f"{location}: all sheets of cells are hidden; show one of them in Excel"
         )
     return workbook
 
 
 def _is_visible(sheet: Any) -> bool:
     """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
-    return bool(sheet.sheet_state == "visible")
+    return bool(sheet.sheet_state == _VISIBLE)
 
 
 def _noted(location: str, notes: Sequence[str]) -> str:
@@ -304,20 +441,73 @@ def _noted(location: str, notes: Sequence[str]) -> str:
     return Urgent(f"{location}: {'; '.join(notes)}") if notes else ""
 
 
-def _sheets_notes(workbook: Workbook, read: Any) -> list[str]:
-    """Say which sheet is read, and which ones no output has."""
+def _sheets(
+    workbook: Workbook, selection: Selection, location: str
+) -> tuple[list[Sheet], list[str]]:
+    """Return the sheets of cells, and notes on them. Raises UnknownFieldError."""
+    heads, left_out, firsts = list[Head](), list[Head](), list[_First]()
+    for number, name in enumerate(workbook.sheetnames, 1):
+        opened: Any = workbook[name]
+        head = Head(name, (), number, _is_visible(opened))
+        if opened not in workbook.worksheets:  # a chart
+            left_out.append(head)
+            continue
+        first = _First.read(opened, f"{location}: sheet {head.shown},")
+        firsts.append(first)
+        computed = {
+            at for at, cell in enumerate(first.cells) if cell and cell.may_repeat
+        }
+        columns = tuple(map(_text, first.cells))
+        heads.append(head._replace(columns=columns, computed=frozenset(computed)))
+    uses = find_uses(heads, selection, location)
+    sheets = [
+        Sheet(
+            name=head.name,
+            state=first.state,
+            place=f"{location}: sheet {head.shown},"
+            if len(heads) > 1
+            else f"{location}:",
+            head=first.row(use, at),
+            use=use,
+        )
+        for at, (head, first, use) in enumerate(zip(heads, firsts, uses, strict=True))
+    ]
+    noted = [*notes(heads, uses, selection, left_out)]
+    for first, use in zip(firsts, uses, strict=True):
+        noted += _columns_notes(use.columns, first.hidden)
+    return sheets, noted
 
-    def shown(number: int, sheet: Any) -> str:
-        name = sheet.title
-        hidden = "" if _is_visible(sheet) else " (hidden)"
-        return f"{name!r}{hidden}" if is_plain(name) else f"number {number}{hidden}"
 
-    every: list[Any] = [workbook[name] for name in workbook.sheetnames]
-    named = {each: shown(number, each) for number, each in enumerate(every, 1)}
-    if len(named) == 1:
-        return []
-    first = named.pop(read)
-    return [f"sheet {first} is read, left out: {', '.join(named.values())}"]
+class _First(NamedTuple):
+    """The first row of a sheet that is not empty."""
+
+    state: str
+    cells: tuple[SheetCell | None, ...]
+    number: int
+    #: Numbers of the columns that Excel hides.
+    hidden: set[int]
+
+    @classmethod
+    def read(cls, sheet: Any, where: str) -> _First:
+        """Read it; without cells for an empty sheet."""
+        hidden: set[int] = set()
+        rows = _rows(sheet, where, hidden)
+        row = next(rows, FileRow(0, (), False))
+        rows.close()
+        return cls(sheet.sheet_state, row.cells, row.number, hidden)
+
+    def row(self, use: SheetUse, sheet: int) -> Row:
+        """Return the row as it is written, of the sheet at this position."""
+        if use.is_read:
+            return Row(self.cells, use.columns, sheet=sheet)
+        row = Row(self.cells, use.columns, sheet=sheet, number=self.number)
+        return _without_computed(row)
+
+
+def _without_computed(row: Row) -> Row:
+    """Return a row of a copied sheet without the texts of formulas."""
+    kept = tuple(None if cell and cell.may_repeat else cell for cell in row.cells)
+    return row._replace(cells=kept)
 
 
 def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
@@ -421,18 +611,20 @@ class FileRow(NamedTuple):
     is_hidden: bool
 
 
-def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
+def _rows(
+    sheet: Any, place: str, hidden: set[int], *, is_copied: bool = True
+) -> Generator[FileRow, None, None]:
     """Give the rows of a sheet that are not empty.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
     reads each row, and not the sheet: it leaves out rows and cells that are not in
-    order.
+    order. is_copied: a formula needs no saved result.
     """
     from openpyxl.worksheet import _reader
     from openpyxl.xml.functions import iterparse
 
     last = 0
-    with _reported(location), sheet._get_source() as source:
+    with _reported(place.rstrip(":,")), sheet._get_source() as source:
         parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
         for _, element in iterparse(source):
             if element.tag == _reader.COL_TAG and _is_hidden(element):
@@ -441,7 +633,7 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             if element.tag != _reader.ROW_TAG:
                 continue
             number, parsed = parser.parse_row(element)
-            where = f"{location}: row {number}"
+            where = f"{place} row {number}"
             columns = [cell["column"] for cell in parsed]
             if number <= last or columns != sorted(set(columns)):
                 raise InputError(
@@ -457,10 +649,12 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             for cell, part in zip(
                 map(_with_runs, parsed, element), element, strict=True
             ):
+                is_computed = bool(part.findall(_reader.FORMULA_TAG))
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
-                    cells.append(_cell(sheet, cell))
-                elif cell["data_type"] != "str" and part.findall(_reader.FORMULA_TAG):
+                    read = _cell(sheet, cell)
+                    cells.append(read._replace(is_computed=is_computed))
+                elif is_computed and cell["data_type"] != "str" and not is_copied:
                     raise InputError(
                         f"{where}: a formula has no saved result; open the workbook in "
                         "Excel or LibreOffice and save it"
@@ -504,21 +698,22 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 
 
 def _record(
-    file_row: FileRow, columns: Columns, selection: Selection, ordinal: int
+    file_row: FileRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
 ) -> Record:
-    """Return a row as a record. Raises Unreadable."""
-    cells, width = file_row.cells, len(columns.names)
-    if len(cells) > width:
+    """Return a row as a record; rest is that of its sheet. Raises Unreadable."""
+    cells, width = file_row.cells, len(use.columns.names)
+    if len(cells) > width and selection.fields:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
-    row = Row(cells, columns, file_row.is_hidden)
     size = sum(
         len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
     )
-    record = columns.record(
+    changed = {"dropped": selection.dropped, "pseudonyms": selection.pseudonyms}
+    record = use.columns.record(
         text=lambda index: _text(cells[index]),
-        chosen=selection,
-        rest=row,
+        # Fields to leave out may be those of other sheets.
+        chosen=replace(use.selection, **changed),
+        rest=rest._replace(cells=cells),
         ordinal=ordinal,
         size=size,
     )
@@ -562,12 +757,19 @@ _SHEET = (
     '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
     "<sheetData>"
 )
+_END = b"</sheetData></worksheet>"
 _PARTS = Path(__file__).parents[1] / "data" / "workbook.toml"
 _FIRST = 164  # number formats below it are built in
+_CHUNK = 2**16  # bytes of rows in memory that are unpacked at once
 
 
-def _parts(used: Sequence[str]) -> dict[str, str]:
-    """Return the parts of a workbook beside its sheet, by their names."""
+def _sheet_part(number: int) -> str:
+    """Return the name of the part of a sheet, which is counted from 0."""
+    return f"xl/worksheets/sheet{number + 1}.xml"
+
+
+def _parts(used: Sequence[str], sheets: Sequence[Sheet]) -> dict[str, str]:
+    """Return the parts of a workbook beside its sheets, by their names."""
     codes = styles = ""
     for number, code in enumerate(used):
         format_id = _FIRST + number if number else 0
@@ -579,11 +781,31 @@ def _parts(used: Sequence[str]) -> dict[str, str]:
             codes += f'<numFmt numFmtId="{format_id}" formatCode={quoteattr(code)}/>'
     if codes:
         codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
+    named = [(each.name, each.state) for each in sheets] or [("Sheet1", _VISIBLE)]
+    first = next(at for at, (_, state) in enumerate(named) if state == _VISIBLE)
     parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
     joined = {
         name: "".join(map(str.strip, part.splitlines())) for name, part in parts.items()
     }
-    filled = joined["xl/styles.xml"].format(
-        formats=codes, count=len(used), styles=styles
+    fields = [
+        {
+            "name": quoteattr(title),
+            "state": "" if state == _VISIBLE else f' state="{state}"',
+            "number": number,
+            "part": _sheet_part(number - 1),
+        }
+        for number, (title, state) in enumerate(named, 1)
+    ]
+    of_sheets = {}
+    for name in ("sheet", "relationship", "override"):
+        line = joined.pop(name)
+        of_sheets[name] = "".join(line.format(**each) for each in fields)
+    view = (
+        f'<bookViews><workbookView activeTab="{first}"/></bookViews>' if first else ""
     )
-    return joined | {"xl/styles.xml": filled}
+    return {
+        name: part.format(
+            formats=codes, count=len(used), styles=styles, view=view, **of_sheets
+        )
+        for name, part in joined.items()
+    }

@@ -49,6 +49,16 @@ class Layout:
         Literal["fail", "pass"],
         Meta(description="Records that lack a private field stop the run or pass."),
     ] = "fail"
+    # No row: the output names all sheets.
+    sheets: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Sheets of workbooks that have the private fields; empty if all with "
+                "such a field do."
+            )
+        ),
+    ] = ()
     # No row: for programs that read the output again.
     delimiter: Annotated[
         Annotated[str, Meta(max_length=1)] | None,

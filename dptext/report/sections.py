@@ -535,6 +535,15 @@ class Output:
             )
         ),
     ] = None
+    sheets: Annotated[
+        dict[str, bool] | None,
+        Meta(
+            description=(
+                "Sheets of a workbook, and whether the texts of each are private (else "
+                "it is copied); null for one sheet and other formats."
+            )
+        ),
+    ] = None
     columns: Annotated[
         tuple[str, ...] | None,
         Meta(description="Columns of a file of vectors; null for words."),

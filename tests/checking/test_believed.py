@@ -85,7 +85,7 @@ class Made(NamedTuple):
             # The copied fields follow from those that are named as private.
             export = exports.on_disk(self.folder / name)
             with contextlib.suppress(DptextError):
-                copied = exports.named_fields(edited.run.layout, export)
+                copied = exports.read_head(edited.run.layout, export).copied
                 output = replace(output, copied=copied)
             edited = replace(edited, output=output)
         wanted = self.recomputer.compare(edited).wanted
