@@ -61,7 +61,7 @@ class Head(NamedTuple):
             return own
         return name if name in self.columns else None
 
-    def places(self, name: str) -> Iterator[int]:
+    def indexes(self, name: str) -> Iterator[int]:
         """Give the columns of a name, from 0; of letters as in Info!D that column."""
         own = self.column(name)
         if own in self.columns:
@@ -137,8 +137,8 @@ def _use(own: Selection, head: Head, location: str, *, is_read: bool) -> SheetUs
             prefix if at in head.computed else name for at, name in enumerate(names)
         )
         dropped, pseudonyms = (
-            {place for name in given for place in head.places(name)}
-            for given in (own.dropped, own.pseudonyms)
+            {index for name in changed for index in head.indexes(name)}
+            for changed in (own.dropped, own.pseudonyms)
         )
         columns = Columns(
             names=names,

@@ -17,30 +17,35 @@ but one, compressed. Equal rows give equal bytes. Needs the extra "xlsx".
 from __future__ import annotations
 
 import contextlib
-import datetime
 import lzma
 import math
-import re
-import tomllib
 import warnings
 import zipfile
 import zlib
-from collections import defaultdict
 from collections.abc import Generator, Iterator, Sequence, Set
 from dataclasses import replace
 from io import StringIO
 from itertools import islice
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
 from xml.etree.ElementTree import ParseError
-from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, is_header, pseudonym_input
+from dptext.formats._cells import (
+    VISIBLE,
+    Row,
+    Sheet,
+    SheetCell,
+    cell_text,
+    copied_cells,
+    escape_text,
+    unescape,
+)
+from dptext.formats._fields import Columns, is_header
 from dptext.formats._sheets import Head, SheetUse, find_uses, notes
-from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
+from dptext.formats._workbook import Writer
+from dptext.formats.parquet import IN_MEMORY, seekable
 from dptext.run.interface import option
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
@@ -49,59 +54,8 @@ if TYPE_CHECKING:
     from openpyxl import Workbook
 
 _MAGIC = b"PK\x03\x04"
-_GENERAL = "General"
-_VISIBLE = "visible"
 _ROWS, _COLUMNS = 2**20, 2**14  # that Excel takes in a sheet
-_LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
-# An escape of Excel, for a character that XML cannot hold, or a carriage return.
-_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-# Text to escape in this way: such characters, and what would read as an escape.
-_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-
-
-class SheetCell(NamedTuple):
-    """A value that is not empty, with its number format.
-
-    Of a date the value is the number that Excel keeps for it, in days from 1900; of a
-    text it has the escapes of Excel.
-    """
-
-    value: str | int | float | bool
-    format: str = _GENERAL
-    is_error: bool = False
-    is_computed: bool = False
-
-    @property
-    def may_repeat(self) -> bool:
-        """Tell whether it is a text of a formula, which may be that of another cell."""
-        return self.is_computed and isinstance(self.value, str) and not self.is_error
-
-
-class Row(NamedTuple):
-    """The parts of a row that are kept to write it back."""
-
-    cells: tuple[SheetCell | None, ...]
-    columns: Columns
-    #: Excel did not show it.
-    is_hidden: bool = False
-    #: Position of its sheet, from 0.
-    sheet: int = 0
-    #: Its number in Excel, where it is copied to the same place; 0: to the next row.
-    number: int = 0
-
-
-class Sheet(NamedTuple):
-    """A sheet with its first row, which names columns."""
-
-    name: str
-    #: As Excel has it: visible, hidden or veryHidden.
-    state: str
-    #: Its file and name, as messages begin.
-    place: str
-    #: Without cells for an empty sheet.
-    head: Row
-    use: SheetUse
 
 
 class Format(formats.Format):
@@ -136,17 +90,23 @@ class Format(formats.Format):
         )
         for sheet, opened in zip(sheets, workbook.worksheets, strict=True):
             needs_results = bool(sheet.use.selection.fields) or len(sheets) == 1
-            rows = _rows(opened, sheet.place, set(), is_copied=not needs_results)
+            rows = _rows(opened, sheet.prefix, set(), is_copied=not needs_results)
             for row in islice(rows, 1, None):
                 head = sheet.head._replace(cells=row.cells, is_hidden=row.is_hidden)
                 if not sheet.use.is_read:
                     yield Verbatim(_without_computed(head)._replace(number=row.number))
                     continue
                 try:
-                    yield _record(row, head, sheet.use, selection, ordinal)
+                    yield _record(
+                        file_row=row,
+                        rest=head,
+                        use=sheet.use,
+                        selection=selection,
+                        ordinal=ordinal,
+                    )
                 except Unreadable as error:
-                    raw = "\t".join(map(_text, row.cells)).encode() + b"\n"
-                    yield Fault(f"{sheet.place} row {row.number}", str(error), raw)
+                    raw = "\t".join(map(cell_text, row.cells)).encode() + b"\n"
+                    yield Fault(f"{sheet.prefix} row {row.number}", str(error), raw)
                 ordinal += 1
 
     def writer(
@@ -158,219 +118,11 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
-        return _copied_cells(record.rest)
+        return copied_cells(record.rest)
 
     def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
         """Give the cells of a row of a copied sheet, with the names of columns."""
-        return _copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
-
-
-def _copied_cells(row: Row) -> Iterator[tuple[str, str]]:
-    """Give the copied cells of a row; those beyond the names by letters, as in Info!D.
-
-    A row of a private sheet has none beyond the names.
-    """
-    from openpyxl.utils import get_column_letter
-
-    cells, columns = row.cells, row.columns
-    width = len(columns.names)
-    padded = (*cells, *[None] * (width - len(cells)))
-    yield from columns.others(lambda index: _text(padded[index]))
-    sheet = next(iter(columns.names), "").partition("!")[0]
-    for index, cell in enumerate(cells[width:], width):
-        if index not in columns.dropped:
-            yield f"{sheet}!{get_column_letter(index + 1)}", _text(cell)
-
-
-class _Packed:
-    """Rows that wait in memory, compressed."""
-
-    def __init__(self) -> None:
-        self._data, self._pack = bytearray(), zlib.compressobj(1)
-
-    def add(self, data: bytes) -> None:
-        """Hold more bytes."""
-        self._data += self._pack.compress(data)
-
-    def unpacked(self) -> Iterator[bytes]:
-        """Give all bytes, part by part."""
-        self._data += self._pack.flush()
-        unpack = zlib.decompressobj()
-        for begin in range(0, len(self._data), _CHUNK):
-            yield unpack.decompress(self._data[begin : begin + _CHUNK])
-        yield unpack.flush()
-
-
-class Writer(formats.Writer):
-    """Writes a workbook: the first sheet with rows as a stream, others at the end."""
-
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
-        self._token = token
-        self._archive = zipfile.ZipFile(
-            cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
-        )
-        self._sheets: list[Sheet] = []
-        self._streamed: IO[bytes] | None = None
-        self._first = 0  # the sheet that is streamed
-        #: Rows of other sheets.
-        self._held = defaultdict[int, _Packed](_Packed)
-        #: The number of the last row of each sheet.
-        self._rows: dict[int, int] = {}
-        self._styles = {_GENERAL: 0}
-        self._cut = self._hidden = 0
-
-    def verbatim(self, item: Verbatim) -> None:
-        """Write a copied row, or the names; those of a second input must be the same.
-
-        Raises InputError when they are not.
-        """
-        if isinstance(item.rest, Row):
-            self._hidden += item.rest.is_hidden
-            self._put(item.rest, self._copied(item.rest, [*item.rest.cells]))
-            return
-        sheets = cast("list[Sheet]", item.rest)
-        heads = [each.head for each in sheets if each.head.cells]
-        if not self._rows:  # the inputs before were empty
-            self._sheets = sheets
-            for head in heads:
-                kept = head.columns.kept(head.cells)
-                if head.number:
-                    kept = _without_dropped(head.cells, head.columns)
-                self._put(head, kept)
-        elif heads and heads[0].columns.names != self._sheets[0].use.columns.names:
-            raise InputError(formats.DIFFERENT)
-
-    def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a row with its new texts."""
-        row = record.rest
-        assert isinstance(row, Row)
-        cells = list(row.cells)
-        for index, text in zip(row.columns.texts, texts, strict=True):
-            whole = _fitting(text)
-            self._cut += whole != text
-            cells[index] = SheetCell(_escaped(whole)) if whole else None
-        self._name(row, cells)
-        self._hidden += row.is_hidden
-        self._put(row, row.columns.kept(cells))
-
-    def _copied(
-        self, row: Row, cells: list[SheetCell | None]
-    ) -> list[SheetCell | None]:
-        """Return the cells of a copied row, all in their places."""
-        self._name(row, cells)
-        return _without_dropped(cells, row.columns)
-
-    def _name(self, row: Row, cells: list[SheetCell | None]) -> None:
-        """Put pseudonyms into the cells of a row."""
-        for index in row.columns.pseudonyms:
-            if index < len(cells):
-                value = pseudonym_input(_value(cells[index]), "")
-                if value is not None:
-                    cells[index] = SheetCell(self._token(value))
-
-    @property
-    def note(self) -> str:
-        """Say how many new texts were cut, and rows were hidden."""
-        notes = []
-        if self._cut:
-            notes.append(
-                f"new texts that were cut to {_LONGEST:,} characters, the most that a "
-                f"cell holds: {self._cut}; CSV holds longer ones"
-            )
-        if self._hidden:
-            notes.append(f"rows hidden in Excel that the copy shows: {self._hidden}")
-        return "; ".join(notes)
-
-    def close(self) -> None:
-        """Write the end of the sheet, the other sheets and parts of a workbook."""
-        if self._streamed is None:
-            self._open(0)
-        assert self._streamed is not None
-        self._streamed.write(_END)
-        self._streamed.close()
-        for number in range(len(self._sheets)):
-            if number != self._first:
-                with self._archive.open(_entry(_sheet_part(number)), "w") as part:
-                    part.write((_XML + _SHEET).encode())
-                    part.writelines(self._held[number].unpacked())
-                    part.write(_END)
-        for name, content in _parts(list(self._styles), self._sheets).items():
-            with self._archive.open(_entry(name), "w") as part:
-                part.write((_XML + content).encode())
-        self._archive.close()
-
-    def _open(self, number: int) -> None:
-        self._first = number
-        self._streamed = self._archive.open(
-            _entry(_sheet_part(number)), "w", force_zip64=True
-        )
-        self._streamed.write((_XML + _SHEET).encode())
-
-    def _put(self, row: Row, cells: Sequence[SheetCell | None]) -> None:
-        from openpyxl.utils import get_column_letter
-
-        if self._streamed is None:
-            self._open(row.sheet)
-        if not cells:
-            return
-        number = row.number or self._rows.get(row.sheet, 0) + 1
-        self._rows[row.sheet] = number
-        parts = [
-            self._spelled(f"{get_column_letter(index)}{number}", cell)
-            for index, cell in enumerate(cells, 1)
-            if cell is not None
-        ]
-        data = f'<row r="{number}">{"".join(parts)}</row>'.encode()
-        if row.sheet == self._first:
-            assert self._streamed is not None
-            self._streamed.write(data)
-        else:
-            self._held[row.sheet].add(data)
-
-    def _spelled(self, name: str, cell: SheetCell) -> str:
-        value = cell.value
-        style = self._styles.setdefault(cell.format, len(self._styles))
-        head = f'<c r="{name}" s="{style}"' if style else f'<c r="{name}"'
-        if isinstance(value, str):
-            if cell.is_error:
-                return f'{head} t="e"><v>{escape(value)}</v></c>'
-            text = escape(value, {"\r": "&#13;"})
-            return (
-                f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-            )
-        if isinstance(value, bool):
-            return f'{head} t="b"><v>{value:d}</v></c>'
-        return f"{head}><v>{value!r}</v></c>"
-
-
-def _without_dropped(
-    cells: Sequence[SheetCell | None], columns: Columns
-) -> list[SheetCell | None]:
-    """Return cells in their places, without those of columns that are left out.
-
-    Where all names are left out, nothing is copied: the next row would stand as names.
-    """
-    if {*range(len(columns.names))} <= columns.dropped:
-        return []
-    return [None if at in columns.dropped else cell for at, cell in enumerate(cells)]
-
-
-def _escaped(text: str) -> str:
-    """Return a text with the escapes of Excel, for characters that need one."""
-    return _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
-
-
-def _unescaped(text: str) -> str:
-    """Return a text with the characters for which escapes of Excel stand.
-
-    Half of a surrogate pair is not a character, and stays an escape.
-    """
-
-    def meant(match: re.Match[str]) -> str:
-        character = chr(int(match[1], 16))
-        return match[0] if "\ud800" <= character <= "\udfff" else character
-
-    return _ESCAPE.sub(meant, text)
+        return copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
 
 
 def _joined(element: Any) -> str:
@@ -380,24 +132,8 @@ def _joined(element: Any) -> str:
     text: Any = Text.from_tree(element)
     runs = [run or "" for run in (text.t, *(each.t for each in text.r))]
     whole: str = "".join(runs)
-    meant = "".join(map(_unescaped, runs))
-    return whole if _unescaped(whole) == meant else _escaped(meant)
-
-
-def _fitting(text: str) -> str:
-    """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
-    if 2 * len(text) <= _LONGEST:
-        return text
-    units = text.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST]
-    return units.decode("utf-16-le", "ignore")
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    """Return the head of a part, which is the same at all times and on all systems."""
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system = 3
-    return entry
+    meant = "".join(map(unescape, runs))
+    return whole if unescape(whole) == meant else escape_text(meant)
 
 
 def _opened(stream: BinaryIO, location: str) -> Workbook:
@@ -433,7 +169,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
 
 def _is_visible(sheet: Any) -> bool:
     """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
-    return bool(sheet.sheet_state == _VISIBLE)
+    return bool(sheet.sheet_state == VISIBLE)
 
 
 def _noted(location: str, notes: Sequence[str]) -> str:
@@ -457,14 +193,14 @@ def _sheets(
         computed = {
             at for at, cell in enumerate(first.cells) if cell and cell.may_repeat
         }
-        columns = tuple(map(_text, first.cells))
+        columns = tuple(map(cell_text, first.cells))
         heads.append(head._replace(columns=columns, computed=frozenset(computed)))
     uses = find_uses(heads, selection, location)
     sheets = [
         Sheet(
             name=head.name,
             state=first.state,
-            place=f"{location}: sheet {head.shown},"
+            prefix=f"{location}: sheet {head.shown},"
             if len(heads) > 1
             else f"{location}:",
             head=first.row(use, at),
@@ -612,7 +348,7 @@ class FileRow(NamedTuple):
 
 
 def _rows(
-    sheet: Any, place: str, hidden: set[int], *, is_copied: bool = True
+    sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
 ) -> Generator[FileRow, None, None]:
     """Give the rows of a sheet that are not empty.
 
@@ -624,7 +360,7 @@ def _rows(
     from openpyxl.xml.functions import iterparse
 
     last = 0
-    with _reported(place.rstrip(":,")), sheet._get_source() as source:
+    with _reported(prefix.rstrip(":,")), sheet._get_source() as source:
         parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
         for _, element in iterparse(source):
             if element.tag == _reader.COL_TAG and _is_hidden(element):
@@ -633,7 +369,7 @@ def _rows(
             if element.tag != _reader.ROW_TAG:
                 continue
             number, parsed = parser.parse_row(element)
-            where = f"{place} row {number}"
+            where = f"{prefix} row {number}"
             columns = [cell["column"] for cell in parsed]
             if number <= last or columns != sorted(set(columns)):
                 raise InputError(
@@ -710,7 +446,7 @@ def _record(
     )
     changed = {"dropped": selection.dropped, "pseudonyms": selection.pseudonyms}
     record = use.columns.record(
-        text=lambda index: _text(cells[index]),
+        text=lambda index: cell_text(cells[index]),
         # Fields to leave out may be those of other sheets.
         chosen=replace(use.selection, **changed),
         rest=rest._replace(cells=cells),
@@ -720,92 +456,3 @@ def _record(
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     return record
-
-
-def _value(cell: SheetCell | None) -> str | int | float | None:
-    """Return the value of a cell as a pseudonym stands for it: of a date the text."""
-    from openpyxl.styles import numbers
-
-    if cell is None:
-        return None
-    is_date = numbers.is_date_format(cell.format)
-    return _text(cell) if isinstance(cell.value, str) or is_date else cell.value
-
-
-def _text(cell: SheetCell | None) -> str:
-    """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
-    from openpyxl.styles import numbers
-    from openpyxl.utils.datetime import from_excel
-
-    if cell is None:
-        return ""
-    value: Any = cell.value
-    if isinstance(value, str):
-        return _unescaped(value)
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int | float) and numbers.is_date_format(cell.format):
-        is_length = numbers.is_timedelta_format(cell.format)
-        with contextlib.suppress(OverflowError, ValueError):  # no date has the number
-            value = from_excel(value, timedelta=is_length)
-    is_day = isinstance(value, datetime.datetime) and value.time() == datetime.time()
-    return str(value.date() if is_day else value)
-
-
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_SHEET = (
-    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    "<sheetData>"
-)
-_END = b"</sheetData></worksheet>"
-_PARTS = Path(__file__).parents[1] / "data" / "workbook.toml"
-_FIRST = 164  # number formats below it are built in
-_CHUNK = 2**16  # bytes of rows in memory that are unpacked at once
-
-
-def _sheet_part(number: int) -> str:
-    """Return the name of the part of a sheet, which is counted from 0."""
-    return f"xl/worksheets/sheet{number + 1}.xml"
-
-
-def _parts(used: Sequence[str], sheets: Sequence[Sheet]) -> dict[str, str]:
-    """Return the parts of a workbook beside its sheets, by their names."""
-    codes = styles = ""
-    for number, code in enumerate(used):
-        format_id = _FIRST + number if number else 0
-        styles += (
-            f'<xf numFmtId="{format_id}" fontId="0" fillId="0" borderId="0" xfId="0" '
-            'applyNumberFormat="1"/>'
-        )
-        if format_id:
-            codes += f'<numFmt numFmtId="{format_id}" formatCode={quoteattr(code)}/>'
-    if codes:
-        codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
-    named = [(each.name, each.state) for each in sheets] or [("Sheet1", _VISIBLE)]
-    first = next(at for at, (_, state) in enumerate(named) if state == _VISIBLE)
-    parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
-    joined = {
-        name: "".join(map(str.strip, part.splitlines())) for name, part in parts.items()
-    }
-    fields = [
-        {
-            "name": quoteattr(title),
-            "state": "" if state == _VISIBLE else f' state="{state}"',
-            "number": number,
-            "part": _sheet_part(number - 1),
-        }
-        for number, (title, state) in enumerate(named, 1)
-    ]
-    of_sheets = {}
-    for name in ("sheet", "relationship", "override"):
-        line = joined.pop(name)
-        of_sheets[name] = "".join(line.format(**each) for each in fields)
-    view = (
-        f'<bookViews><workbookView activeTab="{first}"/></bookViews>' if first else ""
-    )
-    return {
-        name: part.format(
-            formats=codes, count=len(used), styles=styles, view=view, **of_sheets
-        )
-        for name, part in joined.items()
-    }

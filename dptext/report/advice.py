@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from dptext import streams
 from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.templates import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
-from dptext.report.units import unit_of
+from dptext.report.units import Topics, Words, unit_of
 from dptext.run.files import SIDECAR
-from dptext.run.interface import current
+from dptext.run.interface import COMMAND_LINE, current
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -145,6 +146,38 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
         names = [say("where.stdout") if each == "-" else each for each in private]
         parts.append(say("report.private", names=" and ".join(names)))
     return AnswerLine("report", "; ".join(parts) or say("report.none"), figures)
+
+
+def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
+    """Yield the command that measures attackers on files, where no figure is known.
+
+    Its original is ORIGINAL where the report names none. Files of several outputs or
+    in another order are compared by their owner, who knows which belong together.
+    """
+    unit, output, layout = unit_of(document), document.output, document.run.layout
+    if not isinstance(unit, Words) or isinstance(unit, Topics) or output is None:
+        return
+    is_in_memory = current().is_python and document.is_in_memory
+    if is_in_memory or not unit.known.is_not_measured:
+        return
+    private = document.private
+    inputs = ["ORIGINAL"] if private is None else [*private.inputs]
+    (path,) = released.outputs or [None]
+    report = f"{path}{SIDECAR}"
+    if path is None or (released.is_run and released.public != report):
+        return
+    is_ordered = not layout.shuffled and not (private and private.faults)
+    if not (is_ordered or layout.id_field):
+        return
+    if len(inputs) > 1 or inputs[0] == path or streams.is_stream(inputs[0]):
+        return
+    parts = [
+        shlex.join(["dptext", "evaluate", inputs[0], path]),
+        COMMAND_LINE.option("profile", report),
+        *layout.typed(inputs[0], path),
+    ]
+    command = " ".join(parts)
+    yield line("measure", "always", {"command": command}, command=command)
 
 
 def _genuine(document: Document, released: RunOutputs) -> str:
