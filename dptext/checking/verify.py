@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -192,8 +193,9 @@ def _missing(export: Export) -> str:
     if advice := export.unstaged():
         return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {sidecar} is missing; put it back, or make this file again "
-        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+        f"no public report: {sidecar} is missing; if this is an original, leave it "
+        f"out, and begin a private copy with dptext init {shlex.quote(export.name)}; "
+        "if it is an output, put the report back; exclude in the policy passes a file"
     )
 
 

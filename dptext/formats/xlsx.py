@@ -48,7 +48,7 @@ from dptext.formats._workbook import Writer
 from dptext.formats.parquet import IN_MEMORY, seekable
 from dptext.run.interface import option
 from dptext.run.selection import Selection
-from dptext.types import Fault, Record, Verbatim
+from dptext.types import Record, Verbatim
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
@@ -106,7 +106,7 @@ class Format(formats.Format):
                     )
                 except Unreadable as error:
                     raw = "\t".join(map(cell_text, row.cells)).encode() + b"\n"
-                    yield Fault(f"{sheet.prefix} row {row.number}", str(error), raw)
+                    yield error.fault(f"{sheet.prefix} row {row.number}", raw)
                 ordinal += 1
 
     def writer(

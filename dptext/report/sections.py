@@ -386,12 +386,13 @@ class WordCounts:
         int,
         Meta(
             description=(
-                "Number of texts that are the same before and after; empty ones apart."
+                "Number of texts with a letter or digit that are the same before and "
+                "after."
             )
         ),
     ] = 0
     changed_texts: Annotated[
-        int, Meta(description="Number of the other texts, empty ones apart.")
+        int, Meta(description="Number of the other texts with a letter or digit.")
     ] = 0
 
     @property
