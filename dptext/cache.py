@@ -259,14 +259,14 @@ def mark_used(path: Path) -> None:
 
 
 @lru_cache(maxsize=1)
-def tidy(place: Path) -> None:
+def tidy(kept_in: Path) -> None:
     """Delete results that were long not used, and the oldest above a limit; once.
 
     Those of earlier versions are never used again. What was used since a day stays:
     another run may need it.
     """
     now, left = time.time(), 0
-    for used, size, path in sorted(_items(place), reverse=True):
+    for used, size, path in sorted(_items(kept_in), reverse=True):
         age = (now - used) / _DAY
         left += size
         if age > _UNUSED or (age > 1 and left > _LIMIT):
@@ -277,14 +277,14 @@ def tidy(place: Path) -> None:
                 path.unlink()
 
 
-def _items(place: Path) -> Iterator[tuple[float, int, Path]]:
+def _items(kept_in: Path) -> Iterator[tuple[float, int, Path]]:
     """Yield the time of the last use, the size and the path of all that is kept."""
     with contextlib.suppress(OSError):
-        for path in place.iterdir():
+        for path in kept_in.iterdir():
             if path.suffix in _KINDS and path.is_file():
                 yield path.stat().st_mtime, path.stat().st_size, path
     with contextlib.suppress(OSError):
-        for path in (place / "lexicons").iterdir():
+        for path in (kept_in / "lexicons").iterdir():
             size = sum(each.stat().st_size for each in path.rglob("*"))
             yield path.stat().st_mtime, size, path
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
-from dptext.report.units import Topics, Words, unit_of
+from dptext.report.units import Topics, Unit, Words, unit_of
 from dptext.run.files import SIDECAR
 from dptext.run.interface import COMMAND_LINE, current
 from dptext.signatures import UNSIGNED
@@ -76,9 +77,32 @@ def sending(
     asked = [say(f"asked.{key}", unit) for key, holds in is_asked.items() if holds]
     few = unit.row if private is not None and private.records < _ROWS else ""
     rows, python = 0 if few else _ROWS, current().is_python
-    look = say(f"look.{unit.released}", unit, rows=rows, few=few, python=python)
+    numbers = [] if few or unit.released != "rows" else _rows_to_read(document)
     files, shown = _sent_files(document, released), series(tuple(asked))
-    return line("sending", "always", None, asked=shown, look=look, files=files)
+    key, named = f"look.{unit.released}", ""
+    if numbers:
+        series_of = ", ".join(f"{number:,}" for number in numbers)
+        named = say("look.numbered", unit, rows=rows, numbers=series_of)
+    blanks = {"few": few, "python": python}
+    look = say(key, unit, rows=0 if named else rows, numbers=named, **blanks)
+    brief = say(key, unit, rows=rows, numbers="", **blanks)
+    sentence, short = (
+        say("sending.always", asked=shown, look=each, files=files)
+        for each in (look, brief)
+    )
+    return AnswerLine("sending", sentence, {"read": numbers}, short)
+
+
+def _rows_to_read(document: Document) -> list[int]:
+    """Return numbers of records to read, for the owner alone; none of a public report.
+
+    They are drawn by the digest of the output, so that all its reports name the same.
+    """
+    private, output = document.private, document.output
+    if private is None or output is None or private.faults:
+        return []
+    drawn = random.Random(output.sha256)  # noqa: S311 - no secret
+    return sorted(drawn.sample(range(1, private.records + 1), _ROWS))
 
 
 def _sent_files(document: Document, released: RunOutputs) -> str:
@@ -146,6 +170,13 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
         names = [say("where.stdout") if each == "-" else each for each in private]
         parts.append(say("report.private", names=" and ".join(names)))
     return AnswerLine("report", "; ".join(parts) or say("report.none"), figures)
+
+
+def questions(unit: Unit) -> Iterator[AnswerLine]:
+    """Yield lines on the way back, and on texts in other languages."""
+    if isinstance(unit, Words) and not isinstance(unit, Topics):
+        yield line("undo", unit.document.run.key)
+        yield line("language", "always", None, unit)
 
 
 def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:

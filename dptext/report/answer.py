@@ -61,6 +61,7 @@ def answer(
             *protection.changed_fields(layout.dropped, layout.pseudonyms),
             *protection.protection(promise, document),
             protection.for_whom(document),
+            *advice.questions(unit),
             *unit.lines(),
             unit.stronger(),
             *used,
