@@ -4,7 +4,8 @@ Only functions of public data (lexicon, settings) may be kept here, never of a t
 An entry of the folder is one file: a line with the format, the key and the sha256 of
 key and content, then the content. An entry that is damaged, of another key or format,
 or could have been written by another user is silently computed anew, and a folder that
-cannot be read or written costs only time.
+cannot be read or written costs only time. What was not used for a month goes when
+another result is kept, and so does the oldest above half a gibibyte.
 
 The digest finds damage, not forgery: a signing key would lie next to the entries, and a
 process of the same user can change the program as well. Even so, no guarantee depends
@@ -43,6 +44,9 @@ _FORMAT = "dptext-cache 2"
 # The path of a folder, and name, inode, bytes and time of change of its files.
 FolderState = tuple[str, tuple[tuple[str, int, int, int], ...]]
 _SETTLED = 3 * 10**9  # ns after which a file changes its time when it changes again
+_LIMIT = 2**29  # bytes that stay, apart from what was used since a day
+_DAY = 86_400.0  # seconds
+_UNUSED = 30  # days after which a result goes, as those of earlier versions do
 
 
 def folder() -> Path:
@@ -189,7 +193,9 @@ def _mapped(path: Path, holds: Callable[[Array], bool]) -> Array | None:
     try:
         if _private(path.stat(), stat.S_ISREG):
             kept: Array = np.load(path, mmap_mode="r", allow_pickle=False)
-            return np.asarray(kept) if holds(kept) else None
+            if holds(kept):
+                mark_used(path)
+                return np.asarray(kept)
     except Exception:  # noqa: S110 - any error means an invalid entry
         pass
     return None
@@ -215,6 +221,7 @@ def _entry(
         kept = read(_content(path, key))
         with progress.step(f"{work}: checking kept results"):
             if holds is None or holds(kept):
+                mark_used(path)
                 return kept
     except Exception:  # noqa: S110 - any error means an invalid entry
         pass
@@ -260,6 +267,44 @@ def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:
         with contextlib.suppress(OSError):
             os.unlink(part)
         raise
+    tidy(folder())
+
+
+def mark_used(path: Path) -> None:
+    """Note that an entry, or the folder of a lexicon, was used now."""
+    with contextlib.suppress(OSError):
+        os.utime(path)
+
+
+@lru_cache(maxsize=1)
+def tidy(kept_in: Path) -> None:
+    """Delete results that were long not used, and the oldest above a limit; once.
+
+    Those of earlier versions are never used again. What was used since a day stays:
+    another run may need it.
+    """
+    now, left = time.time(), 0
+    for used, size, path in sorted(_items(kept_in), reverse=True):
+        age = (now - used) / _DAY
+        left += size
+        if age > _UNUSED or (age > 1 and left > _LIMIT):
+            left -= size
+            if path.is_dir():
+                shutil.rmtree(path, ignore_errors=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
+
+
+def _items(kept_in: Path) -> Iterator[tuple[float, int, Path]]:
+    """Yield the time of the last use, the size and the path of all that is kept."""
+    with contextlib.suppress(OSError):
+        for path in kept_in.iterdir():
+            if path.suffix in _KINDS and path.is_file():
+                yield path.stat().st_mtime, path.stat().st_size, path
+    with contextlib.suppress(OSError):
+        for path in (kept_in / "lexicons").iterdir():
+            size = sum(each.stat().st_size for each in path.rglob("*"))
+            yield path.stat().st_mtime, size, path
 
 
 # What the folder holds, by the ends of names.

@@ -39,6 +39,7 @@ class FileKeywords(TableKeywords, total=False):
     """Files and their records."""
 
     format: str | None
+    sheets: str | Sequence[str]
     delimiter: str | None
     quoting: bool
     header: bool

@@ -184,9 +184,10 @@ class Privatized(NamedTuple):
     joined: Joined
     #: (n,) nats.
     eps: Eps
-    #: Number of texts that are the same before and after; empty ones apart.
+    #: Number of texts that are the same before and after, of those with a letter or
+    #: digit.
     unchanged: int = 0
-    #: Number of the other texts, empty ones apart.
+    #: Number of the others with a letter or digit.
     changed: int = 0
 
     @property
@@ -242,7 +243,7 @@ class Pipeline:
         texts = [tuple(islice(left, len(record.texts))) for record in records]
         before = (text for record in records for text in record.texts)
         pairs = zip(before, joined.texts, strict=True)
-        same = [old == new for old, new in pairs if old]
+        same = [old == new for old, new in pairs if any(map(str.isalnum, old))]
         return Privatized(
             texts=texts,
             words=words,

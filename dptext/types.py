@@ -169,6 +169,8 @@ class Verbatim:
     note: str = ""
     #: The fields that are copied, where a header or a schema names all fields.
     copied: tuple[str, ...] | None = None
+    #: The sheets of a workbook, and whether the records of each are private.
+    sheets: dict[str, bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -354,3 +354,48 @@ def test_a_folder_is_hashed_again_once_it_changes(folder: Path, tmp_path: Path) 
         stamp = time.time() - age
         os.utime(file, (stamp, stamp))
         assert "".join((digest(), digest())) == digests
+
+
+def aged(folder: Path, name: str, days: float, size: int = 10) -> Path:
+    """Write an entry that was last used some days ago."""
+    path = folder / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"x" * size)
+    used = time.time() - days * 86_400
+    os.utime(path, (used, used))
+    if path.parent != folder:
+        os.utime(path.parent, (used, used))
+    return path
+
+
+def test_results_that_were_not_used_for_a_month_go(folder: Path) -> None:
+    """Those of earlier versions, opened lexicons too; no file that is another's."""
+    old = [aged(folder, f"{name}", 31) for name in ("a.arrays", "b.table", "c.part")]
+    old.append(aged(folder / "lexicons", "key/vectors.npy", 31))
+    stay = [aged(folder, "d.numbers", 29), aged(folder, "notes.txt", 99)]
+    stay.append(aged(folder / "lexicons", "other/vectors.npy", 2))
+    cache.tidy.cache_clear()
+    cache.numbers("new", lambda: {"a": 1})
+    assert not any(path.exists() for path in old)
+    assert all(path.exists() for path in [*stay, folder / "new.numbers"])
+
+
+def test_the_oldest_results_above_a_limit_go(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those of the last day stay: a run that goes on may need them. Use renews."""
+    monkeypatch.setattr(cache, "_LIMIT", 250)
+    ages = {"today.table": 0.5, "new.table": 2, "mid.table": 3, "old.table": 9}
+    paths = {name: aged(folder, name, days, 100) for name, days in ages.items()}
+    cache.tidy.cache_clear()
+    cache.tidy(folder)
+    assert [name for name in ages if paths[name].exists()] == [
+        "today.table",
+        "new.table",
+    ]
+    again = cache.numbers("used", lambda: {"a": 1})
+    os.utime(folder / "used.numbers", (0, 0))
+    assert cache.numbers("used", lambda: {"a": 2}) == again
+    cache.tidy.cache_clear()
+    cache.tidy(folder)
+    assert (folder / "used.numbers").exists()

@@ -33,7 +33,7 @@ from dptext.run.files import SIDECAR
 from dptext.run.selection import Selection
 from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
-from dptext.types import Fault, Record
+from dptext.types import Fault, Record, Verbatim
 
 # Files that may accompany exports and are not exports themselves.
 DOCUMENTS = (
@@ -67,7 +67,7 @@ _LONGEST_POINTER = 1024
 _RECORDS = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*\{")
 _BEGINNING = 4096  # bytes
 # Names of fields that are shown; others could hold text.
-_NAME = re.compile(r"[\w.\\ -]{1,40}")
+_NAME = re.compile(r"(?:[\w.\\ -]{1,31}!)?[\w.\\ -]{1,40}")
 _SHOWN = 5
 
 
@@ -359,8 +359,8 @@ def _git(
     return done.stdout
 
 
-def named_fields(layout: Layout, export: Export) -> tuple[str, ...] | None:
-    """Return the copied fields of a file as its writer names them: see Output.
+def read_head(layout: Layout, export: Export) -> Verbatim:
+    """Return what a file names in one place: copied fields, and sheets. See Output.
 
     Raises InputError and UsageError when its first record is not as the layout says.
     """
@@ -371,8 +371,8 @@ def named_fields(layout: Layout, export: Export) -> tuple[str, ...] | None:
             if isinstance(item, Record):
                 break
             if item.copied is not None:
-                return item.copied
-    return None
+                return item
+    return Verbatim(None)
 
 
 def copied_fields(layout: Layout, export: Export) -> Iterator[str]:

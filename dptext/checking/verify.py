@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from typing import NamedTuple
@@ -195,8 +196,9 @@ def _missing(export: Export) -> str:
     if advice := export.unstaged():
         return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {sidecar} is missing; put it back, or make this file again "
-        f"from its original: dptext sanitize ORIGINAL -o {export.name}"
+        f"no public report: {sidecar} is missing; if this is an original, leave it "
+        f"out, and begin a private copy with dptext init {shlex.quote(export.name)}; "
+        "if it is an output, put the report back; exclude in the policy passes a file"
     )
 
 
@@ -255,8 +257,12 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     if output.columns is not None or output.rows is not None:
         yield "its report was changed: it names columns, as only reports on vectors do"
-    elif exports.named_fields(report.run.layout, export) != output.copied:
+        return
+    head = exports.read_head(report.run.layout, export)
+    if head.copied != output.copied:
         yield "its report was changed: it names other unchanged fields than its file"
+    if head.sheets != output.sheets:
+        yield "its report was changed: it names other sheets than its file"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:

@@ -31,6 +31,7 @@ from dptext.run.marks import ByFile, Option
 # In order; missing, which some settings need; broken.
 _OK, _ABSENT, _WRONG = "ok", "absent", "wrong"
 _STYLES = {_OK: "green", _ABSENT: "yellow", _WRONG: "bold red"}
+_CLEAR = "dptext doctor --cache --clear"
 _AGAIN = "pip install --no-cache-dir --force-reinstall --no-deps"
 _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
@@ -227,7 +228,9 @@ def _folder() -> Inspection:
     if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
-    return Inspection("cache", _OK, str(folder))
+    total = sum(size for _, size in cache.sizes().values()) / 1e6
+    seen = f"{folder}, {total:.0f} MB ({_CLEAR} deletes it)"
+    return Inspection("cache", _OK, seen)
 
 
 _KEPT = (
@@ -247,8 +250,12 @@ def _show_cache(as_json: bool, *, clear: bool) -> None:
     if clear:
         cache.clear()
     total = sum(size for _, size in sizes.values()) / 1e6
-    done = "deleted" if clear else "delete them: dptext doctor --cache --clear"
-    about = f"{total:.1f} MB of public results, which are computed anew when needed"
+    done = "deleted" if clear else f"delete them: {_CLEAR}"
+    about = (
+        f"{total:.1f} MB of public results, which are computed anew when needed; those "
+        "that were not used for a month go by themselves, as do the oldest above "
+        "0.5 GiB"
+    )
     data = {"folder": folder, "cleared": clear, "kept": kept}
     table, note = Table.from_items(_KEPT, kept), Paragraph(f"{about}; {done}")
     screen.deliver(data, as_json, Section(folder, [table, note]))

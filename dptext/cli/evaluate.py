@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -10,10 +11,11 @@ from typing import Annotated
 import msgspec
 import typer
 
-from dptext import api, lexicons, pipeline, profile, progress
+from dptext import api, formats, lexicons, pipeline, profile, progress, streams
 from dptext._version import __version__
 from dptext.cli import faults, options, screen
 from dptext.cli.parser import Take
+from dptext.engine import source
 from dptext.errors import UsageError
 from dptext.evaluation import rows, views
 from dptext.evaluation import run as evaluation
@@ -87,7 +89,7 @@ def command(
         typer.Argument(metavar="PRIVATE", help="The private file made from it."),
     ],
     *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT} id_field")],
+    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT} id_field missing")],
     profile: WritingProfile = None,
     choices: Annotated[
         Choices,
@@ -124,7 +126,7 @@ def command(
             pairs=rows.pairs(
                 original=original,
                 private=private,
-                selection=replace(selection, fields=selection.fields or ("text",)),
+                selection=_with_fields(original, selection),
                 values={"label": settings.labels, "attribute": settings.attributes},
                 format=selection.format,
             ),
@@ -150,6 +152,18 @@ def command(
     page, text = views.evaluation(result), f"{screen.to_json(data)}\n"
     more = {reports.report: text}
     screen.deliver(data, as_json, page, html=reports.html, extra_files=more)
+
+
+def _with_fields(original: str, selection: Selection) -> Selection:
+    """Return the selection; where none is named, of strings of JSON, else of `text`."""
+    if not selection.fields:
+        module = formats.find(original, selection.format)
+        with contextlib.suppress(UsageError):  # for records with fields
+            with streams.open_input(original, selection.encoding) as stream:
+                chosen, _ = source.check_fields(module, selection, stream, original)
+            if chosen.strings:
+                return chosen
+    return replace(selection, fields=selection.fields or ("text",))
 
 
 def _writer(profile: str, over: Mapping[str, object]) -> Pipeline:

@@ -18,6 +18,7 @@ from dptext import progress, registry, streams
 from dptext.cli import configuration, screen
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
+from dptext.formats._fields import listed
 from dptext.overrides import make_overrides
 from dptext.run import groups
 from dptext.run.choices import Choices
@@ -221,7 +222,7 @@ def _suggested(columns: Sequence[FieldSummary], chosen: Uses) -> dict[str, Use]:
         use = Use.COPY
         if each.is_text:
             use = Use.PRIVATE
-        elif each.identifies is not None:
+        elif each.identifies is not None or each.is_page:
             use = Use.DROP
         uses[each.name] = chosen.get(each.name, use)
     return uses or dict(chosen)
@@ -249,13 +250,10 @@ def _ask(
     if columns:
         _show(columns)
         _note(_QUESTION)
-    while True:
-        uses = _asked(columns, uses)
-        try:
-            chosen = _chosen(job, columns, uses)
-            break
-        except UsageError as error:
-            _note(f"Error: {error}")
+    uses = _asked(columns, uses)
+    if columns and not _named(uses, Use.PRIVATE):
+        uses = {**uses, _ask_private(columns): Use.PRIVATE}
+    chosen = _chosen(job, columns, uses)
     risk = _USUAL
     if reader is Audience.STATISTICS:
         _note(f"\n{_OF_TOPICS}")
@@ -282,16 +280,26 @@ def _ask(
     screen.write_file(path, text.encode())
     if reader is Audience.STATISTICS:
         _note(f"next, once: {_BUILD_TOPICS}")
-    _say_next(shlex.quote(source), chosen.selection.pseudonyms)
+    _say_next(source, chosen.selection.pseudonyms)
 
 
 def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
-    """Say which commands come next; pseudonyms need a key file."""
-    keyed = ""
+    """Print the commands that come next, as they can be run; pseudonyms need a key."""
+    path = Path(source)
+    if path.is_dir():
+        option, output = "--out-dir", f"{path.resolve().name}.private"
+    else:
+        first, dot, rest = path.name.partition(".")
+        option, output = "-o", f"{first}.private{dot}{rest}"
+    commands = [
+        ["dptext", "sanitize", source, option, output],
+        ["dptext", "check", output],
+    ]
     if pseudonyms:
-        _note(f"next: make a key once, and keep it secret: {_MAKE_KEY}")
-        keyed = f" --key-file {_KEY}"
-    _note(f"next: dptext sanitize {source} -o OUTPUT{keyed}, then dptext check OUTPUT")
+        _note(f"next, once, and keep the key secret: {_MAKE_KEY}")
+        commands[0] += ["--key-file", _KEY]
+    for command_line in commands:
+        _note(f"next: {shlex.join(command_line)}")
 
 
 def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
@@ -309,6 +317,26 @@ def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
         rest = use is None
         answers[each.name] = use or uses[each.name]
     return answers
+
+
+def _ask_private(columns: Sequence[FieldSummary]) -> str:
+    """Ask for one private field where none was chosen; no other question comes again.
+
+    Raises UsageError where no field holds text.
+    """
+    known = {each.name: each for each in columns if each.texts}
+    if not known:
+        raise UsageError("no field holds text, so none can be private")
+    longest = max(known.values(), key=lambda each: each.words)
+    _note("No field is private, so there is nothing to replace words in.")
+
+    def read(answer: str) -> str:
+        name = answer.strip()
+        if name not in known:
+            raise UsageError(f"{name}: {registry.suggest(name, tuple(known))}")
+        return name
+
+    return _prompt("Which field is private", longest.name, read)
 
 
 def _read_audience(answer: str) -> Audience:
@@ -375,7 +403,8 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
 
     private = _named(uses, Use.PRIVATE)
     if columns and not private:
-        raise UsageError("no private field: name one, as in --field NAME")
+        names = listed((each.name for each in columns if each.texts), "fields")
+        raise UsageError(f"no private field: name one, as in --field NAME{names}")
     selection = replace(
         job.selection,
         fields=private,
@@ -556,8 +585,17 @@ def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
     needs_key = ""
     if Use.PSEUDONYM in uses.values():
         needs_key = f"# pseudonyms need a key: --key-file {_KEY}, or DPTEXT_KEY_FILE\n"
-    return needs_key + "".join(
-        f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+    of_pages = "".join(
+        f"# left out, since its sheet is no table: {each.name!r}\n"
         for each in columns
-        if each.identifies is not None and uses[each.name] in remarks
+        if each.is_page and uses[each.name] is Use.DROP
+    )
+    return (
+        needs_key
+        + of_pages
+        + "".join(
+            f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+            for each in columns
+            if each.identifies is not None and uses[each.name] in remarks
+        )
     )

@@ -181,6 +181,7 @@ def only_output(job: Job, written: Sequence[Written]) -> Output | None:
         bytes=one.bytes,
         sha256=one.sha256,
         copied=one.copied,
+        sheets=one.sheets,
         columns=one.columns,
         rows=one.rows,
         used=None if one.used is None else one.used.asked,

@@ -27,7 +27,7 @@ from dptext.errors import InputError, UnknownFieldError
 from dptext.formats import Format, _fields
 from dptext.run.interface import option
 from dptext.run.selection import Selection
-from dptext.types import Record
+from dptext.types import Record, Verbatim
 
 SAMPLE = 200  # records that a run looks at
 CHARACTERS = 20_000  # of a text that are looked at
@@ -71,6 +71,8 @@ class Fields:
         self.records += 1
         self._present[record.present] += 1
         if self.records > SAMPLE:
+            if self._format.HAS_SHEETS:  # a later one has other columns
+                self._look(self._format.others(record, self._selection))
             return
         self._null_marks += sum(
             text.strip() in _NULL_MARKS and text != other
@@ -87,6 +89,22 @@ class Fields:
         self._before = private
         if self.records == SAMPLE:
             self._warn_of_sample()
+
+    def look(self, item: Verbatim) -> None:
+        """Look at fields of what stands between records, in the first values of each.
+
+        They are copied as well: rows of other sheets of a workbook.
+        """
+        self._look(self._format.between(item))
+
+    def _look(self, fields: Iterable[tuple[str, str]]) -> None:
+        for name, text in fields:
+            self._copied[name] = None
+            if name not in self._values and len(self._values) >= _FIELDS:
+                continue
+            values = self._values.setdefault(name, FieldValues())
+            if values.texts < SAMPLE:
+                values.add(text)
 
     def merge(self, present: Counter[tuple[str, ...] | None]) -> None:
         """Count records after the sample that others have read, by their fields."""

@@ -51,6 +51,7 @@ _DIFFERENT = 0.7  # of the values must differ where they hold no digits
 _LONG = 4  # words make a value a text, unless all are of few
 _TEXTS = 0.2  # of the values must be texts
 _REPEATED = 0.2  # of the values differ at most where they are a few states
+_OF_STATES = 8  # words that states have at most, on average; texts may be few, too
 _NEARLY_ALL = 0.9  # of the values are numbers or dates
 # So many different values, and this share of them, are names of the public list where
 # nothing else tells that a field holds names: few cities and products are such.
@@ -147,7 +148,8 @@ class FieldValues:
         for look in ("dates", "numbers"):
             if self.count(look) >= _NEARLY_ALL * self.texts:
                 return look
-        if self.different <= _REPEATED * self.first:
+        are_short = self.words <= _OF_STATES * self.texts
+        if self.different <= _REPEATED * self.first and are_short:
             return FEW_VALUES
         if self.count("long") >= _TEXTS * self.texts:
             return TEXT

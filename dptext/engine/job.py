@@ -82,6 +82,8 @@ class Written:
     sha256: str
     #: Names of the copied fields, if a header or a schema names them all.
     copied: tuple[str, ...] | None = None
+    #: The sheets of a workbook, and whether the records of each are private.
+    sheets: dict[str, bool] | None = None
     #: Requests to a third party.
     used: ServerUse | None = None
     #: Whether faulty records were left out.

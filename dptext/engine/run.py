@@ -356,6 +356,7 @@ class Run(JobRun):
             bytes=output.size,
             sha256=output.digest or "",
             copied=source.copied,
+            sheets=source.sheets,
             used=used,
             has_faults=bool(source.faults),
         )
@@ -426,6 +427,7 @@ def _write(
     """Write the records of a batch with the bytes between them, or a part."""
     for record, texts in zip(task.records, done.texts, strict=True):
         if isinstance(record.rest, Verbatim):
+            fields.look(record.rest)
             writer.verbatim(record.rest)
         elif isinstance(record.rest, Fault):
             source.fault(record.rest)

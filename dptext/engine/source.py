@@ -101,7 +101,8 @@ def check_fields(
     with contextlib.suppress(InputError):
         items = format.read(Input(source, every, location))
         records = (item for item in items if isinstance(item, Record))
-        for record in islice(records, _LOOKED_AT):
+        # The text may be in the last sheet of a workbook.
+        for record in islice(records, None if format.HAS_SHEETS else _LOOKED_AT):
             if record.texts:  # strings of JSON, which have no fields
                 if any(selection.named):
                     raise UsageError(
@@ -194,7 +195,7 @@ class Source:
     """Reads records; faulty ones end the job, or go to quarantine.
 
     faults: number of records left out; copied: names of the copied fields, if a header
-    or a schema names them all.
+    or a schema names them all; sheets: those of a workbook, and whether they are read.
     """
 
     def __init__(
@@ -219,6 +220,7 @@ class Source:
         self._is_cut = False
         self.faults = 0
         self.copied: tuple[str, ...] | None = None
+        self.sheets: dict[str, bool] | None = None
 
     def open(self, stack: contextlib.ExitStack) -> Format:
         """Open the first input and return the format of all.
@@ -370,6 +372,7 @@ class Source:
             if item.note:
                 self._warn(item.note)
             self.copied = item.copied if self.copied is None else self.copied
+            self.sheets = item.sheets if self.sheets is None else self.sheets
             size = len(item.rest) if isinstance(item.rest, bytes) else 0
             return Record(-1, (), item, size=size)
         self._next += 1

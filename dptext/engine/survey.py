@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import contextlib
 import re
-from collections import defaultdict
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -42,7 +42,9 @@ _FEW = 3  # different phrases; a field of states, such as "open", has no more
 _REMEMBERED = 100
 MOST_VALUES = 30  # of a field that `dptext init` offers as words to keep
 _LONGEST_NAME = 40
-RECORDS = 1000  # that `dptext init` looks at
+RECORDS = 1000  # that `dptext init` looks at, in each sheet of a workbook
+#: The content of a column in a sheet that is no table, such as a title page.
+PAGE = "text of a page"
 
 
 class Phrases:
@@ -102,6 +104,11 @@ class FieldSummary:
         """Tell whether it holds texts with words that can be replaced."""
         return self.texts > 0 and self.looks == TEXT
 
+    @property
+    def is_page(self) -> bool:
+        """Tell whether it holds text in a sheet that is no table."""
+        return self.looks == PAGE
+
 
 def survey(job: Job) -> list[FieldSummary]:
     """Return the fields of the file of a job; empty if each line is a text.
@@ -117,24 +124,32 @@ def survey(job: Job) -> list[FieldSummary]:
     phrases = defaultdict[str, Phrases](Phrases)
     listed = defaultdict[str, set[str]](set)
     with streams.open_input(name, selection.encoding) as stream:
-        for record in islice(_records(module, stream, selection, name), RECORDS):
-            for path, text in module.others(record, every):
+        records = _records(module, stream, selection, name)
+        named = (list(module.others(record, every)) for record in records)
+        first = _of_each_sheet(named) if module.HAS_SHEETS else islice(named, RECORDS)
+        for fields in first:
+            for path, text in fields:
                 values[path].add(text)
                 phrases[path].add(text)
                 if len(listed[path]) <= MOST_VALUES:
                     listed[path].add(text.strip())
     with streams.open_input(name, selection.encoding) as stream:
-        names = dict.fromkeys([*values, *module.copied(stream, selection)])
+        head = [*module.copied(stream, selection)]
+    names = dict.fromkeys([*values, *head])
     if not names:
         raise InputError(f"{name}: no record with a field")
-    columns = []
+    columns, pages = [], _pages(names, head) if module.HAS_SHEETS else set()
     for path in names:
-        each, kind = values[path], values[path].kind(path)
-        looks = each.looks()
+        each, how = values[path], values[path].identifies(path)
+        kind, looks = None if how is None else how.kind, each.looks()
+        # A text may hold an address, as it may hold a name.
+        if how is None or how.inside:
+            if phrases[path].are_text(path, repeated=looks == FEW_VALUES):
+                looks = TEXT
         if kind is not None and looks != TEXT:
             looks = kind
-        elif phrases[path].are_text(path, repeated=looks == FEW_VALUES):
-            looks = TEXT
+        if looks == TEXT and _sheet(path) in pages:
+            looks = PAGE
         words = each.words / max(each.texts, 1)
         columns.append(
             FieldSummary(
@@ -165,6 +180,35 @@ def _is_name(value: str) -> bool:
     has_capital = any(each.isalpha() and not each.islower() for each in value)
     plain = "," not in value and not is_word_file(value, Path(value))
     return has_capital and 1 < len(value) <= _LONGEST_NAME and plain
+
+
+def _sheet(path: str) -> str:
+    """Return the sheet in the name of a column, "" in a workbook of one."""
+    return path.partition("!")[0] if "!" in path else ""
+
+
+def _of_each_sheet(
+    records: Iterable[list[tuple[str, str]]],
+) -> Iterator[list[tuple[str, str]]]:
+    """Give the first records of each sheet."""
+    seen = Counter[str]()
+    for fields in records:
+        sheet = _sheet(fields[0][0]) if fields else ""
+        seen[sheet] += 1
+        if seen[sheet] <= RECORDS:
+            yield fields
+
+
+def _pages(names: Iterable[str], head: Sequence[str]) -> set[str]:
+    """Return the sheets that are no tables, where another one is.
+
+    head: the names in first rows. A sheet that has one alone there, as where a title
+    stands above text, or cells beyond them, is no table.
+    """
+    counts = Counter(_sheet(name) for name in head if not name.endswith("!"))
+    ragged = {_sheet(name) for name in names if name not in head}
+    pages = {each for each in counts if counts[each] < 2 or each in ragged}
+    return pages if len(pages) < len(counts) else set()
 
 
 def with_missing(job: Job) -> Job:

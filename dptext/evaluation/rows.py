@@ -167,7 +167,7 @@ def pairs(
     the private file. Raises InputError where a record has no partner or other texts.
     """
     one = records(original, selection, values, format)
-    two = records(private, selection, format=format)
+    two = records(private, selection.output_selection(), format=format)
     joined: Iterable[tuple[TextRow | None, TextRow | None]] = zip_longest(one, two)
     if selection.id_field is not None:
         known: dict[str | None, TextRow] = {}

@@ -134,6 +134,7 @@ class Format(ABC):
     MAY_LACK: ClassVar = False  # a record may lack a field, or have a null in it
     IS_TABLE: ClassVar = False  # of characters, with delimiters and perhaps a header
     IS_STREAMED: ClassVar = True  # readers need not wait for its end
+    HAS_SHEETS: ClassVar = False  # of which some hold records
     HAS_NAMES: ClassVar = True  # else the first record may stand as names of fields
 
     @abstractmethod
@@ -181,9 +182,18 @@ class Format(ABC):
         for item in self.read(Input(stream, selection, "file")):
             if isinstance(item, Fault):
                 raise InputError(item.described())
+            every = self.between(item) if isinstance(item, Verbatim) else ()
             if isinstance(item, Record):
-                for name, text in self.others(item, selection):
-                    yield name, (text,)
+                every = self.others(item, selection)
+            for name, text in every:
+                yield name, (text,)
+
+    def between(self, item: Verbatim) -> Iterable[tuple[str, str]]:
+        """Give names and texts of what stands between records and has fields.
+
+        As `others` does for a record: rows of the sheets that are copied.
+        """
+        return ()
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return a finder of records in bytes, without reading them; head as below.

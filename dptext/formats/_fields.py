@@ -210,7 +210,9 @@ def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
 
 _LISTED = 12  # names in one message
 # Any other name may be data in the place of a name: it is not shown.
-_PLAIN = re.compile(r"[^\W\d][\w \\.-]{0,60}")
+# Columns of workbooks may have a sheet before them.
+_SHEET = r"(?:[^\W_][\w \\.-]{0,30}!)?"
+_PLAIN = re.compile(rf"{_SHEET}[^\W\d][\w \\.-]{{0,60}}")
 
 
 def printable(text: str) -> str:

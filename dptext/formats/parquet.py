@@ -23,7 +23,7 @@ from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
 from dptext.run.interface import option
 from dptext.run.selection import Selection
-from dptext.types import Fault, Record, Verbatim
+from dptext.types import Record, Verbatim
 
 _GROUP_BYTES = 2**26  # a row group of the output is full at so many bytes
 _GROUP_ROWS = 2**17  # or rows
@@ -204,7 +204,7 @@ class Format(formats.Format):
                     yield page.record(row, selection, start + number)
                 except Unreadable as error:
                     raw = _arrow.json_line(batch, row)
-                    yield Fault(f"{location}: row {number + 1}", str(error), raw)
+                    yield error.fault(f"{location}: row {number + 1}", raw)
                 number += 1
 
     def writer(

@@ -1,106 +1,113 @@
-"""Excel workbooks: the first visible sheet, a record per row below its names.
+"""Excel workbooks: a record per row below the names of each sheet with a private field.
 
 Values are read and a new workbook is written, so that nothing else of a workbook, which
-may repeat private text, comes along: no other sheet, comment, name, formula or cached
-table. Numbers, dates, truth values and errors keep value and number format, names of
-columns among them; of a formula its saved result is read; layout and colours are left
-out. In a private column numbers and dates become text, and an escape of Excel (_x000D_)
-the character that it stands for. Rows are read one after the other; the strings of the
-workbook, which Excel keeps in one table, are held in memory. Equal rows give equal
-bytes. Needs the extra "xlsx".
+may repeat private text, comes along: no comment, formula or cached table. All sheets of
+cells keep name, order and state (hidden or not). Those with a private field, or those
+that the selection names, are read; others are copied cell by cell, except texts that
+formulas computed, which may be private texts. With several sheets a column is called
+SHEET!COLUMN; a private, left out or keyed column may be named without the sheet.
+Numbers, dates, truth values and errors keep value and number format, names of columns
+among them; of a formula its saved result is read; layout and colours are left out. In a
+private column numbers and dates become text, and an escape of Excel (_x000D_) the
+character that it stands for. Rows are read one after the other; the strings of the
+workbook, which Excel keeps in one table, are held in memory, as are all written sheets
+but one, compressed. Equal rows give equal bytes. Needs the extra "xlsx".
 """
 
 from __future__ import annotations
 
 import contextlib
-import datetime
 import lzma
 import math
-import re
-import tomllib
 import warnings
 import zipfile
 import zlib
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Generator, Iterator, Sequence, Set
+from dataclasses import replace
 from io import StringIO
-from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple, cast
+from itertools import islice
+from typing import TYPE_CHECKING, Any, BinaryIO, ClassVar, NamedTuple
 from xml.etree.ElementTree import ParseError
-from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra, Urgent
 from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
-from dptext.formats._fields import Columns, is_header, is_plain, pseudonym_input
-from dptext.formats.parquet import IN_MEMORY, OpenStream, seekable
+from dptext.formats._cells import (
+    VISIBLE,
+    Row,
+    Sheet,
+    SheetCell,
+    cell_text,
+    copied_cells,
+    escape_text,
+    unescape,
+)
+from dptext.formats._fields import Columns, is_header
+from dptext.formats._sheets import Head, SheetUse, find_uses, notes
+from dptext.formats._workbook import Writer
+from dptext.formats.parquet import IN_MEMORY, seekable
 from dptext.run.interface import option
 from dptext.run.selection import Selection
-from dptext.types import Fault, Record, Verbatim
+from dptext.types import Record, Verbatim
 
 if TYPE_CHECKING:
     from openpyxl import Workbook
 
 _MAGIC = b"PK\x03\x04"
-_GENERAL = "General"
 _ROWS, _COLUMNS = 2**20, 2**14  # that Excel takes in a sheet
-_LONGEST = 32_767  # and characters in a cell
 _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some count
-# An escape of Excel, for a character that XML cannot hold, or a carriage return.
-_ESCAPE = re.compile("_x([0-9A-Fa-f]{4})_")
-# Text to escape in this way: such characters, and what would read as an escape.
-_ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
-
-
-class SheetCell(NamedTuple):
-    """A value that is not empty, with its number format.
-
-    Of a date the value is the number that Excel keeps for it, in days from 1900; of a
-    text it has the escapes of Excel.
-    """
-
-    value: str | int | float | bool
-    format: str = _GENERAL
-    is_error: bool = False
-
-
-class Row(NamedTuple):
-    """The parts of a row that are kept to write it back."""
-
-    cells: tuple[SheetCell | None, ...]
-    columns: Columns
-    #: Excel did not show it.
-    is_hidden: bool = False
 
 
 class Format(formats.Format):
-    """One record per row that is not empty."""
+    """One record per row that is not empty, of the sheets with a private field."""
 
     SUFFIXES: ClassVar = (".xlsx",)
     CHANGES_FIELDS: ClassVar = True
+    HAS_SHEETS: ClassVar = True
     IS_TEXT: ClassVar = False
     IS_STREAMED: ClassVar = False
 
     def read(self, source: Input) -> Iterator[Item]:
         """Read one record per row; rows in messages have Excel's numbers."""
-        stream, selection, location, start = source[:4]
+        stream, selection, location, ordinal = source[:4]
         workbook = _opened(stream, location)
-        sheet = next(each for each in workbook.worksheets if _is_visible(each))
-        hidden: set[int] = set()
-        rows = _rows(sheet, location, hidden)
-        head, notes = next(rows, None), _sheets_notes(workbook, sheet)
-        if head is None:
-            yield Verbatim(None, note=_noted(location, notes))
-            return
-        names = tuple(map(_text, head.cells))  # one without a name is ""
-        columns = Columns.find(names, selection, location)
-        note = _noted(location, [*notes, *_columns_notes(columns, hidden)])
-        yield Verbatim(Row(head.cells, columns), True, note, columns.copied)
-        for ordinal, row in enumerate(rows, start):
-            try:
-                yield _record(row, columns, selection, ordinal)
-            except Unreadable as error:
-                raw = "\t".join(map(_text, row.cells)).encode() + b"\n"
-                yield Fault(f"{location}: row {row.number}", str(error), raw)
+        sheets, noted = _sheets(workbook, selection, location)
+        if not source.is_alone and len(sheets) > 1:
+            raise InputError(
+                f"{location}: a workbook of several sheets and another input cannot be "
+                "one output; write each input to its own output"
+            )
+        yield Verbatim(
+            sheets,
+            header=True,
+            note=_noted(location, noted),
+            copied=tuple(name for each in sheets for name in each.use.columns.copied),
+            sheets=(
+                {each.name: each.use.is_read for each in sheets}
+                if len(sheets) > 1
+                else None
+            ),
+        )
+        for sheet, opened in zip(sheets, workbook.worksheets, strict=True):
+            needs_results = bool(sheet.use.selection.fields) or len(sheets) == 1
+            rows = _rows(opened, sheet.prefix, set(), is_copied=not needs_results)
+            for row in islice(rows, 1, None):
+                head = sheet.head._replace(cells=row.cells, is_hidden=row.is_hidden)
+                if not sheet.use.is_read:
+                    yield Verbatim(_without_computed(head)._replace(number=row.number))
+                    continue
+                try:
+                    yield _record(
+                        file_row=row,
+                        rest=head,
+                        use=sheet.use,
+                        selection=selection,
+                        ordinal=ordinal,
+                    )
+                except Unreadable as error:
+                    raw = "\t".join(map(cell_text, row.cells)).encode() + b"\n"
+                    yield error.fault(f"{sheet.prefix} row {row.number}", raw)
+                ordinal += 1
 
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
@@ -111,129 +118,11 @@ class Format(formats.Format):
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Give the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
-        cells, columns, _ = record.rest
-        return columns.others(lambda index: _text(cells[index]))
+        return copied_cells(record.rest)
 
-
-class Writer(formats.Writer):
-    """Writes a workbook of one sheet, as a stream."""
-
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
-        self._token = token
-        self._archive = zipfile.ZipFile(
-            cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
-        )
-        self._names: tuple[str, ...] | None = None
-        self._sheet: IO[bytes] | None = None
-        self._row = 0
-        self._styles = {_GENERAL: 0}
-        self._cut = self._hidden = 0
-
-    def verbatim(self, item: Verbatim) -> None:
-        """Write the names; those of a second input must be the same.
-
-        Raises InputError when they are not.
-        """
-        if item.rest is None:  # of an empty sheet
-            return
-        assert isinstance(item.rest, Row)
-        cells, columns, _ = item.rest
-        if self._names is None:
-            self._names = columns.names
-            self._put(columns.kept(cells))
-        elif columns.names != self._names:
-            raise InputError(formats.DIFFERENT)
-
-    def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write a row with its new texts."""
-        row = record.rest
-        assert isinstance(row, Row)
-        cells = list(row.cells)
-        for index, text in zip(row.columns.texts, texts, strict=True):
-            whole = _fitting(text)
-            self._cut += whole != text
-            cells[index] = SheetCell(_escaped(whole)) if whole else None
-        for index in row.columns.pseudonyms:
-            value = pseudonym_input(_value(cells[index]), "")
-            if value is not None:
-                cells[index] = SheetCell(self._token(value))
-        self._hidden += row.is_hidden
-        self._put(row.columns.kept(cells))
-
-    @property
-    def note(self) -> str:
-        """Say how many new texts were cut, and rows were hidden."""
-        notes = []
-        if self._cut:
-            notes.append(
-                f"new texts that were cut to {_LONGEST:,} characters, the most that a "
-                f"cell holds: {self._cut}; CSV holds longer ones"
-            )
-        if self._hidden:
-            notes.append(f"rows hidden in Excel that the copy shows: {self._hidden}")
-        return "; ".join(notes)
-
-    def close(self) -> None:
-        """Write the end of the sheet, and the other parts of a workbook."""
-        self._put([])
-        assert self._sheet is not None
-        self._sheet.write(b"</sheetData></worksheet>")
-        self._sheet.close()
-        for name, content in _parts(list(self._styles)).items():
-            with self._archive.open(_entry(name), "w") as part:
-                part.write((_XML + content).encode())
-        self._archive.close()
-
-    def _put(self, cells: Sequence[SheetCell | None]) -> None:
-        from openpyxl.utils import get_column_letter
-
-        if self._sheet is None:
-            self._sheet = self._archive.open(
-                _entry("xl/worksheets/sheet1.xml"), "w", force_zip64=True
-            )
-            self._sheet.write((_XML + _SHEET).encode())
-        if cells:
-            self._row += 1
-            parts = [
-                self._spelled(f"{get_column_letter(index)}{self._row}", cell)
-                for index, cell in enumerate(cells, 1)
-                if cell is not None
-            ]
-            row = f'<row r="{self._row}">{"".join(parts)}</row>'
-            self._sheet.write(row.encode())
-
-    def _spelled(self, name: str, cell: SheetCell) -> str:
-        value = cell.value
-        style = self._styles.setdefault(cell.format, len(self._styles))
-        head = f'<c r="{name}" s="{style}"' if style else f'<c r="{name}"'
-        if isinstance(value, str):
-            if cell.is_error:
-                return f'{head} t="e"><v>{escape(value)}</v></c>'
-            text = escape(value, {"\r": "&#13;"})
-            return (
-                f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
-            )
-        if isinstance(value, bool):
-            return f'{head} t="b"><v>{value:d}</v></c>'
-        return f"{head}><v>{value!r}</v></c>"
-
-
-def _escaped(text: str) -> str:
-    """Return a text with the escapes of Excel, for characters that need one."""
-    return _ESCAPED.sub(lambda match: f"_x{ord(match[0]):04X}_", text)
-
-
-def _unescaped(text: str) -> str:
-    """Return a text with the characters for which escapes of Excel stand.
-
-    Half of a surrogate pair is not a character, and stays an escape.
-    """
-
-    def meant(match: re.Match[str]) -> str:
-        character = chr(int(match[1], 16))
-        return match[0] if "\ud800" <= character <= "\udfff" else character
-
-    return _ESCAPE.sub(meant, text)
+    def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
+        """Give the cells of a row of a copied sheet, with the names of columns."""
+        return copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
 
 
 def _joined(element: Any) -> str:
@@ -243,24 +132,8 @@ def _joined(element: Any) -> str:
     text: Any = Text.from_tree(element)
     runs = [run or "" for run in (text.t, *(each.t for each in text.r))]
     whole: str = "".join(runs)
-    meant = "".join(map(_unescaped, runs))
-    return whole if _unescaped(whole) == meant else _escaped(meant)
-
-
-def _fitting(text: str) -> str:
-    """Return as much of a text as a cell holds, which Excel counts in UTF-16."""
-    if 2 * len(text) <= _LONGEST:
-        return text
-    units = text.encode("utf-16-le", "surrogatepass")[: 2 * _LONGEST]
-    return units.decode("utf-16-le", "ignore")
-
-
-def _entry(name: str) -> zipfile.ZipInfo:
-    """Return the head of a part, which is the same at all times and on all systems."""
-    entry = zipfile.ZipInfo(name)
-    entry.compress_type = zipfile.ZIP_DEFLATED
-    entry.create_system = 3
-    return entry
+    meant = "".join(map(unescape, runs))
+    return whole if unescape(whole) == meant else escape_text(meant)
 
 
 def _opened(stream: BinaryIO, location: str) -> Workbook:
@@ -289,14 +162,14 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
         )
     if not any(map(_is_visible, workbook.worksheets)):
         raise InputError(
-            f"{location}: all sheets of cells are hidden; show the one to read"
+            f"{location}: all sheets of cells are hidden; show one of them in Excel"
         )
     return workbook
 
 
 def _is_visible(sheet: Any) -> bool:
     """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
-    return bool(sheet.sheet_state == "visible")
+    return bool(sheet.sheet_state == VISIBLE)
 
 
 def _noted(location: str, notes: Sequence[str]) -> str:
@@ -304,20 +177,73 @@ def _noted(location: str, notes: Sequence[str]) -> str:
     return Urgent(f"{location}: {'; '.join(notes)}") if notes else ""
 
 
-def _sheets_notes(workbook: Workbook, read: Any) -> list[str]:
-    """Say which sheet is read, and which ones no output has."""
+def _sheets(
+    workbook: Workbook, selection: Selection, location: str
+) -> tuple[list[Sheet], list[str]]:
+    """Return the sheets of cells, and notes on them. Raises UnknownFieldError."""
+    heads, left_out, firsts = list[Head](), list[Head](), list[_First]()
+    for number, name in enumerate(workbook.sheetnames, 1):
+        opened: Any = workbook[name]
+        head = Head(name, (), number, _is_visible(opened))
+        if opened not in workbook.worksheets:  # a chart
+            left_out.append(head)
+            continue
+        first = _First.read(opened, f"{location}: sheet {head.shown},")
+        firsts.append(first)
+        computed = {
+            at for at, cell in enumerate(first.cells) if cell and cell.may_repeat
+        }
+        columns = tuple(map(cell_text, first.cells))
+        heads.append(head._replace(columns=columns, computed=frozenset(computed)))
+    uses = find_uses(heads, selection, location)
+    sheets = [
+        Sheet(
+            name=head.name,
+            state=first.state,
+            prefix=f"{location}: sheet {head.shown},"
+            if len(heads) > 1
+            else f"{location}:",
+            head=first.row(use, at),
+            use=use,
+        )
+        for at, (head, first, use) in enumerate(zip(heads, firsts, uses, strict=True))
+    ]
+    noted = [*notes(heads, uses, selection, left_out)]
+    for first, use in zip(firsts, uses, strict=True):
+        noted += _columns_notes(use.columns, first.hidden)
+    return sheets, noted
 
-    def shown(number: int, sheet: Any) -> str:
-        name = sheet.title
-        hidden = "" if _is_visible(sheet) else " (hidden)"
-        return f"{name!r}{hidden}" if is_plain(name) else f"number {number}{hidden}"
 
-    every: list[Any] = [workbook[name] for name in workbook.sheetnames]
-    named = {each: shown(number, each) for number, each in enumerate(every, 1)}
-    if len(named) == 1:
-        return []
-    first = named.pop(read)
-    return [f"sheet {first} is read, left out: {', '.join(named.values())}"]
+class _First(NamedTuple):
+    """The first row of a sheet that is not empty."""
+
+    state: str
+    cells: tuple[SheetCell | None, ...]
+    number: int
+    #: Numbers of the columns that Excel hides.
+    hidden: set[int]
+
+    @classmethod
+    def read(cls, sheet: Any, where: str) -> _First:
+        """Read it; without cells for an empty sheet."""
+        hidden: set[int] = set()
+        rows = _rows(sheet, where, hidden)
+        row = next(rows, FileRow(0, (), False))
+        rows.close()
+        return cls(sheet.sheet_state, row.cells, row.number, hidden)
+
+    def row(self, use: SheetUse, sheet: int) -> Row:
+        """Return the row as it is written, of the sheet at this position."""
+        if use.is_read:
+            return Row(self.cells, use.columns, sheet=sheet)
+        row = Row(self.cells, use.columns, sheet=sheet, number=self.number)
+        return _without_computed(row)
+
+
+def _without_computed(row: Row) -> Row:
+    """Return a row of a copied sheet without the texts of formulas."""
+    kept = tuple(None if cell and cell.may_repeat else cell for cell in row.cells)
+    return row._replace(cells=kept)
 
 
 def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
@@ -421,18 +347,20 @@ class FileRow(NamedTuple):
     is_hidden: bool
 
 
-def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
+def _rows(
+    sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
+) -> Generator[FileRow, None, None]:
     """Give the rows of a sheet that are not empty.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
     reads each row, and not the sheet: it leaves out rows and cells that are not in
-    order.
+    order. is_copied: a formula needs no saved result.
     """
     from openpyxl.worksheet import _reader
     from openpyxl.xml.functions import iterparse
 
     last = 0
-    with _reported(location), sheet._get_source() as source:
+    with _reported(prefix.rstrip(":,")), sheet._get_source() as source:
         parser = _reader.WorkSheetParser(source, sheet._shared_strings, data_only=True)
         for _, element in iterparse(source):
             if element.tag == _reader.COL_TAG and _is_hidden(element):
@@ -441,7 +369,7 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             if element.tag != _reader.ROW_TAG:
                 continue
             number, parsed = parser.parse_row(element)
-            where = f"{location}: row {number}"
+            where = f"{prefix} row {number}"
             columns = [cell["column"] for cell in parsed]
             if number <= last or columns != sorted(set(columns)):
                 raise InputError(
@@ -457,10 +385,12 @@ def _rows(sheet: Any, location: str, hidden: set[int]) -> Iterator[FileRow]:
             for cell, part in zip(
                 map(_with_runs, parsed, element), element, strict=True
             ):
+                is_computed = bool(part.findall(_reader.FORMULA_TAG))
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
-                    cells.append(_cell(sheet, cell))
-                elif cell["data_type"] != "str" and part.findall(_reader.FORMULA_TAG):
+                    read = _cell(sheet, cell)
+                    cells.append(read._replace(is_computed=is_computed))
+                elif is_computed and cell["data_type"] != "str" and not is_copied:
                     raise InputError(
                         f"{where}: a formula has no saved result; open the workbook in "
                         "Excel or LibreOffice and save it"
@@ -504,86 +434,25 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 
 
 def _record(
-    file_row: FileRow, columns: Columns, selection: Selection, ordinal: int
+    file_row: FileRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
 ) -> Record:
-    """Return a row as a record. Raises Unreadable."""
-    cells, width = file_row.cells, len(columns.names)
-    if len(cells) > width:
+    """Return a row as a record; rest is that of its sheet. Raises Unreadable."""
+    cells, width = file_row.cells, len(use.columns.names)
+    if len(cells) > width and selection.fields:
         raise Unreadable(f"{len(cells)} cells where the first row has {width} names")
     cells += (None,) * (width - len(cells))
-    row = Row(cells, columns, file_row.is_hidden)
     size = sum(
         len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
     )
-    record = columns.record(
-        text=lambda index: _text(cells[index]),
-        chosen=selection,
-        rest=row,
+    changed = {"dropped": selection.dropped, "pseudonyms": selection.pseudonyms}
+    record = use.columns.record(
+        text=lambda index: cell_text(cells[index]),
+        # Fields to leave out may be those of other sheets.
+        chosen=replace(use.selection, **changed),
+        rest=rest._replace(cells=cells),
         ordinal=ordinal,
         size=size,
     )
     if len("".join(record.texts).encode()) > selection.max_record_bytes:
         raise Unreadable(too_long(selection.max_record_bytes))
     return record
-
-
-def _value(cell: SheetCell | None) -> str | int | float | None:
-    """Return the value of a cell as a pseudonym stands for it: of a date the text."""
-    from openpyxl.styles import numbers
-
-    if cell is None:
-        return None
-    is_date = numbers.is_date_format(cell.format)
-    return _text(cell) if isinstance(cell.value, str) or is_date else cell.value
-
-
-def _text(cell: SheetCell | None) -> str:
-    """Return the text of a cell: numbers as Python writes them, dates by ISO 8601."""
-    from openpyxl.styles import numbers
-    from openpyxl.utils.datetime import from_excel
-
-    if cell is None:
-        return ""
-    value: Any = cell.value
-    if isinstance(value, str):
-        return _unescaped(value)
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int | float) and numbers.is_date_format(cell.format):
-        is_length = numbers.is_timedelta_format(cell.format)
-        with contextlib.suppress(OverflowError, ValueError):  # no date has the number
-            value = from_excel(value, timedelta=is_length)
-    is_day = isinstance(value, datetime.datetime) and value.time() == datetime.time()
-    return str(value.date() if is_day else value)
-
-
-_XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n'
-_SHEET = (
-    '<worksheet xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main">'
-    "<sheetData>"
-)
-_PARTS = Path(__file__).parents[1] / "data" / "workbook.toml"
-_FIRST = 164  # number formats below it are built in
-
-
-def _parts(used: Sequence[str]) -> dict[str, str]:
-    """Return the parts of a workbook beside its sheet, by their names."""
-    codes = styles = ""
-    for number, code in enumerate(used):
-        format_id = _FIRST + number if number else 0
-        styles += (
-            f'<xf numFmtId="{format_id}" fontId="0" fillId="0" borderId="0" xfId="0" '
-            'applyNumberFormat="1"/>'
-        )
-        if format_id:
-            codes += f'<numFmt numFmtId="{format_id}" formatCode={quoteattr(code)}/>'
-    if codes:
-        codes = f'<numFmts count="{len(used) - 1}">{codes}</numFmts>'
-    parts = tomllib.loads(_PARTS.read_text(encoding="utf-8"))
-    joined = {
-        name: "".join(map(str.strip, part.splitlines())) for name, part in parts.items()
-    }
-    filled = joined["xl/styles.xml"].format(
-        formats=codes, count=len(used), styles=styles
-    )
-    return joined | {"xl/styles.xml": filled}

@@ -313,6 +313,7 @@ def _open_kept(folder: Path, source: str) -> Lexicon | None:
         with contextlib.suppress(LexiconError):
             lexicon = store.load(folder)
             if lexicon.meta.get("sha256") == source:
+                cache.mark_used(folder)
                 return lexicon
     return None
 

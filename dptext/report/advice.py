@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+import random
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
+from dptext import streams
 from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.templates import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
-from dptext.report.units import unit_of
+from dptext.report.units import Topics, Unit, Words, unit_of
 from dptext.run.files import SIDECAR
-from dptext.run.interface import current
+from dptext.run.interface import COMMAND_LINE, current
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 
@@ -75,9 +77,32 @@ def sending(
     asked = [say(f"asked.{key}", unit) for key, holds in is_asked.items() if holds]
     few = unit.row if private is not None and private.records < _ROWS else ""
     rows, python = 0 if few else _ROWS, current().is_python
-    look = say(f"look.{unit.released}", unit, rows=rows, few=few, python=python)
+    numbers = [] if few or unit.released != "rows" else _rows_to_read(document)
     files, shown = _sent_files(document, released), series(tuple(asked))
-    return line("sending", "always", None, asked=shown, look=look, files=files)
+    key, named = f"look.{unit.released}", ""
+    if numbers:
+        series_of = ", ".join(f"{number:,}" for number in numbers)
+        named = say("look.numbered", unit, rows=rows, numbers=series_of)
+    blanks = {"few": few, "python": python}
+    look = say(key, unit, rows=0 if named else rows, numbers=named, **blanks)
+    brief = say(key, unit, rows=rows, numbers="", **blanks)
+    sentence, short = (
+        say("sending.always", asked=shown, look=each, files=files)
+        for each in (look, brief)
+    )
+    return AnswerLine("sending", sentence, {"read": numbers}, short)
+
+
+def _rows_to_read(document: Document) -> list[int]:
+    """Return numbers of records to read, for the owner alone; none of a public report.
+
+    They are drawn by the digest of the output, so that all its reports name the same.
+    """
+    private, output = document.private, document.output
+    if private is None or output is None or private.faults:
+        return []
+    drawn = random.Random(output.sha256)  # noqa: S311 - no secret
+    return sorted(drawn.sample(range(1, private.records + 1), _ROWS))
 
 
 def _sent_files(document: Document, released: RunOutputs) -> str:
@@ -145,6 +170,45 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
         names = [say("where.stdout") if each == "-" else each for each in private]
         parts.append(say("report.private", names=" and ".join(names)))
     return AnswerLine("report", "; ".join(parts) or say("report.none"), figures)
+
+
+def questions(unit: Unit) -> Iterator[AnswerLine]:
+    """Yield lines on the way back, and on texts in other languages."""
+    if isinstance(unit, Words) and not isinstance(unit, Topics):
+        yield line("undo", unit.document.run.key)
+        yield line("language", "always", None, unit)
+
+
+def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
+    """Yield the command that measures attackers on files, where no figure is known.
+
+    Its original is ORIGINAL where the report names none. Files of several outputs or
+    in another order are compared by their owner, who knows which belong together.
+    """
+    unit, output, layout = unit_of(document), document.output, document.run.layout
+    if not isinstance(unit, Words) or isinstance(unit, Topics) or output is None:
+        return
+    is_in_memory = current().is_python and document.is_in_memory
+    if is_in_memory or not unit.known.is_not_measured:
+        return
+    private = document.private
+    inputs = ["ORIGINAL"] if private is None else [*private.inputs]
+    (path,) = released.outputs or [None]
+    report = f"{path}{SIDECAR}"
+    if path is None or (released.is_run and released.public != report):
+        return
+    is_ordered = not layout.shuffled and not (private and private.faults)
+    if not (is_ordered or layout.id_field):
+        return
+    if len(inputs) > 1 or inputs[0] == path or streams.is_stream(inputs[0]):
+        return
+    parts = [
+        shlex.join(["dptext", "evaluate", inputs[0], path]),
+        COMMAND_LINE.option("profile", report),
+        *layout.typed(inputs[0], path),
+    ]
+    command = " ".join(parts)
+    yield line("measure", "always", {"command": command}, command=command)
 
 
 def _genuine(document: Document, released: RunOutputs) -> str:

@@ -60,12 +60,14 @@ def answer(
             *protection.changed_fields(layout.dropped, layout.pseudonyms),
             *protection.protection(promise, document),
             protection.for_whom(document),
+            *advice.questions(unit),
             *unit.lines(),
             unit.stronger(),
             *used,
             advice.sending(document, released, unchanged),
             advice.again(document, is_sent=is_sent, is_by_name=is_by_name),
             advice.report(document, released),
+            *advice.measure(document, released),
         ]
     order = templates()["order"]
     return sorted(lines, key=lambda each: order.index(each.name))
@@ -103,6 +105,7 @@ def blocks(
     for name in listed["pages"]:
         shown.pop(name, None)
     verdict = shown.pop("verdict", "")
+    commands = [shown.pop(name) for name in listed["commands"] if name in shown]
     if "anonymous" in shown:  # it says this, too
         shown.pop("original", None)
     heights = {name: _height(sentence) for name, sentence in shown.items()}
@@ -115,7 +118,9 @@ def blocks(
             room -= heights.get(name, 0)
     rows: Rows = [*shown.items(), *_warned(warnings)]
     parts: list[Block] = [*paragraphs(verdict, kind="lead")]
-    return (*parts, Figures(rows)) if rows else (*parts,)
+    if rows:
+        parts.append(Figures(rows))
+    return (*parts, *paragraphs(*commands, kind="code"))
 
 
 def rows(lines: Sequence[AnswerLine], warnings: Sequence[str] = ()) -> Figures:

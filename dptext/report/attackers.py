@@ -229,6 +229,13 @@ class Attackers:
     measured_by: str = ""
 
     @property
+    def is_not_measured(self) -> bool:
+        """Tell whether figures are missing that can be measured on files."""
+        if self.seeded or self.rewritten:
+            return False
+        return self.other_language or not (self.written and self.attackers)
+
+    @property
     def not_measured(self) -> str:
         """Name the command that measures these settings."""
         command = self.measured_by or say("measured_by.files")

@@ -273,6 +273,8 @@ class Page:
         return [each for each in self.sections if each.blocks or each.badges]
 
 
-def paragraphs(*lines: str, kind: Literal["", "lead", "note"] = "") -> list[Paragraph]:
+def paragraphs(
+    *lines: str, kind: Literal["", "lead", "note", "code"] = ""
+) -> list[Paragraph]:
     """Return a paragraph for each line that is not empty."""
     return [Paragraph(line, kind) for line in lines if line]

@@ -11,7 +11,8 @@ from msgspec import Meta
 
 from dptext import formats
 from dptext.run.files import SIDECAR
-from dptext.run.groups import needs
+from dptext.run.groups import needs, options
+from dptext.run.interface import COMMAND_LINE
 from dptext.run.selection import CHANGES, FIELDS, Selection
 
 # In patterns, `$` alone would let a line end follow.
@@ -44,29 +45,32 @@ class Layout:
         str | None,
         Meta(description="Field that names records, unchanged in the output."),
     ] = None
-    # No row: for programs that read the output again.
     missing: Annotated[
         Literal["fail", "pass"],
         Meta(description="Records that lack a private field stop the run or pass."),
     ] = "fail"
-    # No row: for programs that read the output again.
+    sheets: Annotated[
+        tuple[str, ...],
+        Meta(
+            description=(
+                "Sheets of workbooks that have the private fields; empty if all with "
+                "such a field do."
+            )
+        ),
+    ] = ()
     delimiter: Annotated[
         Annotated[str, Meta(max_length=1)] | None,
         Meta(description="Delimiter of a table; null if its header tells it."),
     ] = None
-    # No row: for programs that read the output again.
     quoting: Annotated[
         bool, Meta(description="Whether quotes enclose fields of a table.")
     ] = True
-    # No row: for programs that read the output again.
     header: Annotated[
         bool, Meta(description="Whether a table begins with the names of its columns.")
     ] = True
-    # No row: for programs that read the output again.
     encoding: Annotated[
         _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
     ] = None
-    # No row: for programs that read the output again.
     escapes: Annotated[
         Literal["backslash", "none"] | None,
         Meta(
@@ -119,6 +123,23 @@ class Layout:
             if read and not any(getattr(each, need.quality) for each in read)
         }
         return replace(self, **unused)
+
+    def typed(self, *paths: str) -> list[str]:
+        """Return the options of a shell command that reads these files."""
+        usual, typed = Layout(format=None, fields=None), list[str]()
+        named = {each and each.name for each in map(formats.by_suffix, paths)}
+        for name, option, _ in options(Selection):
+            value = getattr(self, name, None)
+            is_usual = value == getattr(usual, name, None)
+            is_written = name in ("dropped", "pseudonyms")  # not read
+            if is_usual or is_written or (name == "format" and named == {value}):
+                continue
+            if isinstance(value, bool):
+                typed.append(COMMAND_LINE.option(f"no-{option.name(name)}"))
+                continue
+            for each in (value,) if isinstance(value, str) else value:
+                typed.append(COMMAND_LINE.option(option.name(name), each))
+        return typed
 
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""

@@ -275,7 +275,7 @@ def _people(
     promise: Statement, document: Document | None, limit: SubjectLimit | None
 ) -> AnswerLine:
     """Return the guarantee for all words of a person."""
-    figures, total = _person_figures(promise), promise.bound.text_loss.total
+    figures = _person_figures(promise)
     if limit is not None:
         return _people_by_ledger(promise, limit, figures)
     here = None
@@ -284,38 +284,40 @@ def _people(
     if vectors is not None and vectors.epsilon_of_one is not None:
         here = vectors.epsilon_of_one
         figures |= {"most_of_one": vectors.most_of_one, "loss_of_one": _finite(here)}
-    key = "text" if _is_within(total) else "records"
+    key = _people_key(promise, limit)
     return line("people", key, figures, here=here, exact=not promise.bound.delta)
+
+
+def _people_key(promise: Statement, limit: SubjectLimit | None) -> str:
+    """Return the sentence on people that holds, of a guarantee."""
+    if limit is None:
+        is_one = _is_within(promise.bound.text_loss.total)
+        return "text" if is_one else "records"
+    if promise.leaves_words:
+        return "ledger_visible"
+    if _protects(limit):
+        return "ledger"
+    return "ledger_delta" if _is_within(limit.nats) else "ledger_large"
 
 
 def _people_by_ledger(
     promise: Statement, limit: SubjectLimit, figures: JsonObject
 ) -> AnswerLine:
     """Return the guarantee for all words of a person that a ledger records."""
-    is_protected = _protects(limit) and not promise.leaves_words
-    figures |= {"limit": limit.nats, "protected_as_a_whole": is_protected}
-    key = "ledger_large"
-    if promise.leaves_words:
-        key = "ledger_visible"
-    elif is_protected:
-        key = "ledger"
-    elif _is_within(limit.nats):
-        key = "ledger_delta"
+    key = _people_key(promise, limit)
+    figures |= {"limit": limit.nats, "protected_as_a_whole": key == "ledger"}
     return line("people", key, figures, field=plain_name(limit.field))
 
 
 def for_whom(document: Document) -> AnswerLine:
-    """Name the people that the release protects, by the knowledge of an attacker."""
+    """Name the people that the release protects, as the line on people says it."""
     promise, recorded = document.guarantee, document.run.recorded
-    is_limited = recorded is not None and _protects(recorded.limits)
-    key = "few"
     if fitness(Basis.from_document(document))[1] is Tone.BAD:
-        key = "nobody"
-    elif is_limited and not promise.leaves_words:
-        key = "ledger"
-    elif _is_within(promise.bound.text_loss.total):
-        key = "text"
-    return line("for whom", key)
+        return line("for whom", "nobody")
+    key = _people_key(promise, None if recorded is None else recorded.limits)
+    unit = unit_of(document).noun
+    replaced = f"replaced {unit}" if promise.leaves_words else unit
+    return line("for whom", key if key in ("ledger", "text") else "few", unit=replaced)
 
 
 def _is_within(total: float | None) -> bool:

@@ -391,12 +391,13 @@ class WordCounts:
         int,
         Meta(
             description=(
-                "Number of texts that are the same before and after; empty ones apart."
+                "Number of texts with a letter or digit that are the same before and "
+                "after."
             )
         ),
     ] = 0
     changed_texts: Annotated[
-        int, Meta(description="Number of the other texts, empty ones apart.")
+        int, Meta(description="Number of the other texts with a letter or digit.")
     ] = 0
     corpus_words: Annotated[
         int | None,
@@ -547,6 +548,15 @@ class Output:
             description=(
                 "Unchanged fields; null if the file does not name all of its "
                 "fields in one place, as a header or schema does."
+            )
+        ),
+    ] = None
+    sheets: Annotated[
+        dict[str, bool] | None,
+        Meta(
+            description=(
+                "Sheets of a workbook, and whether the texts of each are private (else "
+                "it is copied); null for one sheet and other formats."
             )
         ),
     ] = None

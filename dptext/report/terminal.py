@@ -30,7 +30,9 @@ _SHORT = 20  # characters of a name
 def show(parts: Iterable[Block | Section | Page], console: Console) -> None:
     """Print blocks, sections and pages, one below the other."""
     for each in _parts(parts):
-        console.print(each, crop=False)
+        # A console takes its own rule for the lines of a text, not that of the text.
+        is_whole = isinstance(each, Text) and bool(each.no_wrap)
+        console.print(each, crop=False, soft_wrap=is_whole)
 
 
 def _parts(parts: Iterable[Block | Section | Page]) -> Iterator[RenderableType]:

@@ -500,7 +500,15 @@ def _check(document: Document, signed: str) -> Section:
     shown, more = Rows(), list[Block]()
     if output is not None:
         name = output.file or "written to standard output"
-        shown = page_rows("file", output, name=name)
+        private, copied = (
+            [
+                sheet
+                for sheet, is_private in (output.sheets or {}).items()
+                if is_private is wanted
+            ]
+            for wanted in (True, False)
+        )
+        shown = page_rows("file", output, name=name, private=private, copied=copied)
         if output.file is not None:
             line = say("page.check", file=output.file, sidecar=SIDECAR)
             more = [More((Paragraph(line),))]

@@ -28,6 +28,7 @@ _NO_FIELDS = "plain text has no fields: each line is a text"
 FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, "csv")
 CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, "csv")
 TABLES = Needs("IS_TABLE", "this option is for CSV and TSV", "csv")
+SHEETS = Needs("HAS_SHEETS", "this option is for Excel workbooks", "xlsx")
 TEXTS = Needs("IS_TEXT", "this option is for text files")
 IN_FILES = NotIn(TABLE, "a table in memory has no layout")
 LACKING = Needs(
@@ -36,7 +37,7 @@ LACKING = Needs(
 
 
 #: Fields of a selection that say how a file is laid out.
-FILE_LAYOUT = "format delimiter quoting header skip_lines escapes encoding"
+FILE_LAYOUT = "format sheets delimiter quoting header skip_lines escapes encoding"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,23 @@ class Selection:
         IN_FILES,
         Names(),
     ] = None
+    #: () for all that have a private field.
+    sheets: Annotated[
+        tuple[str, ...],
+        Option(
+            "Sheet of a workbook with the text field, the others are copied; "
+            "repeatable. Default: every sheet with the field.",
+            INPUT,
+            metavar="NAME",
+            spelled="sheet",
+            python="sheets",
+            hidden=True,
+        ),
+        SHEETS,
+        ByFile(),
+        IN_FILES,
+        Names(),
+    ] = ()
     delimiter: Annotated[
         str | None,
         Option(

@@ -85,7 +85,7 @@ class Made(NamedTuple):
             # The copied fields follow from those that are named as private.
             export = exports.on_disk(self.folder / name)
             with contextlib.suppress(DptextError):
-                copied = exports.named_fields(edited.run.layout, export)
+                copied = exports.read_head(edited.run.layout, export).copied
                 output = replace(output, copied=copied)
             edited = replace(edited, output=output)
         wanted = self.recomputer.compare(edited).wanted
@@ -272,6 +272,7 @@ BELIEVED_EDITS: dict[str, tuple[str, Edit]] = {
     "run.dptext": ("out.csv", put("run.dptext", "0.0.9")),
     "run.recorded": ("out.csv", put("run.recorded", sample("run", "recorded"))),
     "run.layout.fields": ("out.csv", put("run.layout.fields", ["text", "who"])),
+    "run.layout.sheets": ("out.csv", put("run.layout.sheets", ["Mine"])),
     "run.layout.shuffled": ("out.csv", put("run.layout.shuffled", True)),
     "run.layout.id_field": ("out.csv", put("run.layout.id_field", "n")),
     "run.layout.missing": ("out.jsonl", put("run.layout.missing", "pass")),
@@ -310,6 +311,7 @@ COMPARED_EDITS: dict[str, tuple[str, Edit]] = {
     "output.bytes": ("out.csv", put("output.bytes", 1)),
     "output.sha256": ("out.csv", put("output.sha256", "ab" * 32)),
     "output.copied": ("out.csv", put("output.copied", ["id", "who"])),
+    "output.sheets": ("out.csv", put("output.sheets", {"Info": False})),
     "output.columns": ("out.npz", put("output.columns", ["id", "vector"])),
     "output.rows": ("out.npz", put("output.rows", 3)),
     "run.layout.format": ("out.csv", put("run.layout.format", "jsonl")),

@@ -25,6 +25,7 @@ GIVEN = {
     "field": (("--field", "text"), FIELDS),
     "id": (("--id", "id"), FIELDS),
     "missing": (("--missing", "pass"), {"json", "jsonl", "parquet"}),
+    "sheet": (("--sheet", "Sheet"), {"xlsx"}),
     "delimiter": (("--delimiter", ";"), TABLES),
     "quoting": (("--no-quoting",), TABLES),
     "header": (("--no-header",), TABLES),

@@ -880,6 +880,7 @@ def test_documents_are_no_exports(export: Path) -> None:
         ran = here("check", name)
         assert ran.code == 1
         assert b"no public report" in ran.out
+        assert b"if this is an original, leave it out" in ran.out
     write_policy("exclude: [README.txt, '*.dat']")
     assert here("check", "README.txt", "dump.dat").code == 0
     write_policy("include: '*.md'")

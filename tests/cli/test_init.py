@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -198,6 +200,61 @@ def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
     assert here("sanitize", "a.csv", "-o", "o.csv").code == 0
 
 
+def test_texts_of_few_values_are_texts(folder: Path) -> None:
+    """Long ones that repeat are no states, and a number in one identifies no column."""
+    texts = [
+        "The caller 078-05-1120 asked again why the payment for the washing machine "
+        "has not arrived, and wants to be called back before nine on Monday.",
+        "We told the caller that the technician comes on Friday between eight and one.",
+    ]
+    rows = [{"state": "open", "note": texts[n % 2]} for n in range(60)]
+    short = [{"remark": each} for each in ("ask 078-05-1120 now", "all is fine here")]
+    for name, every in (("long", rows), ("short", short * 3)):
+        path = folder / f"{name}.jsonl"
+        path.write_text("".join(f"{json.dumps(row)}\n" for row in every))
+    wanted = {"field": ["note"], "risk": "20%"}
+    assert yaml.safe_load(here("init", "long.jsonl").out)["sanitize"] == wanted
+    wanted["field"] = ["remark"]
+    assert yaml.safe_load(here("init", "short.jsonl").out)["sanitize"] == wanted
+
+
+def test_workbooks_of_several_sheets_are_surveyed_whole(folder: Path) -> None:
+    """All sheets; text of a page is no private field, and leaves as little as names."""
+    book = pytest.importorskip("openpyxl").Workbook()
+    book.active.title = "Info"
+    book.active["A1"] = "Monthly report of the desk for support"
+    book.active["A3"] = "It was written by hand in May and is not yet complete."
+    rows = {
+        "long": [["id", "day"], *([n, "open"] for n in range(1200))],
+        "notes": [
+            ["id", "note"],
+            *([n, f"The {MARKER} was broken, {n}."] for n in range(9)),
+        ],
+        "people": [
+            ["who", "mail"],
+            *([f"n{n}", f"n{n}@example.org"] for n in range(9)),
+        ],
+    }
+    for name, lines in rows.items():
+        sheet = book.create_sheet(name)
+        for line in lines:
+            sheet.append(line)
+    book.save("a.xlsx")
+    ran = here("init", "a.xlsx")
+    assert ran.code == 0, ran.err
+    settings = yaml.safe_load(ran.out)
+    assert settings["sanitize"] == {
+        "field": ["notes!note"],
+        "drop": ["Info!Monthly report of the desk for support", "people!mail"],
+        "risk": "20%",
+    }
+    assert "# left out, since its sheet is no table: 'Info!Monthly" in ran.out.decode()
+    Path(".dptext.yaml").write_bytes(ran.out)
+    assert here("sanitize", "a.xlsx", "-o", "o.xlsx").code == 0
+    ran = here("check", "o.xlsx")
+    assert ran.code == 0, ran.out
+
+
 def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
     """Options that say how a file is read, and records without a text, are settings."""
     path = folder / "in.dat"
@@ -286,16 +343,32 @@ def test_a_guided_start(folder: Path) -> None:
     wanted = {"field": PRIVATE, "drop": ["account.no"], "pseudonym": ["customer"]}
     assert yaml.safe_load(settings)["sanitize"] == {**wanted, "risk": "20%"}
     assert MARKER not in settings
-    assert "next: make a key once, and keep it secret: (umask 077; " in shown
-    assert "-o OUTPUT --key-file pseudonyms.key, then dptext check OUTPUT" in shown
     # A terminal is where other options are not needed, either.
-    (folder / "pseudonyms.key").write_bytes(os.urandom(32))
-    (folder / "pseudonyms.key").chmod(0o600)
-    keyed = ("-o", "out.jsonl", "--key-file", "pseudonyms.key")
-    shown, code = dialogue(folder, "", "sanitize", source, *keyed)
+    once, sanitize, check = re.findall("next[^:]*: (.*)\n", shown)
+    assert "--key-file pseudonyms.key" in sanitize
+    subprocess.run(once, shell=True, check=True, cwd=folder)
+    shown, code = dialogue(folder, "", *shlex.split(sanitize)[1:])
     assert code == 0, shown
     allowed = ("--set", "allow.identifying=account.no")
-    assert there("check", "out.jsonl", *allowed, cwd=folder).code == 0
+    assert there(*shlex.split(check)[1:], *allowed, cwd=folder).code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
+def test_without_a_private_field_one_question_is_asked(folder: Path) -> None:
+    """The others do not come again, and the longest text is suggested."""
+    path = folder / "a.csv"
+    path.write_text("state,id\nit is open now,1\nit is open now,2\n")
+    shown, code = dialogue(
+        folder, "people\nkeep\nkeep\nid2\nstate\n\n", "init", "a.csv"
+    )
+    assert code == 0, shown
+    assert shown.count("state (") == 1, shown
+    assert "Which field is private [state]: " in shown
+    assert "id2: " in shown
+    assert yaml.safe_load(Path(".dptext.yaml").read_text())["sanitize"]["field"] == [
+        "state"
+    ]
 
 
 @pytest.mark.slow

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from dptext import lexicons, pipeline, profile
+from dptext import calibration, lexicons, pipeline, profile
 from dptext.engine import plan as plans
 from dptext.measures import bayes_risk
+from dptext.randomness import RunKey
+from dptext.types import Record
 from tests.cli.running import here, lexicon, small
 from tests.keys import put
 
@@ -115,6 +118,37 @@ def test_slow_machines_have_a_speed(tmp_path: Path) -> None:
     ran = here("sanitize", "--plan", *small(tmp_path))
     (speed,) = re.findall("speed here +([0-9.e-]+) MB", ran.out.decode())
     assert float(speed) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["readable", "balanced"])
+def test_the_time_of_a_plan_is_of_the_order_of_a_run(name: str) -> None:
+    """What is loaded once counts as no text: within a factor of ten, it was 400."""
+    recipe = profile.load(name)
+    ready = calibration.build(recipe, lexicons.find(recipe.lexicon))
+    sentences = [
+        " ".join((*plans.SENTENCES[n % 6 :], f"number {n}")) for n in range(2000)
+    ]
+    planned = plans.plan(ready, plans.Size(sum(map(len, sentences))))
+    records = [Record(n, (text,), None) for n, text in enumerate(sentences)]
+    began = time.perf_counter()
+    for first in range(0, len(records), 256):
+        randomness = ready.randomness(RunKey.from_seed(1))
+        ready.privatize(records[first : first + 256], randomness)
+    taken = time.perf_counter() - began
+    assert planned.seconds is not None
+    assert taken / 10 < planned.seconds < 10 * taken
+
+
+def test_the_time_is_a_range(tmp_path: Path) -> None:
+    """Texts and machines differ: two ends, a factor of nine apart."""
+    source = tmp_path / "in.txt"
+    source.write_bytes(b"x" * 10**9)
+    ran = here("sanitize", "--plan", str(source), *small(tmp_path))
+    shown = " ".join(ran.out.decode().split())
+    assert re.search(
+        r"time \S+ (s|min|h) to \S+ (min|h), and seconds to start, if", shown
+    )
 
 
 def test_faults(tmp_path: Path) -> None:

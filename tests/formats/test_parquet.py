@@ -327,6 +327,7 @@ def test_null_is_a_fault_with_its_row_as_json() -> None:
     data = spelled(table)
     (fault,) = faults("parquet", data)
     assert (fault.location, fault.reason) == ("in: row 2", "field 'text' is null")
+    assert fault.described().endswith("; --missing pass leaves nulls unchanged")
     assert fault.raw.endswith(b"\n")
     assert json.loads(fault.raw)["n"] == 2
     read = records("parquet", data)

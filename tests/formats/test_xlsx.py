@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from dptext.errors import InputError, Urgent
+from dptext.errors import InputError, UnknownFieldError, Urgent
 from dptext.run.selection import Selection
 from dptext.types import Record, Verbatim
 from tests.formats.pipe import (
@@ -96,49 +96,198 @@ def test_number_formats_stay() -> None:
 
 
 def test_nothing_else_of_a_workbook_comes_along() -> None:
-    """Other sheets, comments, properties and old strings are not in the output."""
+    """Comments, properties and old strings are not in the output; the name stays."""
     book = openpyxl.load_workbook(
         io.BytesIO(spelled([1, DAY, "SECRET", 2, True, LATE]))
     )
     book.active["A1"].comment = openpyxl.comments.Comment("SECRET", "SECRET")
-    book.create_sheet("SECRET").append(["SECRET"])
-    book.active.title = "SECRET too"
+    book.active.title = "tickets"
     book.properties.title = "SECRET"
-    data = saved(book)
-    out = through("xlsx", data, lambda text: "new")
+    out = through("xlsx", saved(book), lambda text: "new")
     with zipfile.ZipFile(io.BytesIO(out)) as archive:
         assert all(b"SECRET" not in archive.read(name) for name in archive.namelist())
         assert not any("SECRET" in name for name in archive.namelist())
-    assert openpyxl.load_workbook(io.BytesIO(out)).sheetnames == ["Sheet1"]
+    assert openpyxl.load_workbook(io.BytesIO(out)).sheetnames == ["tickets"]
+
+
+def sheets_of(data: bytes) -> dict[str, list[list[Any]]]:
+    """Return the values of all sheets, by name and state."""
+    book = openpyxl.load_workbook(io.BytesIO(data))
+    return {
+        f"{sheet.title} {sheet.sheet_state}": [
+            [cell.value for cell in row] for row in sheet.iter_rows()
+        ]
+        for sheet in book.worksheets
+    }
+
+
+def several() -> Any:
+    """Make a workbook of a title page, two tables with a text, and a list."""
+    book = openpyxl.Workbook()
+    book.active.title = "Info"
+    book.active["B2"], book.active["A4"], book.active["D4"] = "A title", "by", "me"
+    rows: dict[str, list[list[Any]]] = {
+        "tickets": [["id", "text"], [1, "one"], [2, "two"]],
+        "old": [["text", "mail"], ["three", "a@b.c"]],
+        "list": [["name", "mail"], ["x", "d@e.f"], ["y", "g@h.i"]],
+    }
+    for name, lines in rows.items():
+        for line in lines:
+            sheet = book[name] if name in book else book.create_sheet(name)
+            sheet.append(line)
+    book["old"].sheet_state, book["list"].sheet_state = "hidden", "veryHidden"
+    return book
+
+
+def test_every_sheet_with_the_field_is_private() -> None:
+    """Hidden ones, too, which stay hidden; other sheets are copied, cell by cell."""
+    data = saved(several())
+    assert texts("xlsx", data) == [("one",), ("two",), ("three",)]
+    before, after = sheets_of(data), sheets_of(through("xlsx", data, str.upper))
+    assert after == before | {
+        "tickets visible": [["id", "text"], [1, "ONE"], [2, "TWO"]],
+        "old hidden": [["text", "mail"], ["THREE", "a@b.c"]],
+    }
     head = items("xlsx", data)[0]
     assert isinstance(head, Verbatim)
-    assert head.note == "in: sheet 'SECRET too' is read, left out: 'SECRET'"
+    assert isinstance(head.note, Urgent)
+    assert head.note == (
+        "in: the texts are private in sheet 'tickets', 'old' (hidden); copied as it "
+        "is: 'Info', 'list' (hidden)"
+    )
+    assert head.sheets == {"Info": False, "tickets": True, "old": True, "list": False}
+    names = ["Info!", "Info!A title", "tickets!id", "old!mail", "list!name"]
+    assert copied_names("xlsx", data) == [*names, "list!mail"]
 
 
-def test_hidden_sheets_are_named_and_not_read() -> None:
-    """The first visible sheet is read, whatever stands before; an empty one, too."""
-    book = openpyxl.Workbook()
-    book.active.title, book.active.sheet_state = "old", "hidden"
-    book.active.append(["text"])
-    for name in ("+very", "shown", "b"):
-        book.create_sheet(name)
-    book["+very"].sheet_state = "veryHidden"
+def test_a_named_sheet_alone_is_private_and_others_are_named() -> None:
+    """A sheet that has the field, too, is copied, and a line says so."""
+    data, only = saved(several()), Selection(sheets=("tickets",))
+    assert texts("xlsx", data, only) == [("one",), ("two",)]
+    out = sheets_of(through("xlsx", data, str.upper, only))
+    assert out["old hidden"] == sheets_of(data)["old hidden"]
+    head = items("xlsx", data, only)[0]
+    assert isinstance(head, Verbatim)
+    assert "sheet 'old' (hidden) has 'text', too, and is copied as it is" in head.note
+    assert "--sheet NAME makes it private" in head.note
+    whole = Selection(("old!text",))
+    assert texts("xlsx", data, whole) == [("three",)]
+    assert through("xlsx", data, str.upper, whole) == through(
+        "xlsx", data, str.upper, Selection(sheets=("old",))
+    )
+
+
+def test_columns_leave_every_sheet_or_one() -> None:
+    """A name stands for all sheets, SHEET!COLUMN for one; letters for no name."""
+    data = saved(several())
+
+    def left(*dropped: str) -> dict[str, list[list[Any]]]:
+        return sheets_of(through("xlsx", data, selection=Selection(dropped=dropped)))
+
+    assert left("mail")["old hidden"] == [["text"], ["three"]]
+    assert left("mail")["list veryHidden"] == [["name"], ["x"], ["y"]]
+    one = left("list!mail", "Info!D")
+    assert one["old hidden"] == sheets_of(data)["old hidden"]
+    assert one["list veryHidden"] == [["name"], ["x"], ["y"]]
+    assert one["Info visible"][-1] == ["by", None]
+    # Without names, the next row would stand as names.
+    assert left("Info!A title", "Info!A")["Info visible"] == []
+    selection = Selection(pseudonyms=("mail",))
+    writer = find(None, "xlsx").writer(
+        out := io.BytesIO(), selection, lambda value: "T"
+    )
+    for item in items("xlsx", data, selection):
+        if isinstance(item, Record):
+            writer.write(item, item.texts)
+        elif isinstance(item, Verbatim):
+            writer.verbatim(item)
+    writer.close()
+    tokens = sheets_of(out.getvalue())
+    assert tokens["old hidden"] == [["text", "mail"], ["three", "T"]]
+    assert tokens["list veryHidden"] == [["name", "mail"], ["x", "T"], ["y", "T"]]
+
+
+@pytest.mark.parametrize(
+    ("selection", "message"),
+    [
+        (
+            Selection(("note",)),
+            r"no column 'note' in its sheets; sheets: 'Info'; .*'id'",
+        ),
+        (Selection(("txt",)), "did you mean 'text'"),
+        (Selection(sheets=("ticket",)), "no sheet 'ticket'; did you mean 'tickets'"),
+        (Selection(sheets=("list",)), "no column 'text' in these sheets"),
+        (Selection(sheets=("tickets", "list")), "no private column in sheet 'list'"),
+        (Selection(dropped=("no",)), "no column 'no' in its sheets"),
+        (Selection(id_field="id"), r"sheet 'old' \(hidden\): no column 'id'"),
+    ],
+)
+def test_messages_list_the_sheets(selection: Selection, message: str) -> None:
+    """What is not there is refused, with the sheets and their columns."""
+    with pytest.raises(UnknownFieldError, match=message):
+        items("xlsx", saved(several()), selection)
+
+
+def test_a_formula_repeats_no_text_in_a_copied_sheet() -> None:
+    """Its saved text may be a private one; its number stays, and it needs no result."""
+    book = several()
+    book["Info"]["A5"], book["Info"]["B5"] = "COMPUTED", 7
+    book["Info"]["C5"] = "=1+1"
+    book["list"]["A1"] = "COMPUTED"
+    data = parts(saved(book))
+    for number, cell in ((1, "A5"), (4, "A1")):
+        name = f"xl/worksheets/sheet{number}.xml"
+        data[name] = re.sub(
+            f'<c r="{cell}" t="inlineStr"><is><t>COMPUTED</t></is></c>'.encode(),
+            f'<c r="{cell}" t="str"><f>tickets!B2</f><v>one</v></c>'.encode(),
+            data[name],
+        )
+    name = "xl/worksheets/sheet1.xml"
+    seven = b'<c r="B5"><f>3+4</f><v>7</v></c>'
+    data[name] = re.sub(rb'<c r="B5" t="n"><v>7</v></c>', seven, data[name])
+    assert seven in data[name]
+    out = sheets_of(through("xlsx", packed(data), str.upper))
+    assert out["Info visible"][-1][:2] == [None, 7]
+    assert out["list veryHidden"][0] == [None, "mail"]
+    assert "list!one" not in copied_names("xlsx", packed(data))
+
+
+def test_workbooks_of_several_sheets_are_not_joined() -> None:
+    """One output cannot hold the sheets of two; each has its own output."""
+    one = saved(several())
+    with pytest.raises(InputError, match="write each input to its own output"):
+        through("xlsx", [one, one])
+
+
+def test_rows_of_any_order_find_their_sheet() -> None:
+    """Shuffled records come after all else, those of several sheets mixed."""
+    data = saved(several())
+    read, out = items("xlsx", data), io.BytesIO()
+    writer = find(None, "xlsx").writer(out, TEXT)
+    for item in read:
+        if isinstance(item, Verbatim):
+            writer.verbatim(item)
+    for item in reversed(read):
+        if isinstance(item, Record):
+            writer.write(item, item.texts)
+    writer.close()
+    mixed = sheets_of(out.getvalue())
+    rows = [["id", "text"], [2, "two"], [1, "one"]]
+    assert mixed == sheets_of(data) | {"tickets visible": rows}
+
+
+def test_sheets_without_cells_are_named() -> None:
+    """A chart is left out; an empty sheet is copied; one sheet must be shown."""
+    book = several()
+    book.create_sheet("empty")
     book.create_chartsheet("chart").add_chart(openpyxl.chart.BarChart())
-    left = "left out: 'old' (hidden), number 2 (hidden), 'b', 'chart'"
-    note = f"in: sheet 'shown' is read, {left}"
-    for rows in ([], [["text"], ["x"]]):
-        for row in rows:
-            book["shown"].append(row)
-        head, *others = items("xlsx", saved(book))
-        assert isinstance(head, Verbatim)
-        assert isinstance(head.note, Urgent)
-        assert head.note == note
-        assert [each.texts for each in others if isinstance(each, Record)] == [
-            tuple(row) for row in rows[1:]
-        ]
-        assert back(through("xlsx", saved(book))) == rows
-    for name in ("shown", "b"):
-        book[name].sheet_state = "hidden"
+    head = items("xlsx", saved(book))[0]
+    assert isinstance(head, Verbatim)
+    assert head.note.endswith("'empty'; left out, since it holds no cells: 'chart'")
+    out = sheets_of(through("xlsx", saved(book)))
+    assert out["empty visible"] in ([], [[None]])
+    for sheet in book.worksheets:
+        sheet.sheet_state = "hidden"
     with pytest.raises(InputError, match="all sheets of cells are hidden"):
         items("xlsx", saved(book))
 
@@ -277,7 +426,7 @@ def test_the_result_of_a_formula_is_read() -> None:
 
 
 def test_formulas_of_other_sheets_need_no_result() -> None:
-    """Only the first sheet is read; there names of any prefix are known."""
+    """Only those of private sheets do; there names of any prefix are known."""
     book = openpyxl.load_workbook(io.BytesIO(spelled(["x"], head=["text"])))
     book.create_sheet("other").append(["=1+1"])
     data = parts(saved(book))

@@ -79,11 +79,17 @@ def test_no_answer_claims_that_an_attacker_is_never_certain(
 @pytest.mark.parametrize(
     ("texts", "part"),
     [
-        (["I am so glad.", ""], "; the only text not empty is unchanged"),
+        (
+            ["I am so glad.", "", " ", "-", "..."],
+            "; the only text with letters or digits is unchanged",
+        ),
         (["I am so glad."], "; the only text is unchanged"),
         (["I am so glad.", "Anna"], "; 1 of 2 texts is unchanged"),
         (["I am glad.", "so", "Anna"], "; 2 of 3 texts are unchanged"),
-        (["I am glad.", "so", "", "Anna"], "; 2 of 3 texts not empty are unchanged"),
+        (
+            ["I am glad.", "so", "", "Anna"],
+            "; 2 of 3 texts with letters or digits are unchanged",
+        ),
     ],
 )
 def test_unchanged_texts_are_counted_of_those_that_are_not_empty(

@@ -205,7 +205,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "values", "verdict", "whom"),
     [
-        ("risk", {}, "Hand it at most to a partner's programs", "People about whom"),
+        ("risk", {}, "Hand it at most to a partner's programs", "Nobody as a whole."),
         ("rank", {}, "Do not hand it on: most words can", "Nobody."),
         ("risk", {"run__key": "seed"}, "Do not hand it on: the s", "Nobody."),
         ("risk", {"guarantee__bound__notion": "none"}, "Do not hand it on", "Nobody."),
@@ -219,7 +219,7 @@ def test_nothing_is_sent_that_is_not_protected(tmp_path: Path) -> None:
             "risk",
             {"guarantee__scope__unprotected": ["common-words"]},
             "Hand it at most to people under contract",
-            "People about whom",
+            "Nobody as a whole.",
         ),
         (
             "risk",
@@ -241,9 +241,32 @@ def test_the_verdict_follows_from_the_guarantee(
     assert said["verdict"].startswith(verdict)
     assert len(said["verdict"]) <= 79, "one line of a terminal"
     assert said["for whom"].startswith(whom)
+    none = said["people"].startswith(("Not protected", "No guarantee"))
+    assert not none or said["for whom"].startswith("Nobody")
     page = closed(rendered(document)).text
     assert said["verdict"] in page
     assert said["for whom"] in page
+
+
+@pytest.mark.parametrize("nats", [5.0, 50.0])
+@pytest.mark.parametrize("total", [9.0, 900.0])
+@pytest.mark.parametrize("unprotected", [[], ["common-words"]])
+@pytest.mark.parametrize("delta", [0.0, 1e-6])
+def test_people_are_protected_in_both_lines_or_in_none(
+    nats: float, total: float, unprotected: list[str], delta: float, tmp_path: Path
+) -> None:
+    """Also with a ledger, of which a large limit protects nobody as a whole."""
+    limits = {"field": "who", "nats": nats, "delta": delta}
+    values: dict[str, Any] = {
+        "guarantee__bound__text_loss": {"total": total},
+        "guarantee__scope__unprotected": unprotected,
+    }
+    ledger = {"run__recorded": {"ledger": "ab" * 16, "entry": None, "limits": limits}}
+    for recorded in ({}, ledger):
+        document = changed(internal_report("risk", tmp_path), **values, **recorded)
+        said = {line.name: line.sentence for line in answer.answer(document)}
+        none = said["people"].startswith("Not protected")
+        assert none == said["for whom"].startswith("Nobody"), said["people"]
 
 
 def test_a_plan_is_a_page() -> None:

@@ -1,0 +1,231 @@
+"""The sheets of a workbook: which are read, and which columns a selection names.
+
+With several sheets a column is called SHEET!COLUMN. A private field without its sheet
+stands for the column of this name in every sheet, or in the sheets that are named; a
+field to leave out or of pseudonyms for the column of this name in every sheet. So no
+sheet with a private field is copied unless others were named, and then a note says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from dptext.errors import UnknownFieldError
+from dptext.formats._fields import (
+    Columns,
+    find_option,
+    is_header,
+    is_plain,
+    listed,
+    nearest,
+)
+from dptext.run.interface import option
+from dptext.run.selection import Selection
+
+# Of a column in Excel.
+_LETTERS = re.compile("[A-Z]{1,3}")
+
+
+class Head(NamedTuple):
+    """The name of a sheet and of its columns."""
+
+    name: str
+    columns: tuple[str, ...]
+    #: Its number among all sheets, from 1.
+    number: int
+    is_visible: bool = True
+    #: The columns with a name that a formula computed, from 0.
+    computed: frozenset[int] = frozenset()
+
+    @property
+    def shown(self) -> str:
+        """Return the name in messages; the number where the name may be a text."""
+        hidden = "" if self.is_visible else " (hidden)"
+        name = repr(self.name) if is_plain(self.name) else f"number {self.number}"
+        return f"{name}{hidden}"
+
+    @property
+    def described(self) -> str:
+        """Return the name, with the columns if they are surely no text."""
+        if len(self.columns) < 2 or not is_header(self.columns):
+            return self.shown
+        return f"{self.shown}{listed(self.columns, 'columns').replace(';', ',', 1)}"
+
+    def column(self, name: str) -> str | None:
+        """Return the name without the sheet before it, None for one of another."""
+        own = name.removeprefix(f"{self.name}!")
+        if own in self.columns or (own != name and _LETTERS.fullmatch(own)):
+            return own
+        return name if name in self.columns else None
+
+    def indexes(self, name: str) -> Iterator[int]:
+        """Give the columns of a name, from 0; of letters as in Info!D that column."""
+        own = self.column(name)
+        if own in self.columns:
+            yield from (at for at, each in enumerate(self.columns) if each == own)
+        elif own is not None:
+            number = 0
+            for letter in own:
+                number = 26 * number + ord(letter) - ord("A") + 1
+            yield number - 1
+
+
+class SheetUse(NamedTuple):
+    """How a sheet is read."""
+
+    #: The selected names that it has, as they were given.
+    selection: Selection
+    columns: Columns
+    #: Whether its rows are records; else they are copied.
+    is_read: bool
+
+
+def find_uses(
+    heads: Sequence[Head], selection: Selection, location: str
+) -> list[SheetUse]:
+    """Decide about each sheet.
+
+    Raises UnknownFieldError for a sheet or a field that is not there.
+    """
+    known = {head.name: head for head in heads}
+    for name in selection.sheets:
+        if name not in known:
+            raise UnknownFieldError(
+                f"{location}: no sheet {name!r}{nearest(name, known, 'sheet')}; "
+                f"sheets: {_listed(heads)}"
+            )
+    if not any(head.columns for head in heads):  # all are empty
+        nothing = Columns((), (), None, None)
+        return [SheetUse(selection, nothing, is_read=True) for _ in heads]
+    if len(heads) == 1:
+        columns = Columns.find(
+            heads[0].columns, _renamed(selection, heads[0], ""), location
+        )
+        return [SheetUse(selection, columns, is_read=True)]
+    own = [_narrowed(selection, head) for head in heads]
+    for path in (*selection.fields, *selection.changed):
+        if not any(path in (*each.fields, *each.changed) for each in own):
+            kind = find_option(path, selection)
+            names = [name for head in heads for name in head.columns]
+            raise UnknownFieldError(
+                f"{location}: no column {path!r} in "
+                f"{'these' if selection.sheets and kind == 'field' else 'its'} sheets"
+                f"{nearest(path, names, kind)}; sheets: {_listed(heads)}"
+            )
+    for name in selection.sheets:
+        if selection.fields and not own[list(known).index(name)].fields:
+            raise UnknownFieldError(
+                f"{location}: no private column in sheet {known[name].described}"
+            )
+    return [
+        _use(each, head, location, is_read=bool(each.fields) or not selection.fields)
+        for each, head in zip(own, heads, strict=True)
+    ]
+
+
+def _use(own: Selection, head: Head, location: str, *, is_read: bool) -> SheetUse:
+    """Return how one of several sheets is read."""
+    where, prefix = f"{location}: sheet {head.shown}", f"{head.name}!"
+    if not is_read:
+        own = replace(own, id_field=None, subject_field=None)
+    names = tuple(f"{prefix}{name}" for name in head.columns)
+    if not is_read:  # no table, perhaps: a name may stand there twice
+        names = tuple(
+            prefix if at in head.computed else name for at, name in enumerate(names)
+        )
+        dropped, pseudonyms = (
+            {index for name in changed for index in head.indexes(name)}
+            for changed in (own.dropped, own.pseudonyms)
+        )
+        columns = Columns(
+            names=names,
+            texts=(),
+            identity=None,
+            subject=None,
+            dropped=frozenset(dropped),
+            pseudonyms=tuple(sorted(pseudonyms)),
+        )
+        return SheetUse(own, columns, is_read)
+    for path in filter(None, (own.id_field, own.subject_field)):
+        if head.column(path) is None:
+            raise UnknownFieldError(
+                f"{where}: no column {path!r}"
+                f"{nearest(path, head.columns, find_option(path, own))}"
+            )
+    columns = Columns.find(names, _renamed(own, head, prefix), where)
+    return SheetUse(own, columns, is_read)
+
+
+def _narrowed(selection: Selection, head: Head) -> Selection:
+    """Return the selection of what a sheet has."""
+    is_chosen = not selection.sheets or head.name in selection.sheets
+
+    def here(names: Sequence[str]) -> tuple[str, ...]:
+        return tuple(name for name in names if head.column(name) is not None)
+
+    whole = f"{head.name}!"
+    fields = [
+        name for name in here(selection.fields) if is_chosen or name.startswith(whole)
+    ]
+    return replace(
+        selection,
+        fields=tuple(fields),
+        dropped=here(selection.dropped),
+        pseudonyms=here(selection.pseudonyms),
+    )
+
+
+def _renamed(selection: Selection, head: Head, prefix: str) -> Selection:
+    """Return the selection with the names that the columns of a sheet go by."""
+
+    def renamed(name: str) -> str:
+        own = head.column(name)
+        return name if own is None else f"{prefix}{own}"
+
+    def one(name: str | None) -> str | None:
+        return None if name is None else renamed(name)
+
+    return replace(
+        selection,
+        fields=tuple(map(renamed, selection.fields)),
+        dropped=tuple(map(renamed, selection.dropped)),
+        pseudonyms=tuple(map(renamed, selection.pseudonyms)),
+        id_field=one(selection.id_field),
+        subject_field=one(selection.subject_field),
+    )
+
+
+def _listed(heads: Sequence[Head]) -> str:
+    return "; ".join(head.described for head in heads)
+
+
+def notes(
+    heads: Sequence[Head],
+    uses: Sequence[SheetUse],
+    selection: Selection,
+    left_out: Sequence[Head] = (),
+) -> Iterator[str]:
+    """Say which sheets are read, copied, and left out, as they hold no cells."""
+    pairs = list(zip(heads, uses, strict=True))
+    groups = {
+        "the texts are private in sheet": [head for head, use in pairs if use.is_read],
+        "copied as it is:": [head for head, use in pairs if not use.is_read],
+        "left out, since it holds no cells:": left_out,
+    }
+    if len(heads) + len(left_out) > 1 and selection.fields:
+        yield "; ".join(
+            f"{name} {', '.join(each.shown for each in every)}"
+            for name, every in groups.items()
+            if every
+        )
+    for head, use in pairs:
+        same = [name for name in selection.fields if head.column(name) is not None]
+        if not use.is_read and same:
+            yield (
+                f"sheet {head.shown} has {', '.join(map(repr, same))}, too, and is "
+                f"copied as it is: {option('sheet', 'NAME')} makes it private, "
+                f"{option('drop', 'SHEET!COLUMN')} leaves the column out"
+            )
