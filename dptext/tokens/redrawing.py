@@ -14,6 +14,7 @@ same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -326,13 +327,38 @@ class _Batch:
             second = by_position[links[piece.position]]
             if piece.layout is None and second.layout is None:
                 piece.frame = second.frame
+                if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
+                    sizes = len(piece.body), len(second.body)
+                    out[piece.position], out[second.position] = quantities.draw_range(
+                        *sizes, piece.frame, piece.draws
+                    )
+                    continue
             one, two = self._slot(piece), self._slot(second)
             self._known.draw_ascending(one, two)
             out[piece.position] = self._known.draw(one)
             out[second.position] = self._known.draw(two)
+        stamps = [each for each in pieces if _is_stamp(words, each)]
+        linked = {*links, *links.values()}
+        if self._by_record and len(stamps) > 1:
+            self._put_in_order([e for e in stamps if e.position not in linked], out)
         for first, date in self._days.items():
             out[first] = _day_before(out[date], by_position[first].draws)
         return out
+
+    def _put_in_order(self, stamps: Sequence[Piece], out: dict[int, str]) -> None:
+        """Put the times at beginnings of lines of a record in order, in place.
+
+        Those of one layout ascend, whatever their order was; equal ones stay equal.
+        """
+        groups: dict[Key, dict[Key, list[int]]] = {}
+        for each in stamps:
+            key = self._key(each)
+            groups.setdefault(key[:2], {}).setdefault(key, []).append(each.position)
+        for group in groups.values():
+            texts = [out[positions[0]] for positions in group.values()]
+            texts.sort(key=quantities.minutes)
+            for positions, text in zip(group.values(), texts, strict=True):
+                out |= dict.fromkeys(positions, text)
 
     def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
         """Read the words beside numbers; leave scales of ratings out."""
@@ -498,6 +524,27 @@ def _may_begin_range(piece: Piece) -> bool:
     return piece.layout.form in (Form.AMOUNT, Form.TIME)
 
 
+def _is_stamp(words: Words, piece: Piece) -> bool:
+    """Tell whether a time of day stands at the beginning of a line.
+
+    Marks and dates may stand before it.
+    """
+    if piece.form is not Form.TIME and not quantities.is_clock(piece.body):
+        return False
+    if piece.layout is not None and piece.form is not Form.TIME:
+        return False
+    text = bisect_right(words.ends, piece.position)
+    begin = int(words.ends[text - 1]) if text else 0
+    for at in range(piece.position - 1, begin - 1, -1):
+        kind = int(words.flags[at]) & kinds.KIND
+        if kind == kinds.SPACE and int(words.flags[at]) & kinds.ENDER:
+            return True
+        is_date = at in words.formed and words.formed[at][0] is Form.DATE
+        if not is_date and kind not in kinds.MARKS:
+            return False
+    return True
+
+
 def _is_range_of_days(one: Piece, two: Piece) -> bool:
     """Tell whether a number is a day before that of a date, as in 22-26 May."""
     if one.layout is not None or two.layout is None or two.form is not Form.DATE:
@@ -517,7 +564,8 @@ def _day_before(date: str, draws: Integers) -> str:
 def _is_range(one: Piece, two: Piece) -> bool:
     """Tell whether two pieces are a range of numbers with as many digits."""
     if one.layout is None and two.layout is None:
-        return two.body.isdecimal() and len(one.body) == len(two.body)
+        is_short = quantities.is_short_range(one.body, two.body)
+        return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))
     if one.layout is not None:
         shown = one.layout.shown
         return one.layout == two.layout and "p}" not in shown.lower()
