@@ -155,16 +155,16 @@ def join(
 
 
 def join_others(
-    pieces: list[str], codes: Ints, ends: Ints, heading: Mask
+    pieces: list[str], codes: Ints, ends: Ints, apart: Mask
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
     """Make one piece of replaced words with a capital side by side: "Golden Anchor".
 
-    They are in no class, no heading (p,), and no person's name follows, whose title
-    they may be. Returns what `join` returns.
+    They are in no class, and no person's name follows, whose title they may be. Pieces
+    that stand apart (p,) are no part. Returns what `join` returns.
     """
     kind = codes & kinds.KIND
     shown = kinds.TITLE | kinds.UPPER
-    part = np.isin(kind, _WORDS) & (codes & shown == kinds.TITLE) & ~heading
+    part = np.isin(kind, _WORDS) & (codes & shown == kinds.TITLE) & ~apart
     led = part & (codes & kinds.LEAD != 0)
     led[1:] &= part[:-1]
     led[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False

@@ -198,14 +198,17 @@ class Tokenizer:
             formed = _moved(formed, moved)
         if self._person and self._counted is not None:
             self._settle_parts(pieces, codes)
+        heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
             heading = common.settle_headings(codes, ends, self._counted)
-        if self._cues is not None:
-            self._cues.settle(codes, ends, self._bits)
         if whole:
+            if self._cues is not None:
+                heading |= self._cues.may_name(codes)
             joined = organisations.join_others(pieces, codes, ends, heading)
             pieces, codes, ends, moved, _ = joined
             formed, layouts = _moved(formed, moved), _moved(layouts, moved)
+        if self._cues is not None:
+            self._cues.settle(codes, ends, self._bits)
         if self._organisation:
             marked = np.flatnonzero(codes & (common.ACRONYM | common.PRODUCT))
             kind = codes[marked] & kinds.KIND
