@@ -66,7 +66,7 @@ def main() -> None:
     lists = language_data.common_lists("en")
     apart = frozenset(_APART) | language_data.delicate_words("en")
     apart |= language_data.vulgar_words("en") | language_data.person_names("en")
-    apart |= lists["fragments"] | lists["organisations"] | lists["months"]
+    apart |= lists["fragments"] | lists["months"]
     words = {word for word in given - apart if len(word) >= _LEAST_LETTERS}
     known = common.common_words(lexicon, _COMMON, opinions=True)
     before = language_data.office_words("en")  # of this file, if there is one

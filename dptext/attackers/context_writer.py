@@ -204,12 +204,24 @@ class ContextWriter:
         for form, rows in self._illnesses.words.items():
             of_form = np.flatnonzero((released.grammar == form) & last)
             for i in of_form.tolist():
-                if self._illnesses.are_told(released, int(positions[first[i]])):
+                at = self._before_adjectives(released, int(positions[first[i]]))
+                if self._illnesses.are_told(released, at):
                     written[i] = rows[int(released.drawn[i]) % len(rows)]
         return written
 
+    def _before_adjectives(self, released: Released, position: int) -> int:
+        """Return the first of the copied adjectives right before a piece, or itself."""
+        if released.copied is None:
+            return position
+        while position and released.copied[position - 1] >= 0:
+            form = self._form_of[released.copied[position - 1]]
+            if form != grammar.ADJECTIVE:
+                break
+            position -= 1
+        return position
+
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
-        """Tell which drawn words a copied noun follows, as in "kidney failure": (n,)."""
+        """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
         if released.copied is None:
             return np.zeros(len(released.positions), bool)
         row = np.append(released.copied, np.int32(-1))[released.positions + 1]

@@ -211,10 +211,8 @@ class CommonWords:
             return STARTS if title else kinds.COMMON
         if key not in self._words:
             return kinds.COMMON | LETTER if key == "i" and self._english else 0
-        if body.islower():
-            return kinds.COMMON
-        if key in self._small:
-            return 0
+        if body.islower() or key in self._small:
+            return kinds.COMMON if body.islower() else 0
         named = key in self._names or names.known_is_name(body, self._language)
         if named and key not in self._first_words:
             return 0

@@ -291,8 +291,9 @@ def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, 
     least = 2 if frame.asked is Count.SEVERAL and two == 1 else 1
     last = min(frame.most or 99, 99 if two > 1 else 9)
     if two == 1:
-        first = draws.between(least, max(last - 1, least))
-        second = draws.between(first + 1, max(last, first + 1))
+        last = max(last, least + 1)
+        one, two = draws.between(least, last), draws.between(least, last - 1)
+        first, second = sorted((one, two + (two >= one)))
     elif one == 1:
         first = draws.between(2, 9)
         second = draws.between(10, max(min(8 + 2 * first, last), 10))

@@ -324,19 +324,7 @@ class _Batch:
             if piece.position not in links:
                 out[piece.position] = self._write(piece)
                 continue
-            second = by_position[links[piece.position]]
-            if piece.layout is None and second.layout is None:
-                piece.frame = second.frame
-                if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
-                    sizes = len(piece.body), len(second.body)
-                    out[piece.position], out[second.position] = quantities.draw_range(
-                        *sizes, piece.frame, piece.draws
-                    )
-                    continue
-            one, two = self._slot(piece), self._slot(second)
-            self._known.draw_ascending(one, two)
-            out[piece.position] = self._known.draw(one)
-            out[second.position] = self._known.draw(two)
+            out |= self._range(piece, by_position[links[piece.position]])
         stamps = [each for each in pieces if _is_stamp(words, each)]
         linked = {*links, *links.values()}
         if self._by_record and len(stamps) > 1:
@@ -344,6 +332,22 @@ class _Batch:
         for first, date in self._days.items():
             out[first] = _day_before(out[date], by_position[first].draws)
         return out
+
+    def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
+        """Write the two numbers of a range."""
+        if piece.layout is None and second.layout is None:
+            piece.frame = second.frame
+            if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
+                texts = quantities.draw_range(
+                    len(piece.body), len(second.body), piece.frame, piece.draws
+                )
+                return dict(zip((piece.position, second.position), texts, strict=True))
+        one, two = self._slot(piece), self._slot(second)
+        self._known.draw_ascending(one, two)
+        return {
+            piece.position: self._known.draw(one),
+            second.position: self._known.draw(two),
+        }
 
     def _put_in_order(self, stamps: Sequence[Piece], out: dict[int, str]) -> None:
         """Put the times at beginnings of lines of a record in order, in place.
