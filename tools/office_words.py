@@ -19,7 +19,8 @@ from dptext import lexicons
 from dptext.tokens import common, language_data
 from dptext.tokens.regex import key_of
 
-_COMMON = 8000
+# Words that are copied with a capital, too, and all that are copied.
+_COMMON, _RARER = 8000, 12_000
 _LEAST_LETTERS = 3
 # British and American endings.
 _ENDINGS = (
@@ -49,7 +50,7 @@ favorites colourful colorful
 _APART = """\
 bere cel ers fil fils hors lettres pored poring pul scoured scouring sel tiers timbre
 weer wold
-downsise downsised downsising oversise oversised resise resised resising capsise
+outsise outsised undersised tors downsise downsised downsising oversise oversised resise resised resising capsise
 """.split()
 
 _HEADER = """\
@@ -76,7 +77,9 @@ def main() -> None:
     others = lists["names"] | lists["cities"] | lists["places"]
     others |= language_data.person_names("en", capital=True)
     lower = {key_of(word) for word in lexicon.words if word.islower()}
-    common_ones = words | (already & lower)
+    rarer = common.common_words(lexicon, _RARER, opinions=True)
+    common_ones = words | already | {w for w in lower - before if rarer.code(w)}
+    common_ones &= lower
     found = {other for word in common_ones for other in _others(word)}
     regular = {re.sub(_REGULAR, "is", word) for word in common_ones}
     found = {word for word in (found & lower) | regular if word not in already}
