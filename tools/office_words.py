@@ -50,7 +50,8 @@ favorites colourful colorful
 _APART = """\
 bere cel ers fil fils hors lettres pored poring pul scoured scouring sel tiers timbre
 weer wold
-outsise outsised undersised tors downsise downsised downsising oversise oversised resise resised resising capsise
+tors outsise outsised undersised downsise downsised downsising oversise oversised resise
+resised resising capsise
 """.split()
 
 _HEADER = """\
