@@ -83,7 +83,7 @@ def main() -> None:
     common_ones &= lower
     found = {other for word in common_ones for other in _others(word)}
     regular = {re.sub(_REGULAR, "is", word) for word in common_ones}
-    found = {word for word in (found & lower) | regular if word not in already}
+    found = ((found & lower) | regular) - already - common_ones
     print(_HEADER)
     _print("en", rare)
     _print("en spellings", found - words - apart - others)
