@@ -1,9 +1,10 @@
 """Words of trade, support and offices, and other spellings of common words.
 
-    python -m tools.office_words < words.txt > dptext/data/words/office_words.txt
+    python -m tools.office_words WORD... > words.txt    # adds words; then move the file
 
-The first list is by hand: words of invoices, parcels, devices, accounts and meetings,
-read from standard input in any order. Words of special categories of personal data, of
+The first list of dptext/data/words/office_words.txt is by hand: words of invoices,
+parcels, devices, accounts and meetings. Those that are common anyway are left out.
+Words of special categories of personal data, of
 other delicate classes and of _APART are left out. The second has British spellings of
 the common words of `readable` and of that list, and American ones of British words, by
 the endings of _ENDINGS and the pairs of _PAIRS: those that the built-in lexicon has.
@@ -64,7 +65,8 @@ _HEADER = """\
 def main() -> None:
     """Print the file."""
     lexicon = lexicons.find("builtin")
-    given = {key_of(word) for word in sys.stdin.read().split()}
+    listed = dict(language_data.sections("office_words"))
+    given = {key_of(word) for word in (*listed.get("en", ()), *sys.argv[1:])}
     lists = language_data.common_lists("en")
     apart = frozenset(_APART) | language_data.delicate_words("en")
     apart |= language_data.vulgar_words("en") | language_data.person_names("en")
