@@ -3,11 +3,11 @@
     python -m tools.office_words WORD... > words.txt    # adds words; then move the file
 
 The first list of dptext/data/words/office_words.txt is by hand: words of invoices,
-parcels, devices, accounts and meetings. Those that are common anyway are left out.
-Words of special categories of personal data, of
-other delicate classes and of _APART are left out. The second has British spellings of
-the common words of `readable` and of that list, and American ones of British words, by
-the endings of _ENDINGS and the pairs of _PAIRS: those that the built-in lexicon has.
+parcels, devices, accounts and meetings. Those that are common anyway, words of special
+categories of personal data, of other delicate classes and of _APART are left out. The
+second has British spellings of the common words of `readable` and of that list, and
+American ones of British words, by the endings of _ENDINGS and the pairs of _PAIRS:
+those that the built-in lexicon has.
 """
 
 from __future__ import annotations
