@@ -9,7 +9,8 @@ Real firms are never written. Every name becomes an invented one of a public lis
   word and copied words alone decide;
 - "NASA", "NGOs": two to five capitals that are no copied short form. The layout is the
   number of letters, and the s of a plural;
-- "CloudDesk": a word with an inner capital. The layout is "product";
+- "CloudDesk", "SP2": a word with an inner capital, or capitals before one or two
+  digits. The layout is "product";
 - other names of organisations have no layout.
 """
 
@@ -33,7 +34,7 @@ OTHERS = frozenset(
 )
 _PRODUCT = "product"
 _ACRONYM = re.compile("[A-Z]{2,5}s?")
-_INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*")
+_INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{1,5}[0-9]{1,2}")
 # "McIntyre" and "DeShawn" are persons.
 _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
 # Least letters, with a vowel, of rarer names in capitals.

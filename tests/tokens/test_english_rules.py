@@ -123,3 +123,15 @@ def test_a_rating_with_a_mark_stays_within_five(readable: Pipeline) -> None:
     """All values come."""
     digits = {re.findall(r"\d", out)[0] for out in outputs(readable, "a 5* hotel", 60)}
     assert digits == set("12345")
+
+
+def test_capitals_with_digits_are_products(readable: Pipeline) -> None:
+    """Equal ones stay equal; those of the list of short forms are copied."""
+    products = invented_names("en")["products"]
+    for out in outputs(readable, "SP2 is out; get SP2 and a PS5 for MP3 files"):
+        one, two, other = re.findall(r"^(\S+) is out; get (\S+) and a (\S+) for", out)[
+            0
+        ]
+        assert one == two != other
+        assert {one, other} <= {*products}
+        assert out.endswith("MP3 files")
