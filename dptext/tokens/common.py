@@ -89,8 +89,6 @@ ELIDING = frozenset({"ca", "fr", "it"})
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 # Least letters of common words in capitals that are copied.
 _LONG_CAPITALS = 5
-# A line is a heading if so many words, and this share of them, have a capital.
-_HEADING, _SHARE = 4, 0.85
 # Words that have no capital in headings.
 _LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
 _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
@@ -506,28 +504,6 @@ def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
     for at in np.flatnonzero(month).tolist():
         month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
     return np.asarray(month, bool)
-
-
-def settle_headings(codes: Ints, ends: Ints, counted: Mask) -> Mask:
-    """Make words of headings common, in place; tell which pieces are in one: (p,).
-
-    Most words of such a line or sentence have a capital. Kinds that are counted (16,)
-    count, but little words; a name of several words is one by then.
-    """
-    words = counted[codes & kinds.KIND] & (codes & FUNCTION == 0)
-    capital = words & (codes & kinds.TITLE != 0)
-    sums = np.zeros((2, len(codes) + 1), np.int64)
-    np.cumsum((words, capital), axis=1, out=sums[:, 1:])
-    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
-    stops = stops[stops >= 0]  # a batch of empty texts has none
-    count, high = np.diff(sums[:, np.concatenate(([0], stops + 1))])
-    is_heading = (count >= _HEADING) & (high >= _SHARE * count)
-    sizes = np.diff(stops, prepend=-1)
-    heading: Mask = np.repeat(is_heading, sizes)
-    hidden = (codes & HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
-    headed = np.flatnonzero(hidden & heading)
-    codes[headed] = codes[headed] & ~(kinds.KIND | NAMED) | kinds.COMMON
-    return heading
 
 
 class _Places:

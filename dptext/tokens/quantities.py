@@ -30,6 +30,7 @@ from typing import NamedTuple
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.counting import Count, Counting
 from dptext.tokens.draws import DIGITS, YEARS, Integers
+from dptext.tokens.policy import Form
 from dptext.types import Lexicon, Words
 
 #: Numbers of so many digits and more that are equal in a record stay equal.
@@ -314,6 +315,19 @@ def parts_of_range(body: str) -> tuple[str, str] | None:
 def is_clock(body: str) -> bool:
     """Tell whether a number has the layout of a time of day, as 9:30."""
     return _CLOCK.fullmatch(body) is not None
+
+
+def begins_line(words: Words, position: int) -> bool:
+    """Tell whether nothing but marks and dates is before a piece in its line."""
+    for at in range(position - 1, _bounds(words, position)[0] - 1, -1):
+        flags = int(words.flags[at])
+        kind = flags & kinds.KIND
+        if kind == kinds.SPACE and flags & kinds.ENDER:
+            return True
+        is_date = at in words.formed and words.formed[at][0] is Form.DATE
+        if not is_date and kind not in kinds.MARKS:
+            return False
+    return True
 
 
 def minutes(text: str) -> tuple[int, ...]:

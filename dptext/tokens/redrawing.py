@@ -14,7 +14,6 @@ same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -325,7 +324,12 @@ class _Batch:
                 out[piece.position] = self._write(piece)
                 continue
             out |= self._range(piece, by_position[links[piece.position]])
-        stamps = [each for each in pieces if _is_stamp(words, each)]
+        stamps = [
+            each
+            for each in pieces
+            if (each.form is Form.TIME or quantities.is_clock(each.body))
+            and quantities.begins_line(words, each.position)
+        ]
         linked = {*links, *links.values()}
         if self._by_record and len(stamps) > 1:
             self._put_in_order([e for e in stamps if e.position not in linked], out)
@@ -526,27 +530,6 @@ def _may_begin_range(piece: Piece) -> bool:
     if piece.layout is None:
         return piece.body.isdecimal() or quantities.is_clock(piece.body)
     return piece.layout.form in (Form.AMOUNT, Form.TIME)
-
-
-def _is_stamp(words: Words, piece: Piece) -> bool:
-    """Tell whether a time of day stands at the beginning of a line.
-
-    Marks and dates may stand before it.
-    """
-    if piece.form is not Form.TIME and not quantities.is_clock(piece.body):
-        return False
-    if piece.layout is not None and piece.form is not Form.TIME:
-        return False
-    text = bisect_right(words.ends, piece.position)
-    begin = int(words.ends[text - 1]) if text else 0
-    for at in range(piece.position - 1, begin - 1, -1):
-        kind = int(words.flags[at]) & kinds.KIND
-        if kind == kinds.SPACE and int(words.flags[at]) & kinds.ENDER:
-            return True
-        is_date = at in words.formed and words.formed[at][0] is Form.DATE
-        if not is_date and kind not in kinds.MARKS:
-            return False
-    return True
 
 
 def _is_range_of_days(one: Piece, two: Piece) -> bool:

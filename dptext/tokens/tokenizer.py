@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from dptext.tokens import (
     common,
     grammar,
+    headings,
     kinds,
     language_data,
     markup,
@@ -200,7 +201,7 @@ class Tokenizer:
             self._settle_parts(pieces, codes)
         heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
-            heading = common.settle_headings(codes, ends, self._counted)
+            heading = headings.settle(codes, ends, self._counted)
         if whole:
             if self._cues is not None:
                 heading |= self._cues.may_name(codes)
