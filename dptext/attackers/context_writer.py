@@ -154,6 +154,7 @@ class ContextWriter:
         self._noise = (np.rint(variables) * (NAT // _ROUNDED)).astype(np.int32)
         self._drawn = lru_cache(maxsize=TABLES)(self._drawn_by)
         self._illnesses = Illnesses.of_lexicon(lexicon)
+        self._form_of = grammar.forms_of_rows(lexicon)
 
     def write(self, released: Released) -> Ids:
         """Return the words to write: (n,)."""
@@ -194,12 +195,39 @@ class ContextWriter:
         """Write a word for any illness where copied words tell one; in place."""
         if released.grammar is None or not self._illnesses.words:
             return written
+        positions = released.positions
+        is_next = np.append(False, np.diff(positions) == 1)
+        is_next &= np.append(False, np.diff(released.texts) == 0)
+        # The first of the drawn words side by side that each is one of.
+        first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
+        last = ~np.append(is_next[1:], False) & ~self._before_nouns(released)
         for form, rows in self._illnesses.words.items():
-            of_form = np.flatnonzero(released.grammar == form)
+            of_form = np.flatnonzero((released.grammar == form) & last)
             for i in of_form.tolist():
-                if self._illnesses.are_told(released, int(released.positions[i])):
+                at = self._before_adjectives(released, int(positions[first[i]]))
+                if self._illnesses.are_told(released, at):
                     written[i] = rows[int(released.drawn[i]) % len(rows)]
         return written
+
+    def _before_adjectives(self, released: Released, position: int) -> int:
+        """Return the first of the copied adjectives right before a piece, or itself."""
+        if released.copied is None:
+            return position
+        while position and released.copied[position - 1] >= 0:
+            form = self._form_of[released.copied[position - 1]]
+            if form != grammar.ADJECTIVE:
+                break
+            position -= 1
+        return position
+
+    def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
+        """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
+        if released.copied is None:
+            return np.zeros(len(released.positions), bool)
+        row = np.append(released.copied, np.int32(-1))[released.positions + 1]
+        row[np.isin(released.positions + 1, released.ends)] = -1
+        is_noun = np.isin(self._form_of[row], (grammar.NOUN, grammar.PLURAL))
+        return np.asarray(is_noun & (row >= 0))
 
     def _fill(
         self,

@@ -374,7 +374,10 @@ def shown(policy: Policy) -> tuple[str, ...]:
             people = render("shown.people")
         if _orders_dates(policy):
             dates = render("shown.dates", **_years(policy))
-        lines.append(render("shown.repeat", named=named, people=people, dates=dates))
+        times = "" if policy.marks else render("shown.times")
+        lines.append(
+            render("shown.repeat", named=named, people=people, dates=dates, times=times)
+        )
     if policy.marks:
         lines.append(render("shown.marks"))
     return tuple(lines)

@@ -79,6 +79,10 @@ GREETS = 1 << 61  # "Hi": behind the next comma a sentence begins
 # Names of public lists are common, in lower case, only among so many commonest words:
 # "sterling" is not.
 _COMMONEST = 3000
+# Commoner words are copied with a capital, too, where a sentence begins; the others are
+# copied in lower case alone, and in no list of names or delicate words.
+_CAPITALIZED = 8000
+_LEAST_SMALL = 3  # letters of these
 # Least letters of copied function words in capitals: shorter ones may be acronyms.
 _LEAST_CAPITALS = 3
 # Languages with elisions, as in "l'eau".
@@ -87,8 +91,6 @@ ELIDING = frozenset({"ca", "fr", "it"})
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 # Least letters of common words in capitals that are copied.
 _LONG_CAPITALS = 5
-# A line is a heading if so many words, and this share of them, have a capital.
-_HEADING, _SHARE = 4, 0.85
 # Words that have no capital in headings.
 _LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
 _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
@@ -104,6 +106,7 @@ _NO_SPEAKERS = frozenset(
     "company employer bank firm shop store school vendor supplier merchant seller "
     "brand organisation organization hospital hotel product model at by".split()
 )
+_QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 _NO_WORDS: frozenset[str] = frozenset()
@@ -127,7 +130,7 @@ class CommonWords:
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
         self._function = language_data.stop_words(self._language)
-        self._words = _words(lexicon, count, opinions)
+        self._words, self._small = _words(lexicon, count, opinions)
         self._rows, self._parts = lexicon.row_of, lexicon.parts
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
@@ -159,9 +162,11 @@ class CommonWords:
         self._short |= lists.get("shouted", _NO_WORDS)
         self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
         self.whole |= {key_of(each) for each in self._short if "-" in each}
+        self._at_places: dict[str, int] = {}
+        if lists:
+            self._at_places[_QUESTION] = LOG_KEY
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
-        self._at_places: dict[str, int] = {}
         for name, bit, spell in (
             ("verbs before", VERB, str.capitalize),
             ("behind verbs", BEHIND_VERB, str.lower),
@@ -233,8 +238,8 @@ class CommonWords:
             return STARTS if title else kinds.COMMON
         if key not in self._words:
             return kinds.COMMON | LETTER if key == "i" and self._english else 0
-        if body.islower():
-            return kinds.COMMON
+        if body.islower() or key in self._small:
+            return kinds.COMMON if body.islower() else 0
         named = key in self._names or names.known_is_name(body, self._language)
         if named and key not in self._first_words:
             return 0
@@ -409,7 +414,10 @@ def reading(lexicon: Lexicon) -> Ids:
     return read
 
 
-def _words(lexicon: Lexicon, count: int, opinions: bool) -> frozenset[str]:
+def _words(
+    lexicon: Lexicon, count: int, opinions: bool
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Return the common words, and those among them that are so in lower case alone."""
     language = lexicon.language
     function = language_data.stop_words(language)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
@@ -421,11 +429,19 @@ def _words(lexicon: Lexicon, count: int, opinions: bool) -> frozenset[str]:
     listed = _union(lists, ("names", "cities", "organisations"))
     common = [key_of(each) for each in islice(lower, count)]
     rarer = {key for key in common[_COMMONEST:] if key in listed}
-    words = ({*common} - rarer) | function
+    words = ({*common[:_CAPITALIZED]} - rarer) | function
+    words |= language_data.office_words(language)
     if opinions:
         words |= language_data.opinion_words(language)
-    return frozenset(
-        key for key in words - apart if len(key) > 1 or key in function - {"i"}
+    listed |= _union(lists, ("places", "rarer names"))
+    listed |= language_data.person_names(language, capital=True)
+    listed |= language_data.delicate_words(language)
+    small = {k for k in common[_CAPITALIZED:] if len(k) >= _LEAST_SMALL}
+    small -= words | listed
+    single = function - {"i"}
+    return (
+        frozenset(k for k in (words | small) - apart if len(k) > 1 or k in single),
+        frozenset(small - apart),
     )
 
 
@@ -478,7 +494,9 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     copied |= (here & VERB != 0) & begin & behind & ~_is_month(here, pieces, candidates)
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
-        copied[at] |= pieces[candidates[at] + 1] == "="
+        is_question = pieces[candidates[at]].strip(" ") == _QUESTION
+        mark = ":" if is_question else "="
+        copied[at] |= pieces[candidates[at] + 1] == mark
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
@@ -493,28 +511,6 @@ def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
     for at in np.flatnonzero(month).tolist():
         month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
     return np.asarray(month, bool)
-
-
-def settle_headings(codes: Ints, ends: Ints, counted: Mask) -> None:
-    """Make words of headings common, in place.
-
-    Most words of such a line or sentence have a capital. Kinds that are counted (16,)
-    count, but little words; a name of several words is one by then.
-    """
-    hidden = (codes & HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
-    candidates = np.flatnonzero(hidden)
-    if not len(candidates):
-        return
-    words = counted[codes & kinds.KIND] & (codes & FUNCTION == 0)
-    capital = words & (codes & kinds.TITLE != 0)
-    sums = np.zeros((2, len(codes) + 1), np.int64)
-    np.cumsum((words, capital), axis=1, out=sums[:, 1:])
-    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
-    line = np.searchsorted(stops, candidates)
-    begin = np.concatenate(([0], stops + 1))[line]
-    count, high = sums[:, stops[line] + 1] - sums[:, begin]
-    headed = candidates[(count >= _HEADING) & (high >= _SHARE * count)]
-    codes[headed] = codes[headed] & ~(kinds.KIND | NAMED) | kinds.COMMON
 
 
 class _Places:

@@ -13,7 +13,7 @@ stands in order with the others in both, and then all are from all years.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Protocol
@@ -172,18 +172,28 @@ def _earliest(
     out: list[tuple[_Date, Day]] = []
     before: list[Day] = []
     first, last = years or YEARS
+    # By layouts: the days that none before was, and the last of those that were.
+    left: dict[tuple[str, ...], Iterator[Day]] = {}
+    latest: dict[tuple[str, ...], Day] = {}
     for rank in ranks:
         here = []
-        first = max([first, *(day.year for day in before)])
+        if len(rank) > 1:
+            left = {}
+            first = max([first, *(day.year for day in before)])
         for date in rank:
-            day = Day(date.first, last, 1, 1)
-            for each in dates.every(date.first, (first, last)):
+            layouts = tuple(date.layouts)
+            if layouts not in left or len(rank) > 1:
+                left[layouts] = dates.every(date.first, (first, last))
+            day = latest.get(layouts, Day(date.first, last, 1, 1))
+            for each in left[layouts]:
                 if not all(dates.can_write(each, one) for one in date.layouts):
                     continue
-                day = each
+                latest[layouts] = day = each
                 if all(earlier.is_before(each) for earlier in before):
                     break
             here.append(day)
             out.append((date, day))
         before = here
+        if len(rank) > 1:
+            left = {}
     return out

@@ -57,6 +57,8 @@ from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 # Masks of kinds; other kinds are unknown words.
 # Stands for a drawn word where marks are written.
 _WORD = "[word]"
+# Copied behind a weekday: "Saturdays".
+_PLURAL = "s"
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 # Treatments of pieces that are drawn here, not by a mechanism.
 _REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
@@ -398,6 +400,8 @@ def _sentence_starts(policy: Policy, words: Words) -> Mask:
 
 def _after_word(piece: str) -> str:
     """Return a copied word with the space that it has after another word."""
+    if piece == _PLURAL:
+        return piece
     body = piece.lstrip(" ")
     return body if is_clitic(body) else " " + body
 

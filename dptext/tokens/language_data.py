@@ -69,6 +69,13 @@ def opinion_nouns(language: str) -> frozenset[str]:
     return _by_language("opinion_words").get(f"{language} nouns", frozenset())
 
 
+def office_words(language: str) -> frozenset[str]:
+    """Return words of trade, support and offices, and other spellings, as keys."""
+    return _by_language("office_words").get(language, frozenset()) | _by_language(
+        "office_words"
+    ).get(f"{language} spellings", frozenset())
+
+
 def illness_cues(language: str) -> Mapping[str, frozenset[str]]:
     """Return lists that tell an illness by the words around it; empty if unknown."""
     listed = _by_language("illness_cues").items()

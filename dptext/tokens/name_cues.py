@@ -81,6 +81,9 @@ _CLASSES = (kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
 _NO_CLASSES_OR_PERSON = (*_NO_CLASS, kinds.PERSON, kinds.COMMON)
 
 
+_BEFORE_NAMES = (_COLON, _EQUALS, _COMMA, _DOT, _AND)
+
+
 class Bits(NamedTuple):
     """Bits of codes (dptext.tokens.tokenizer)."""
 
@@ -154,6 +157,13 @@ class NameCues:
                 role = _ADJECTIVE if key in self._adjectives else _OTHER
                 role = _ADDRESSEE if key in self._addressees else role
         return role << ROLE
+
+    def may_name(self, codes: Ints) -> Mask:
+        """Tell which pieces stand right behind a cue, its mark or a comma: (p,)."""
+        role = codes >> ROLE & _BITS
+        common = (codes & kinds.KIND) == kinds.COMMON
+        shows = (self._last[role] & common) | np.isin(role, _BEFORE_NAMES)
+        return np.append(False, shows[:-1])
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Replace the names beside cues, in place.

@@ -9,7 +9,8 @@ Real firms are never written. Every name becomes an invented one of a public lis
   word and copied words alone decide;
 - "NASA", "NGOs": two to five capitals that are no copied short form. The layout is the
   number of letters, and the s of a plural;
-- "CloudDesk": a word with an inner capital. The layout is "product";
+- "CloudDesk", "SP2": a word with an inner capital, or capitals before one or two
+  digits. The layout is "product";
 - other names of organisations have no layout.
 """
 
@@ -25,7 +26,7 @@ import numpy as np
 from dptext.tokens import common, kinds, language_data, names
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import ENGLISH, PARTS, Ints, Lexicon
+from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
 
 #: Kinds of words that may be acronyms or products by their spelling.
 OTHERS = frozenset(
@@ -33,12 +34,14 @@ OTHERS = frozenset(
 )
 _PRODUCT = "product"
 _ACRONYM = re.compile("[A-Z]{2,5}s?")
-_INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*")
+_INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{1,5}[0-9]{1,2}")
 # "McIntyre" and "DeShawn" are persons.
 _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
 # Least letters, with a vowel, of rarer names in capitals.
 _LEAST_NAME = 4
 _VOWELS = frozenset("aeiouy")
+# Replaced words in no class.
+_WORDS = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
 # Most pieces of a name on either side of the word of its kind.
 _REACH = 7
 # Kinds that are copied or have another shown form: no parts of such a name.
@@ -140,11 +143,47 @@ def join(
         if at < end or not _is_part(int(codes[at])):
             continue
         text = int(np.searchsorted(ends, at, "right"))
+        after = at + 1
+        if after < int(ends[text]) and _is_part(int(codes[after])):
+            if codes[after] & common.INSTITUTION and pieces[after][:1] == " ":
+                continue  # "School District"
         first = _first(pieces, codes, at, max(end, int(begins[text])))
         end_here = _last(pieces, codes, at, int(ends[text]))
         if end_here - first > 1 and not _is_titled(codes, first, int(begins[text])):
             end = end_here
             spans.append((first, end, pieces[at].strip(" ")))
+    return _joined(pieces, codes, ends, spans)
+
+
+def join_others(
+    pieces: list[str], codes: Ints, ends: Ints, apart: Mask
+) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
+    """Make one piece of replaced words with a capital side by side: "Golden Anchor".
+
+    They are in no class, and no person's name follows, whose title they may be. Pieces
+    that stand apart (p,) are no part. Returns what `join` returns.
+    """
+    kind = codes & kinds.KIND
+    shown = kinds.TITLE | kinds.UPPER
+    part = np.isin(kind, _WORDS) & (codes & shown == kinds.TITLE) & ~apart
+    led = part & (codes & kinds.LEAD != 0)
+    led[1:] &= part[:-1]
+    led[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False
+    # Every word after the first of its run.
+    firsts = np.flatnonzero(led[1:] & ~led[:-1])
+    lasts = np.flatnonzero(led & ~np.append(led[1:], False)) + 1
+    spans = [
+        (first, last, "")
+        for first, last in zip(firsts.tolist(), lasts.tolist(), strict=True)
+        if last >= len(codes) or kind[last] != kinds.PERSON
+    ]
+    return _joined(pieces, codes, ends, spans)
+
+
+def _joined(
+    pieces: list[str], codes: Ints, ends: Ints, spans: list[tuple[int, int, str]]
+) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
+    """Make one piece of each span with its kind, "" for none."""
     if not spans:
         return pieces, codes, ends, None, {}
     keeps = np.ones(len(pieces), bool)
@@ -155,7 +194,8 @@ def join(
         pieces[first] = "".join(pieces[first:end])
         lead = int(codes[first]) & kinds.LEAD
         codes[first] = kinds.ORGANISATION | kinds.TITLE | lead
-        layouts[first] = kind
+        if kind:
+            layouts[first] = kind
     moved = np.cumsum(~keeps)
     kept = np.flatnonzero(keeps).tolist()
     return (

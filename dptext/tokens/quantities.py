@@ -30,12 +30,15 @@ from typing import NamedTuple
 from dptext.tokens import grammar, kinds, language_data
 from dptext.tokens.counting import Count, Counting
 from dptext.tokens.draws import DIGITS, YEARS, Integers
+from dptext.tokens.policy import Form
 from dptext.types import Lexicon, Words
 
 #: Numbers of so many digits and more that are equal in a record stay equal.
 NAMED = 3
 YEAR = 4  # digits of a year
 _OLDEST = 89
+# Marks before and behind an age that stands after a name.
+_BEHIND_AGES = {",": ",", "(": ")"}
 _STARS = 5
 _SCALES = frozenset({"5", "10", "100"})
 _DIGIT = re.compile(r"\d")
@@ -129,7 +132,12 @@ class Frames:
             is_born = self.is_born(words, position)
             return Frame(count, is_year or is_born, is_born=is_born)
         most = 0
-        if digits == 2 and before in self._lists["ages"]:
+        is_age = before in self._lists["ages"] or (
+            behind == _BEHIND_AGES.get(before)
+            and position - 2 >= begin
+            and int(words.flags[position - 2]) & kinds.KIND == kinds.PERSON
+        )
+        if digits == 2 and is_age:
             most = _OLDEST
         if behind == "-" and position + 2 < end:
             behind = self._copied(words, position + 2)  # "5-star"
@@ -265,12 +273,35 @@ def _write_range(
     first = plain(one)
     if len(one) == YEAR and len(two) == 2 and frame.is_year:
         return f"{first}-{(int(first) + draws.between(1, 5)) % 100:02d}"  # 2016-17
-    second = plain(two)
-    if len(one) == len(two) < NAMED:
-        while second == first:
-            second = plain(two)
-        first, second = sorted((first, second))
-    return f"{first}-{second}"
+    if is_short_range(one, two):
+        return "-".join(draw_range(len(one), len(two), frame, draws))
+    return f"{first}-{plain(two)}"
+
+
+def is_short_range(one: str, two: str) -> bool:
+    """Tell whether two numbers are written as a range of numbers that are near."""
+    return len(one) <= len(two) < NAMED
+
+
+def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, str]:
+    """Return two random numbers of so many digits, one or two, the lesser first.
+
+    Of two digits the second is at most twice the first, and 8 more than that behind
+    a single digit.
+    """
+    least = 2 if frame.asked is Count.SEVERAL and two == 1 else 1
+    last = min(frame.most or 99, 99 if two > 1 else 9)
+    if two == 1:
+        last = max(last, least + 1)
+        one, two = draws.between(least, last), draws.between(least, last - 1)
+        first, second = sorted((one, two + (two >= one)))
+    elif one == 1:
+        first = draws.between(2, 9)
+        second = draws.between(10, max(min(8 + 2 * first, last), 10))
+    else:
+        first = draws.between(10, max(last - 1, 10))
+        second = draws.between(first + 1, min(2 * first, max(last, first + 1)))
+    return str(first), str(second)
 
 
 def parts_of_range(body: str) -> tuple[str, str] | None:
@@ -284,6 +315,28 @@ def parts_of_range(body: str) -> tuple[str, str] | None:
 def is_clock(body: str) -> bool:
     """Tell whether a number has the layout of a time of day, as 9:30."""
     return _CLOCK.fullmatch(body) is not None
+
+
+def begins_line(words: Words, position: int) -> bool:
+    """Tell whether nothing but marks and dates is before a piece in its line."""
+    for at in range(position - 1, _bounds(words, position)[0] - 1, -1):
+        flags = int(words.flags[at])
+        kind = flags & kinds.KIND
+        if kind == kinds.SPACE and flags & kinds.ENDER:
+            return True
+        is_date = at in words.formed and words.formed[at][0] is Form.DATE
+        if not is_date and kind not in kinds.MARKS:
+            return False
+    return True
+
+
+def minutes(text: str) -> tuple[int, ...]:
+    """Return the numbers of a time of day, afternoon last, to put times in order."""
+    hour, *others = map(int, _RUN.findall(text))
+    later = re.search(r"[ap]\.?m", text.lower())
+    if later is not None:
+        hour = hour % 12 + 12 * (later[0][0] == "p")
+    return hour, *others
 
 
 def runs(body: str) -> list[str]:

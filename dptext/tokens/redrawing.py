@@ -323,16 +323,50 @@ class _Batch:
             if piece.position not in links:
                 out[piece.position] = self._write(piece)
                 continue
-            second = by_position[links[piece.position]]
-            if piece.layout is None and second.layout is None:
-                piece.frame = second.frame
-            one, two = self._slot(piece), self._slot(second)
-            self._known.draw_ascending(one, two)
-            out[piece.position] = self._known.draw(one)
-            out[second.position] = self._known.draw(two)
+            out |= self._range(piece, by_position[links[piece.position]])
+        stamps = [
+            each
+            for each in pieces
+            if (each.form is Form.TIME or quantities.is_clock(each.body))
+            and quantities.begins_line(words, each.position)
+        ]
+        linked = {*links, *links.values()}
+        if self._by_record and len(stamps) > 1:
+            self._put_in_order([e for e in stamps if e.position not in linked], out)
         for first, date in self._days.items():
             out[first] = _day_before(out[date], by_position[first].draws)
         return out
+
+    def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
+        """Write the two numbers of a range."""
+        if piece.layout is None and second.layout is None:
+            piece.frame = second.frame
+            if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
+                texts = quantities.draw_range(
+                    len(piece.body), len(second.body), piece.frame, piece.draws
+                )
+                return dict(zip((piece.position, second.position), texts, strict=True))
+        one, two = self._slot(piece), self._slot(second)
+        self._known.draw_ascending(one, two)
+        return {
+            piece.position: self._known.draw(one),
+            second.position: self._known.draw(two),
+        }
+
+    def _put_in_order(self, stamps: Sequence[Piece], out: dict[int, str]) -> None:
+        """Put the times at beginnings of lines of a record in order, in place.
+
+        Those of one layout ascend, whatever their order was; equal ones stay equal.
+        """
+        groups: dict[Key, dict[Key, list[int]]] = {}
+        for each in stamps:
+            key = self._key(each)
+            groups.setdefault(key[:2], {}).setdefault(key, []).append(each.position)
+        for group in groups.values():
+            texts = [out[positions[0]] for positions in group.values()]
+            texts.sort(key=quantities.minutes)
+            for positions, text in zip(group.values(), texts, strict=True):
+                out |= dict.fromkeys(positions, text)
 
     def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
         """Read the words beside numbers; leave scales of ratings out."""
@@ -517,7 +551,8 @@ def _day_before(date: str, draws: Integers) -> str:
 def _is_range(one: Piece, two: Piece) -> bool:
     """Tell whether two pieces are a range of numbers with as many digits."""
     if one.layout is None and two.layout is None:
-        return two.body.isdecimal() and len(one.body) == len(two.body)
+        is_short = quantities.is_short_range(one.body, two.body)
+        return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))
     if one.layout is not None:
         shown = one.layout.shown
         return one.layout == two.layout and "p}" not in shown.lower()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from dptext.tokens import (
     common,
     grammar,
+    headings,
     kinds,
     language_data,
     markup,
@@ -33,6 +35,7 @@ from dptext.tokens.regex import (
 from dptext.types import ENGLISH, Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
+T = TypeVar("T")
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
 # Texts with more pieces are long.
@@ -45,6 +48,7 @@ _SEVERAL = -1
 # and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
+_REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 
@@ -77,6 +81,11 @@ class Tokenizer:
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
         )
+        # Weekdays that are divided before the s of a plural.
+        self._plurals = frozenset[str]()
+        if policy.common and WordClass.WEEKDAY in policy.classes:
+            days = common.keys_of_class(lexicon, WordClass.WEEKDAY)
+            self._plurals = frozenset(f"{day}s" for day in days if day[-3:] == "day")
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
@@ -145,9 +154,8 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
-        layouts: dict[int, str] = {}
-        pieces, codes, ends, formed = self._settle(
-            pieces=pieces, codes=codes, ends=ends, formed=formed, layouts=layouts
+        pieces, codes, ends, formed, layouts = self._settle(
+            pieces=pieces, codes=codes, ends=ends, formed=formed
         )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
@@ -191,19 +199,28 @@ class Tokenizer:
         codes: Ints,
         ends: Ints,
         formed: dict[int, FormLayout],
-        layouts: dict[int, str],
-    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
-        """Decide what the pieces around a word decide; fill in layouts of names."""
+    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
+        """Decide what the pieces around a word decide, and layouts of names."""
+        layouts: dict[int, str] = {}
         if self._common is not None:
             self._settle_common(pieces, codes, ends)
-        if self._organisation and self._counted is not None:
+        whole = self._organisation and self._counted is not None
+        if whole:
             joined = organisations.join(pieces, codes, ends)
             pieces, codes, ends, moved, kinds_of_chains = joined
             layouts |= kinds_of_chains
-            if moved is not None:
-                formed = {at - int(moved[at]): each for at, each in formed.items()}
+            formed = _moved(formed, moved)
+        if self._person and self._counted is not None:
+            self._settle_parts(pieces, codes)
+        heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
-            common.settle_headings(codes, ends, self._counted)
+            heading = headings.settle(codes, ends, self._counted)
+        if whole:
+            if self._cues is not None:
+                heading |= self._cues.may_name(codes)
+            joined = organisations.join_others(pieces, codes, ends, heading)
+            pieces, codes, ends, moved, _ = joined
+            formed, layouts = _moved(formed, moved), _moved(layouts, moved)
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
         if self._organisation:
@@ -211,7 +228,7 @@ class Tokenizer:
             kind = codes[marked] & kinds.KIND
             for at in marked[kind == kinds.ORGANISATION].tolist():
                 layouts[at] = organisations.layout(pieces[at])
-        return pieces, codes, ends, formed
+        return pieces, codes, ends, formed, layouts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
         common.settle(codes, ends, pieces)
@@ -220,6 +237,19 @@ class Tokenizer:
             # "May I" is no month.
             row = self.lookup(key_of(pieces[at].strip(" ")))
             codes[at] = codes[at] & ~(0xFFFFFFFF << _ROW) | (row + 1) << _ROW
+
+    def _settle_parts(self, pieces: list[str], codes: Ints) -> None:
+        """Read words with a capital behind a person and a hyphen as persons, in place.
+
+        "Al-Sayed" is one though "sayed" is a word.
+        """
+        kind = codes & kinds.KIND
+        written = codes & (kinds.TITLE | kinds.UPPER | kinds.LEAD) == kinds.TITLE
+        last = np.isin(kind, _REPLACED) & written
+        first = (kind[:-2] == kinds.PERSON) & last[2:]
+        for at in np.flatnonzero(first).tolist():
+            if pieces[at + 1] == "-":
+                codes[at + 2] = codes[at + 2] & ~kinds.KIND | self._bits.persons
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
@@ -278,6 +308,8 @@ class Tokenizer:
         """Return flags and row of a piece in one integer, or _SEVERAL."""
         # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
+        if plain[-1:] == "s" and plain.lower() in self._plurals:
+            return self._code_plural(piece, plain)
         if plain.isascii() and plain.isalpha():
             row = self.lookup(plain.lower())
             if row >= 0:
@@ -305,6 +337,16 @@ class Tokenizer:
             if lead and not number
             else (part, self._word(part, row, 0, named=named))
             for number, (part, row) in enumerate(parts)
+        ]
+        return _SEVERAL
+
+    def _code_plural(self, piece: str, plain: str) -> int:
+        """Divide "Saturdays" into a weekday and an s, which is copied."""
+        day, lead = plain[:-1], kinds.LEAD if plain != piece else 0
+        first = self._word(day.capitalize(), self.lookup(day.lower()), lead)
+        self._parts[piece] = [
+            (piece[:-1], first & ~0xF0 | _pack(0, -1, lead, day)),
+            ("s", kinds.COMMON),
         ]
         return _SEVERAL
 
@@ -433,6 +475,13 @@ def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
         if "'" in key[1:-1]:
             index.setdefault(key.replace("'", ""), index[key])
     return index
+
+
+def _moved(named: dict[int, T], moved: Ints | None) -> dict[int, T]:
+    """Return what stands at positions by the new ones, which are less by `moved`."""
+    if moved is None:
+        return named
+    return {at - int(moved[at]): each for at, each in named.items()}
 
 
 def _shared(pieces: list[str]) -> list[str]:

@@ -23,11 +23,11 @@ from dptext.tokens.regex import key_of
 from dptext.types import Record, Released
 
 TEXTS = (
-    "The parcel arrived in a torn envelope and the courier blamed the warehouse.",
-    "My fridge hums; a plumber replaced the faucet, the gasket and one hinge.",
-    "We booked a bungalow near the lagoon. The concierge mislaid our voucher!",
-    "Please refund the surcharge on my invoice, which the cashier overlooked.",
-    "THE BLENDER STALLED, the Toaster sparked and both smelt of burnt rubber.",
+    "The trellis arrived in a tiny quilt and the mailman blamed the windmill.",
+    "My lantern hums; a gargoyle replaced the sprocket, the spatula and one crowbar.",
+    "We booked a bungalow near the lagoon. The gondolier mislaid our bagel!",
+    "Please refund the cauldron on my hammock, which the chandelier dwarfed.",
+    "THE CAULDRON STALLED, the Sprocket glistened and both smelt of scorched fjord.",
     "",
     "zqx grommet",
 )
@@ -117,8 +117,8 @@ def test_words_have_the_shown_form_and_no_opinion() -> None:
 
 def test_copied_words_decide_and_not_the_hidden_ones() -> None:
     """Texts with other words of the same forms in the gaps read the same."""
-    one = release(("The parcel was on the doormat.",), 1)
-    other = release(("The gasket was on the toaster.",), 1)
+    one = release(("The trellis was on the doormat.",), 1)
+    other = release(("The sprocket was on the lantern.",), 1)
     assert one.pieces == other.pieces
     same = replace(other, drawn=one.drawn)
     assert decoder().decode(one).tolist() == decoder().decode(same).tolist()
@@ -143,6 +143,8 @@ def test_few_words_do_not_stand_everywhere() -> None:
         ("She had breast lymphoma.", {"condition", "problem"}),
         ("He has type 2 lymphoma.", {"condition", "problem"}),
         ("They suffer from migraines.", {"conditions", "problems"}),
+        ("They suffer from severe migraines.", {"conditions", "problems"}),
+        ("They suffer from gargantuan migraines.", {"conditions", "problems"}),
     ],
 )
 def test_an_illness_is_written_as_any(text: str, written: set[str]) -> None:
@@ -152,7 +154,7 @@ def test_an_illness_is_written_as_any(text: str, written: set[str]) -> None:
         assert last in written
 
 
-@pytest.mark.parametrize("text", ["I broke the gasket.", "Breast. Gasket"])
+@pytest.mark.parametrize("text", ["I broke the sprocket.", "Breast. Sprocket"])
 def test_other_words_are_no_illnesses(text: str) -> None:
     """Without such words before it."""
     several = {words(decoder().decode(release((text,), s)))[-1] for s in range(20)}

@@ -910,6 +910,30 @@ def test_the_attacker_is_shown_public_pairs_and_counts() -> None:
     assert pipeline.decoder.attacker is None, "no attack sends anything unasked"
 
 
+def test_the_attacker_fills_gaps_where_most_words_are_copied() -> None:
+    """It sees no draw, and may answer with any word; unknown ones count as no guess."""
+    seen: list[str] = []
+
+    def fill(request: Request) -> str:
+        seen.append(request["messages"][-1]["content"])
+        words = {key: "lighthouse" for key in schema(request)}
+        return json.dumps(words | {"1": "Trellis"})
+
+    with serving(fill) as server:
+        decoder = {"name": "endpoint", "url": server.url, "model": "tiny"}
+        pipeline = open_pipeline("readable", {"decoder": decoder})
+        attacker = pipeline.decoder.server_attacker
+        assert attacker is not None
+        record = [Record(0, ("The trellis hid a sprocket of Zork.",), None)]
+        draws = pipeline.draws(record, pipeline.randomness(RunKey.from_seed(2)))
+        batch = pipeline.released(draws.words, draws.drawn, draws.eps)
+        guess = attacker.guess(batch)
+    words = [pipeline.lexicon.words[row] for row in guess.tolist()]
+    assert words[:2] == ["trellis", "lighthouse"]
+    assert re.match(r"Text: The ____\[1\] hid a ____\[2\] of \S+\.$", seen[-1])
+    assert "all but its draws" in attacker.assumes
+
+
 def test_evaluate_lets_the_server_attack_where_it_is_told_to(tmp_path: Path) -> None:
     """`--attacker endpoint` says that it sends draws; without it none are sent."""
     before, after = tmp_path / "a.txt", tmp_path / "b.txt"

@@ -44,7 +44,7 @@ def test_headings_are_told_by_shown_capitals_alone(builtin: Lexicon) -> None:
     assert "Quickly Received Late" in shown_in(builtin, heading, READABLE)
     hidden = Policy(common=8000)
     assert "<Quickly>" in shown_in(builtin, heading, hidden)
-    assert "<Quickly>" in shown_in(builtin, f"we were told {heading}", READABLE)
+    assert "<Quickly" in shown_in(builtin, f"we were told {heading}", READABLE)
 
 
 @pytest.mark.parametrize(

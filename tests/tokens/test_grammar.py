@@ -20,13 +20,13 @@ POLICY = Policy(common=3000, case="copy", grammar="show")
 @pytest.mark.parametrize(
     ("word", "form"),
     [
-        ("pillow", grammar.NOUN),
-        ("pillows", grammar.PLURAL),
+        ("quilt", grammar.NOUN),
+        ("quilts", grammar.PLURAL),
         ("resided", grammar.PAST),
         ("woven", grammar.PAST),
         ("dangling", grammar.ING),
         ("reputable", grammar.ADJECTIVE),
-        ("promptly", grammar.ADVERB),
+        ("briskly", grammar.ADVERB),
         ("qzzxed", grammar.PAST),
         ("qzzxes", grammar.PLURAL),
         ("qzzx", grammar.NOUN),
@@ -41,7 +41,7 @@ def test_a_form_is_seen_in_the_spelling(builtin: Lexicon, word: str, form: int) 
 
 def test_it_is_released_only_where_it_is_shown(builtin: Lexicon) -> None:
     """So are capitals inside a sentence, and copied words as rows."""
-    text = ["The pillows of Great pillows"]
+    text = ["The quilts of Great quilts"]
     for policy in (POLICY, Policy(common=3000), Policy()):
         words = Tokenizer(builtin, policy).words(text)
         seen = release(policy, words, words.ids, np.ones(len(words.ids)))
@@ -67,9 +67,9 @@ def test_a_attacker_goes_by_it(builtin: Lexicon) -> None:
     every = np.full(len(builtin.words) + 1, 1.0)
     rows = builtin.row_of
     plural = channel.restrict_prior(Observation(4.0, form=grammar.PLURAL), every)
-    assert plural[rows["pillows"]]
+    assert plural[rows["quilts"]]
     assert plural[-1]
-    assert not plural[rows["pillow"]]
+    assert not plural[rows["quilt"]]
     assert not plural[rows["things"]]
     capital = channel.restrict_prior(
         Observation(4.0, capital=True, form=grammar.PLURAL), every

@@ -96,6 +96,9 @@ def test_the_numbers_of_a_range_ascend(text: str, builtin: Lexicon) -> None:
         ("a 4-star room", 1, 5),
         ("I am 45 and well", 10, 89),
         ("45 years old", 10, 89),
+        ("he is 45", 10, 89),
+        ("Zork, 45, left", 10, 89),
+        ("Zork (45) left", 10, 89),
         ("about 45%", 10, 99),
         ("I tried 1 times", 2, 9),
         ("It took 5 day", 1, 1),
@@ -208,7 +211,7 @@ def test_ratings_have_a_layout_of_their_own(builtin: Lexicon) -> None:
 
 
 LAWS: list[tuple[str, int, Callable[[str], int]]] = [
-    ("it was 45.", 90, lambda out: numbers(out)[0] - 10),
+    ("it cost 45.", 90, lambda out: numbers(out)[0] - 10),
     ("in 1987 it was", 10, lambda out: numbers(out)[0] - 2017),
     ("a 4/5 for it", 5, lambda out: numbers(out)[0] - 1),
     ("I tried 3 times", 8, lambda out: numbers(out)[0] - 2),

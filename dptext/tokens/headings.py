@@ -1,0 +1,33 @@
+"""Headings: lines and sentences of which most words have a capital, which is shown."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from dptext.tokens import common, kinds
+from dptext.types import Ints, Mask
+
+# A line is a heading if so many words, and this share of them, have a capital.
+_HEADING, _SHARE = 4, 0.85
+
+
+def settle(codes: Ints, ends: Ints, counted: Mask) -> Mask:
+    """Make words of headings common, in place; tell which pieces are in one: (p,).
+
+    Most words of such a line or sentence have a capital. Kinds that are counted (16,)
+    count, but little words; a name of several words is one by then.
+    """
+    words = counted[codes & kinds.KIND] & (codes & common.FUNCTION == 0)
+    capital = words & (codes & kinds.TITLE != 0)
+    sums = np.zeros((2, len(codes) + 1), np.int64)
+    np.cumsum((words, capital), axis=1, out=sums[:, 1:])
+    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
+    stops = stops[stops >= 0]  # a batch of empty texts has none
+    count, high = np.diff(sums[:, np.concatenate(([0], stops + 1))])
+    is_heading = (count >= _HEADING) & (high >= _SHARE * count)
+    sizes = np.diff(stops, prepend=-1)
+    heading: Mask = np.repeat(is_heading, sizes)
+    hidden = (codes & common.HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
+    headed = np.flatnonzero(hidden & heading)
+    codes[headed] = codes[headed] & ~(kinds.KIND | common.NAMED) | kinds.COMMON
+    return heading
