@@ -19,6 +19,7 @@ from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.overrides import make_overrides
 from dptext.run import groups
+from dptext.run.choices import DEFAULT, FOR_PROGRAMS
 from dptext.run.marks import INPUT, Option
 from dptext.run.selection import FILE_LAYOUT, Selection
 from dptext.run.values import one_of
@@ -62,13 +63,19 @@ class Audience(StrEnum):
     STATISTICS = "statistics"
 
 
-# The profiles for those that are no question of risk.
-_PROFILES = {Audience.PEOPLE: "readable", Audience.STATISTICS: "topics"}
-_WHO = """
+# The profile for each of them.
+_PROFILES = {
+    Audience.PEOPLE: DEFAULT,
+    Audience.PROGRAMS: FOR_PROGRAMS,
+    Audience.STATISTICS: "topics",
+}
+_USUAL_AUDIENCE = next(each for each, name in _PROFILES.items() if name == DEFAULT)
+_WHO = f"""
 Who will read the output?
-  people      common words stay, names and places become others (profile readable);
+  people      common words stay, names and places become others (profile {DEFAULT});
               the common words can still show who a person is
-  programs    every word is replaced, for programs that learn from words (balanced)
+  programs    every word is replaced, for programs that learn from words
+              (profile {FOR_PROGRAMS})
   statistics  nobody: a public topic takes the place of each text (topics)
 """
 _BUILD_TOPICS = "dptext topics build PUBLIC_TEXT --name topics"
@@ -91,7 +98,7 @@ Enter takes the suggestion in brackets; "rest" takes it for this field and all o
 
 EXAMPLES = (
     "dptext init tickets.jsonl",
-    "dptext init tickets.jsonl --audience people > .dptext.yaml",
+    "dptext init tickets.jsonl --audience programs > .dptext.yaml",
 )
 
 
@@ -130,7 +137,7 @@ def command(
 
     It asks who will read the output and what becomes of each field, and suggests to
     leave out what looks as if it identified people. Without a terminal, init asks
-    nothing and prints the settings with its suggestions: for programs unless
+    nothing and prints the settings with its suggestions: for people unless
     --audience says otherwise, and such a field is copied only if --keep names it.
     """
     from dptext.engine import survey
@@ -164,7 +171,7 @@ def command(
         )
     else:
         job = _chosen(job, columns, uses)
-        recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
+        recipe = _recipe(Audience(audience or _USUAL_AUDIENCE), _USUAL)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
@@ -222,7 +229,7 @@ def _ask(
 
     if audience is None:
         _note(_WHO)
-        reader = _prompt("Who will read it", str(Audience.PROGRAMS), _read_audience)
+        reader = _prompt("Who will read it", str(_USUAL_AUDIENCE), _read_audience)
     else:
         reader = Audience(audience)
     if columns:
@@ -368,14 +375,14 @@ def _preview(job: Job, audience: Audience) -> None:
     from dptext.engine.language import Language
     from dptext.randomness import RunKey
 
-    lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
+    name = _PROFILES[audience]
+    recipes = {name: profile.load(name)}
+    lexicon = lexicons.find(recipes[name].lexicon)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(profile.DEFAULT, make_overrides(risk=risk))
+            f"risk {risk}": profile.load(name, make_overrides(risk=risk))
             for risk in _RISKS
         }
-    else:
-        recipes = {_PROFILES[audience]: profile.load(_PROFILES[audience])}
     pipelines = {}
     for name, recipe in recipes.items():
         with progress.step(f"making settings ready: {name}"):
@@ -393,13 +400,14 @@ def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, An
     from dptext import profile
     from dptext.guarantees import claims
 
-    if audience is Audience.PROGRAMS:
-        return {"risk": risk}, {"max_risk": risk, "allow": ["punctuation", "forms"]}
     recipe = profile.load(_PROFILES[audience])
     shown = claims.unprotected(recipe.tokens, recipe.strategy)
+    check: dict[str, Any] = {"allow": [*map(str, shown)]}
+    if audience is Audience.PROGRAMS:
+        chosen = {"profile": recipe.name, "risk": risk}
+        return chosen, {"max_risk": risk, **check}
     plain: dict[str, Any] = recipe.settings()
-    epsilon = plain["budget"]["epsilon"]
-    check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    check = {"max_epsilon": plain["budget"]["epsilon"], **check}
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
     return {"profile": recipe.name}, check
