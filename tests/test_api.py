@@ -38,6 +38,7 @@ KEY = bytes(range(7, 7 + 64))
 def settings(tmp_path: Path) -> dict[str, Any]:
     """Return settings of a quick call."""
     return {
+        "profile": "balanced",
         "lexicon": lexicon(tmp_path),
         "epsilon": 3,
         "overrides": {"tokens": {"number": "mask"}},

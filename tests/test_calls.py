@@ -114,7 +114,11 @@ def test_a_wrong_call_is_one_line_about_its_parameter(
 def test_warnings_point_to_the_program(tmp_path: Path) -> None:
     """Whatever frames of generators and blocks lie between."""
     pandas = pytest.importorskip("pandas")
-    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    settings: dict[str, Any] = {
+        "profile": "balanced",
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3,
+    }
     frame = pandas.DataFrame({"mail": ["a@b.org", "c@d.org"], "text": "the film"})
     frame.to_csv(tmp_path / "in.csv", index=False)
     unknown = ["xylo quor zim blar"] * 60
@@ -137,7 +141,11 @@ def test_warnings_point_to_the_program(tmp_path: Path) -> None:
 
 def test_results_have_a_short_repr(tmp_path: Path) -> None:
     """A notebook shows the last value of a cell: not 12,000 characters of a report."""
-    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    settings: dict[str, Any] = {
+        "profile": "balanced",
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3,
+    }
     (tmp_path / "in.txt").write_text("the film was good\n")
     _, report = dptext.privatize(["the film"], report=True, **settings)
     assert repr(report) == (

@@ -22,7 +22,7 @@ TEXT = "the film was good and the story old"
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, Any]:
     """Return settings of a quick call."""
-    return {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    return {"profile": "balanced", "lexicon": lexicon(tmp_path), "epsilon": 3}
 
 
 def test_an_object_repeats_its_draws(settings: dict[str, Any]) -> None:

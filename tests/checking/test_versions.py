@@ -33,7 +33,7 @@ def decoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sanitize with a small lexicon and a sampled risk."""
     folder = tmp_path_factory.mktemp("drawn")
-    *lexicon, _, _, _, _ = small(folder)
+    lexicon = small(folder)[:2]
     return sanitized(folder, (*lexicon, "--mechanism", "laplace", "--epsilon", "9"))
 
 

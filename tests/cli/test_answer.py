@@ -21,7 +21,7 @@ from dptext.report import answer, terminal
 from dptext.report.blocks import Figures
 from dptext.report.lines import AnswerLine
 from dptext.run.python import PYTHON
-from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
+from tests.cli.running import BALANCED, WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
 LINES = 19
@@ -389,7 +389,15 @@ def test_sentences_follow_the_settings(
     epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
-        "sanitize", "-f", "text", str(source), "--lexicon", words, *epsilon, *more
+        "sanitize",
+        "-f",
+        "text",
+        str(source),
+        *BALANCED,
+        "--lexicon",
+        words,
+        *epsilon,
+        *more,
     )
     assert said in rows(ran)[name]
 
@@ -433,7 +441,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
 
 def test_what_in_a_text_is_not_replaced(tmp_path: Path) -> None:
     """Copied and masked words are counted, and the copied ones named by class."""
-    run = ("sanitize", "--lexicon", lexicon(tmp_path), "--epsilon", "3")
+    run = ("sanitize", *BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3")
     over = ("--set", "tokens.stop_word=keep", "--set", "tokens.number=mask")
     said = rows(here(*run, *over, given=b"the film, 12 scenes\n"))
     assert said["unchanged"] == "in the texts: punctuation, stop words."
