@@ -440,7 +440,7 @@ def test_texts_of_libraries(settings: dict[str, Any]) -> None:
 
 def test_a_report_shows_itself_in_notebooks() -> None:
     """The short answer as HTML, guarantee, risk, and JSON that reads back."""
-    _, report = dptext.privatize("the film was good", report=True)
+    _, report = dptext.privatize("the film was good", "balanced", report=True)
     assert report.risk == pytest.approx(0.2, abs=0.001)
     assert report.guarantee.bound.epsilon > 0
     again = document.decode(report.to_json().encode(), "report")

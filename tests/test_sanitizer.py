@@ -118,7 +118,7 @@ def test_a_fresh_key_stays_in_its_process(
     for function in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="fresh key cannot be pickled or copied: "):
             function(fresh)
-    given = dptext.Sanitizer("balanced", key=key, **settings)
+    given = dptext.Sanitizer(key=key, **settings)
     packed = pickle.dumps(given)
     assert Path(key).read_bytes() not in packed
     assert pickle.loads(packed).text(TEXT) == given.text(TEXT)

@@ -55,8 +55,8 @@ def answer(
     with shown_in(interface):
         lines = [
             AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
-            *unit.profile(),
             *protection.not_anonymous(promise),
+            *unit.profile(),
             _output(unit, released),
             _unchanged(unit, released, unchanged),
             *protection.changed_fields(layout.dropped, layout.pseudonyms),
