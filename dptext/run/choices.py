@@ -86,8 +86,8 @@ class Choices:
     profile: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT}; "
-            f"{FOR_PROGRAMS} with --risk or --mechanism.",
+            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
+            f"({FOR_PROGRAMS} with --risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
