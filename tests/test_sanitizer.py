@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dptext
+from dptext import profile
 from dptext.errors import RefusedError, StoppedError, UsageError
 from dptext.run.interface import noun, option
 from tests.cli.running import lexicon
@@ -23,6 +24,13 @@ TEXT = "the film was good and the story old"
 def settings(tmp_path: Path) -> dict[str, Any]:
     """Return settings of a quick call."""
     return {"profile": "balanced", "lexicon": lexicon(tmp_path), "epsilon": 3}
+
+
+def test_an_object_without_a_profile_has_the_default_one() -> None:
+    """As on the command line: readable, and balanced with a risk."""
+    assert dptext.Sanitizer().profile == profile.load("readable")
+    of_risk = profile.load("balanced", {"budget": {"risk": 0.1}})
+    assert dptext.Sanitizer(risk="10%").profile == of_risk
 
 
 def test_an_object_repeats_its_draws(settings: dict[str, Any]) -> None:

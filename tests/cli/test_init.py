@@ -187,9 +187,9 @@ def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
     """One that is called text, in Parquet and in a workbook; and one in UTF-16."""
     rows: dict[str, list[Any]] = {"text": ["The broken lamp was late again."] * 3}
     rows["n"] = [1, 2, 3]
-    wanted = {"field": ["text"], "risk": "20%"}
+    wanted = {"field": ["text"], **PEOPLE[0]}
     pa = pytest.importorskip("pyarrow")
-    pa.parquet.write_table(pa.table(rows), "a.parquet")
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(rows), "a.parquet")
     book = pytest.importorskip("openpyxl").Workbook()
     for row in (["text", "n"], *zip(*rows.values(), strict=True)):
         book.active.append(list(row))
@@ -210,7 +210,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
     ran = here("init", str(path), "--format", "csv", "--delimiter", ";")
     sanitize = yaml.safe_load(ran.out)["sanitize"]
     assert sanitize == {
-        **{"field": ["note"], "format": "csv", "delimiter": ";", "risk": "20%"}
+        **{"field": ["note"], "format": "csv", "delimiter": ";", **PEOPLE[0]}
     }
     path = folder / "in.jsonl"
     path.write_text('{"note":"It was a broken lamp."}\n{"id":2}\n')
