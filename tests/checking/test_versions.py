@@ -25,8 +25,8 @@ ADVICE = f"check with dptext=={OTHER}"
 
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sanitize with the default profile, with measured attackers."""
-    return sanitized(tmp_path_factory.mktemp("decoded"), ())
+    """Sanitize with balanced, which has measured attackers."""
+    return sanitized(tmp_path_factory.mktemp("decoded"), ("--profile", "balanced"))
 
 
 @pytest.fixture(scope="module")
