@@ -451,7 +451,7 @@ def test_a_report_shows_itself_in_notebooks() -> None:
     verdict, *lines = str(report).splitlines()
     assert verdict.startswith("Hand it at most to a partner's programs, under contract")
     assert verdict in html.unescape(shown)
-    assert len(lines) <= 18
+    assert len(lines) <= 19
     assert max(map(len, lines)) <= 80
     assert "film" not in str(report)
 
