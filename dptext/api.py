@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import pipeline
-from dptext import profile as profiles
 from dptext.calls import checked_texts, length, warn
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import open_key
@@ -69,7 +68,7 @@ def load_profile(
 
 
 def open_pipeline(
-    profile: str | os.PathLike[str] = profiles.DEFAULT,
+    profile: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, object] | None = None,
 ) -> Pipeline:
     """Prepare a profile with its lexicon: the public work, done once.
@@ -85,7 +84,7 @@ def open_pipeline(
 @overload
 def privatize(
     texts: Table,
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     columns: str | Sequence[str],
@@ -96,7 +95,7 @@ def privatize(
 @overload
 def privatize(
     texts: Table,
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     columns: str | Sequence[str],
@@ -107,7 +106,7 @@ def privatize(
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
@@ -117,7 +116,7 @@ def privatize(  # type: ignore[overload-overlap]
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
@@ -127,7 +126,7 @@ def privatize(
 @overload
 def privatize(  # type: ignore[overload-overlap]
     texts: str,
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[True],
@@ -137,7 +136,7 @@ def privatize(  # type: ignore[overload-overlap]
 @overload
 def privatize(
     texts: Iterable[str],
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[True],
@@ -147,7 +146,7 @@ def privatize(
 @takes(*OF_TABLES, *CHOICES)
 def privatize(
     texts: str | Iterable[str] | Table,
-    profile: str | os.PathLike[str] = profiles.DEFAULT,
+    profile: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, object] | None = None,
     *,
     columns: str | Sequence[str] | None = None,
@@ -171,7 +170,8 @@ def privatize(
     ['text']
 
     - texts: one text, any iterable of texts (a column, a generator), or a table.
-    - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
+    - profile: a name, as `dptext list profiles` shows them, or a .yaml file;
+      without one readable, or balanced with a risk or a mechanism.
     - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
     - risk: how often the best guess of a word may be right, "20%" or 0.2.
     - epsilon: nats per word, instead of a risk.
@@ -227,7 +227,7 @@ def sanitize_files(
     output: str | os.PathLike[str] | None = None,
     *,
     fields: str | Sequence[str] = (),
-    profile: str | os.PathLike[str] = profiles.DEFAULT,
+    profile: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, object] | None = None,
     progress: bool = False,
     **options: Unpack[FileCall],

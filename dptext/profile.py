@@ -33,6 +33,7 @@ from dptext.lexicons import topics
 from dptext.mechanisms import Family
 from dptext.overrides import DEFAULTS, merged, name_in
 from dptext.run.choices import DEFAULT as DEFAULT
+from dptext.run.choices import FOR_PROGRAMS as FOR_PROGRAMS
 from dptext.run.choices import Choices
 from dptext.run.interface import noun, option
 from dptext.settings import convert, digest_of_data, read_yaml

@@ -90,7 +90,8 @@ class Sanitizer:
     Sanitizer with a fresh key cannot be pickled or copied. Calls of several threads
     need one object each.
 
-    - profile: a name, as `dptext list profiles` shows them, or a .yaml file.
+    - profile: a name, as `dptext list profiles` shows them, or a .yaml file;
+      without one readable, or balanced with a risk or a mechanism.
     - overrides: keys laid over those of the profile: {"tokens": {"number": "mask"}}.
     - risk: how often the best guess of a word may be right, "20%" or 0.2.
     - epsilon: nats per word, instead of a risk.
@@ -110,7 +111,7 @@ class Sanitizer:
     @takes(*CHOICES)
     def __init__(
         self,
-        profile: str | os.PathLike[str] = profiles.DEFAULT,
+        profile: str | os.PathLike[str] | None = None,
         overrides: Mapping[str, object] | None = None,
         *,
         progress: bool = False,

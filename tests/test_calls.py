@@ -113,7 +113,8 @@ def test_a_wrong_call_is_one_line_about_its_parameter(
 def test_warnings_point_to_the_program(tmp_path: Path) -> None:
     """Whatever frames of generators and blocks lie between."""
     pandas = pytest.importorskip("pandas")
-    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    words: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    settings = {"profile": "balanced", **words}
     frame = pandas.DataFrame({"mail": ["a@b.org", "c@d.org"], "text": "the film"})
     frame.to_csv(tmp_path / "in.csv", index=False)
     unknown = ["xylo quor zim blar"] * 60
@@ -121,7 +122,7 @@ def test_warnings_point_to_the_program(tmp_path: Path) -> None:
         warnings.simplefilter("always")
         dptext.privatize(frame, columns="text", **settings)
         dptext.privatize(unknown, **settings)
-        dptext.embed(unknown, **settings)
+        dptext.embed(unknown, **words)
         dptext.sanitize_files(
             tmp_path / "in.csv", tmp_path / "out.csv", fields="text", **settings
         )
@@ -136,7 +137,8 @@ def test_warnings_point_to_the_program(tmp_path: Path) -> None:
 
 def test_results_have_a_short_repr(tmp_path: Path) -> None:
     """A notebook shows the last value of a cell: not 12,000 characters of a report."""
-    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    words: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    settings = {"profile": "balanced", **words}
     (tmp_path / "in.txt").write_text("the film was good\n")
     _, report = dptext.privatize(["the film"], report=True, **settings)
     assert repr(report) == (
@@ -145,4 +147,4 @@ def test_results_have_a_short_repr(tmp_path: Path) -> None:
     )
     files = dptext.sanitize_files(tmp_path / "in.txt", tmp_path / "o.txt", **settings)
     assert len(repr(files)) < 300
-    assert len(repr(dptext.embed(["the film"], **settings))) < 500
+    assert len(repr(dptext.embed(["the film"], **words))) < 500

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dptext.pipeline import OUTPUT_LAWS
-from tests.cli.running import environment, here, lexicon
+from tests.cli.running import BALANCED, environment, here, lexicon
 
 pytestmark = pytest.mark.quick
 
@@ -44,6 +44,7 @@ PROFILES: dict[str, tuple[str, ...]] = {
 def run(key: str, folder: Path, options: tuple[str, ...]) -> str:
     """Return the digest of the output of a keyed run."""
     given = ("--key-file", key, "--lexicon", lexicon(folder), "--no-bayes-risk")
+    given = (*BALANCED, *given)
     done = here("sanitize", "--quiet", *given, *options, given=TEXT)
     assert done.code == 0, done.err
     return hashlib.sha256(done.out).hexdigest()[:16]
@@ -62,6 +63,7 @@ def test_no_byte_follows_from_the_version_of_the_program(
 ) -> None:
     """A release that changes no law writes the same bytes under the same key."""
     options = ("--key-file", key, "--lexicon", lexicon(tmp_path), "--no-bayes-risk")
+    options = (*BALANCED, *options)
     code = (
         f"from dptext import _version; _version.__version__ = {version!r}\n"
         "import dptext.__main__ as program\nprogram.main()"

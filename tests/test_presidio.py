@@ -50,6 +50,8 @@ def test_only_what_was_found_changes(tmp_path: Path) -> None:
     assert report.private is not None
     assert report.private.texts == report.private.records == 2
     assert report.run.layout.fields is None
+    # Without a profile: readable would leave the common words of a span.
+    assert report.run.profile == "custom, from balanced"
     said = report.guarantee
     assert "the same choice of spans by Presidio" in said.wording.sentence
     assert said.scope.adjacency[-1] == "the same choice of spans by Presidio"

@@ -13,6 +13,7 @@ from dptext.mappings import two_nearest
 from dptext.mechanisms import rank
 from dptext.overrides import make_overrides
 from dptext.profile import Profile
+from dptext.run.choices import Choices
 from dptext.tokens.policy import Policy
 
 pytestmark = pytest.mark.quick
@@ -48,9 +49,30 @@ def test_every_shipped_profile_loads(name: str) -> None:
     assert (recipe.mapping is not None) == (recipe.mechanism.params.family == "noise")
 
 
-def test_the_default_profile_ships() -> None:
-    """The profile that is used without a word is there."""
-    assert profile.DEFAULT in profile.shipped()
+def test_a_run_without_a_profile_is_readable() -> None:
+    """It is for people; readable is what 2.0.0 takes without a word."""
+    assert profile.DEFAULT == "readable"
+    for chosen in ({}, {"epsilon": 2.0}, {"decode": "none"}, {"marks": True}):
+        assert Choices(**chosen).name == profile.DEFAULT
+    assert Choices(overrides={"mechanism": {"k": 8}}).name == profile.DEFAULT
+    assert profile.chosen(Choices()) == profile.load("readable")
+
+
+@pytest.mark.parametrize(
+    "chosen",
+    [
+        {"risk": "10%"},
+        {"mechanism": "santext", "epsilon": 4.0},
+        {"overrides": {"mechanism": "santext"}},
+        {"overrides": {"budget": {"risk": 0.1, "epsilon": None}}},
+    ],
+)
+def test_a_risk_or_mechanism_starts_from_balanced(chosen: dict[str, Any]) -> None:
+    """They are about all words: readable at 10% would protect less than readable."""
+    assert Choices(**chosen).name == "balanced"
+    assert Choices(profile="readable", **chosen).name == "readable"
+    assert Choices(profile="strict", topics="mine").name == "strict"
+    assert Choices(topics="mine").name == "topics"
 
 
 def test_defaults_are_filled_in(tmp_path: Path) -> None:

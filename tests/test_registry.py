@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 from dptext import registry
-from tests.cli.running import Ran, lexicon
+from tests.cli.running import BALANCED, Ran, lexicon
 from tests.outside import install, run
 
 LINE = b'{"text":"the film was good"}\n'
@@ -97,7 +97,7 @@ def test_broken_mechanisms_break_no_other(tmp_path: Path) -> None:
         "brokenpack",
         "cannot be imported",
     )
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
+    small = (*BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     assert run(tmp_path, "sanitize", "-f", "text", *small, given=LINE).code == 0
     ran = run(
         tmp_path, "sanitize", "-f", "text", *small, "--mechanism", "exits", given=LINE
@@ -110,7 +110,7 @@ def test_names_of_dptext_are_taken(tmp_path: Path) -> None:
     """A package that takes the name of a component is refused by name, never loaded."""
     text = "raise SystemExit('loaded')"
     install(tmp_path, "thief", "dptext.mechanisms", "rank = evil", evil=text)
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
+    small = (*BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     refused(ran, "'rank' of package thief", "a component of dptext", "remove")
     ran = run(
@@ -137,7 +137,7 @@ def test_metadata_that_cannot_be_read_is_passed_over(tmp_path: Path) -> None:
     install(tmp_path, "odd", "dptext.mechanisms", "no equals sign")
     install(tmp_path, "fine", "dptext.formats", "jsonl = x")
     assert run(tmp_path, "list", "mechanisms", "rank").code == 0
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
+    small = (*BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     refused(
         run(tmp_path, "sanitize", "-f", "text", *small, given=LINE),
         "'jsonl' of package fine",
@@ -167,7 +167,15 @@ def test_a_metric_of_another_package_is_measured(tmp_path: Path) -> None:
     shown = []
     for jobs in ("1", "2"):
         report = tmp_path / "report.json"
-        small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--batch-size", "7")
+        small = (
+            *BALANCED,
+            "--lexicon",
+            lexicon(tmp_path),
+            "--epsilon",
+            "3",
+            "--batch-size",
+            "7",
+        )
         options = (*small, "--report", str(report), "--jobs", jobs)
         ran = run(tmp_path, "sanitize", "-vf", "text", *options, given=LINES)
         assert ran.code == 0, ran.err
@@ -189,7 +197,7 @@ def test_a_metric_without_its_parts_is_refused(
     """A metric that several processes cannot measure is refused by name."""
     text = METRIC.replace("(Base)", base).replace("def merge", "def add")
     install(tmp_path, "oldpack", "dptext.metrics", "old = oldpack", oldpack=text)
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
+    small = (*BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q")
     ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     refused(ran, "'old' of package oldpack", said)
 
@@ -278,7 +286,16 @@ def test_a_metric_that_fails_is_named(method: str, tmp_path: Path) -> None:
     at[row + 1] = "        raise KeyError('zqxjkmarker7')"
     text = "\n".join(at)
     install(tmp_path, "lengths", "dptext.metrics", "length = lengths", lengths=text)
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "-q", "--jobs", "2")
+    small = (
+        *BALANCED,
+        "--lexicon",
+        lexicon(tmp_path),
+        "--epsilon",
+        "3",
+        "-q",
+        "--jobs",
+        "2",
+    )
     ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
     assert ran.code == 1, ran.err
     said = (

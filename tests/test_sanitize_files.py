@@ -26,7 +26,12 @@ ROWS = [
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, Any]:
     """Choose a small lexicon and a key."""
-    return {"lexicon": lexicon(tmp_path), "epsilon": 3.0, "key": KEY}
+    return {
+        "profile": "balanced",
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3.0,
+        "key": KEY,
+    }
 
 
 def table(path: Path) -> Path:
@@ -51,7 +56,7 @@ def test_the_bytes_are_those_of_the_command(
     result = dptext.sanitize_files(
         file, by_call, fields="body", id="id", drop="stars", **settings
     )
-    chosen = f"--lexicon {settings['lexicon']} --epsilon 3".split()
+    chosen = f"--lexicon {settings['lexicon']} --epsilon 3 -p balanced".split()
     fields = "-f body --id id --drop stars".split()
     files = ["--key-file", str(key), "-o", str(by_command)]
     ran = here("sanitize", str(file), *fields, *chosen, *files)

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 import dptext
+from dptext import profile
 from dptext.errors import RefusedError, StoppedError, UsageError
 from dptext.run.interface import noun, option
 from tests.cli.running import lexicon
@@ -22,7 +23,14 @@ TEXT = "the film was good and the story old"
 @pytest.fixture
 def settings(tmp_path: Path) -> dict[str, Any]:
     """Return settings of a quick call."""
-    return {"lexicon": lexicon(tmp_path), "epsilon": 3}
+    return {"profile": "balanced", "lexicon": lexicon(tmp_path), "epsilon": 3}
+
+
+def test_an_object_without_a_profile_has_the_default_one() -> None:
+    """As on the command line: readable, and balanced with a risk."""
+    assert dptext.Sanitizer().profile == profile.load("readable")
+    of_risk = profile.load("balanced", {"budget": {"risk": 0.1}})
+    assert dptext.Sanitizer(risk="10%").profile == of_risk
 
 
 def test_an_object_repeats_its_draws(settings: dict[str, Any]) -> None:
@@ -118,7 +126,7 @@ def test_a_fresh_key_stays_in_its_process(
     for function in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match="fresh key cannot be pickled or copied: "):
             function(fresh)
-    given = dptext.Sanitizer("balanced", key=key, **settings)
+    given = dptext.Sanitizer(key=key, **settings)
     packed = pickle.dumps(given)
     assert Path(key).read_bytes() not in packed
     assert pickle.loads(packed).text(TEXT) == given.text(TEXT)

@@ -11,7 +11,8 @@ out, and a list of one may be a plain word:
     max_written: 30%             # written words that are the original, as measured
     max_words_epsilon: 1.1       # nats of a list of words that many people wrote
     max_words_delta: 1e-6        # its delta
-    allow: [punctuation, forms]  # what need not be protected: see Unprotected; and
+    allow: [punctuation, forms]  # what need not be protected: see Unprotected; if
+    #                              absent, usually_allowed; and
     # - identifying: [author]    # columns that may identify people: see Identified
     keep_words: [CloudDesk, products.txt]  # words, and files, of keep lists
     deny_columns: ["*email*"]    # columns that no export may hold in any form
@@ -35,14 +36,16 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
+from dptext import profile
 from dptext.errors import UsageError
+from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected
+from dptext.run.choices import DEFAULT
 from dptext.settings import convert, share
+from dptext.tokens.policy import Policy
 
 Accepted = Literal["LDP", "metric-DP", "eps-delta"]
 Limit = Annotated[float, Meta(ge=0)]
-# Classes of token that a policy allows unless it says otherwise.
-_USUALLY_ALLOWED = (Unprotected.PUNCTUATION, Unprotected.FORMS)
 _SHARES = ("max_risk", "max_written")
 _LIMITS = (
     "max_epsilon",
@@ -88,7 +91,7 @@ class ExportPolicy:
     max_written: float | None = None
     max_words_epsilon: Limit | None = None
     max_words_delta: Limit | None = None
-    allow: tuple[Unprotected | Identified, ...] = _USUALLY_ALLOWED
+    allow: tuple[Unprotected | Identified, ...] | None = None
     keep_words: tuple[str, ...] = ()
     lexicons: tuple[str, ...] | None = None
     fields: tuple[str, ...] = ()
@@ -113,8 +116,36 @@ class ExportPolicy:
     @property
     def identifying(self) -> tuple[str, ...]:
         """Return the columns that may be unchanged though they look identifying."""
-        allowed = (each for each in self.allow if isinstance(each, Identified))
+        allowed = (each for each in self.allow or () if isinstance(each, Identified))
         return tuple(name for each in allowed for name in each.identifying)
+
+    @property
+    def parts(self) -> tuple[Unprotected, ...] | None:
+        """Return the parts of texts that may be shown; None: the usual ones.
+
+        Columns alone say nothing of parts.
+        """
+        parts = tuple(
+            each for each in self.allow or () if isinstance(each, Unprotected)
+        )
+        return parts if parts or self.allow == () else None
+
+
+def usually_allowed(tokens: Policy | None) -> tuple[Unprotected, ...]:
+    """Return the parts of texts that may be shown where a policy names none.
+
+    These are the parts that the default profile shows, and as it shows them: other
+    numbers than those of the same length, and more common words, are not among them.
+
+    tokens: those of the settings that are judged; None if they are invalid.
+    """
+    usual = profile.load(DEFAULT)
+    shown = {*claims.unprotected(usual.tokens, usual.strategy)}
+    if tokens is None or tokens.number not in ("perturb", usual.tokens.number):
+        shown.discard(Unprotected.NUMBER)
+    if tokens is None or tokens.common > usual.tokens.common:
+        shown.discard(Unprotected.COMMON_WORDS)
+    return tuple(each for each in Unprotected if each in shown)
 
 
 def from_section(section: Mapping[str, object] | None, location: str) -> ExportPolicy:
@@ -142,17 +173,14 @@ def parse(
 
 
 def _allowed(items: list[object], location: str) -> list[object]:
-    """Return the allowed classes, a plain name of a column as a list of one.
+    """Return what is allowed, a plain name of a column as a list of one.
 
-    Columns alone say nothing of classes of token: the default ones stay allowed.
     Raises UsageError for other keys.
     """
     columns = [each for each in items if isinstance(each, Mapping)]
     for key in (key for each in columns for key in each if key != "identifying"):
         raise UsageError(f"{location}: {key}: unknown key; write identifying: COLUMN")
     allowed: list[object] = []
-    if columns and len(columns) == len(items):
-        allowed += map(str, _USUALLY_ALLOWED)
     for each in items:
         if isinstance(each, Mapping):
             named = each.get("identifying")

@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import msgspec
 
-from dptext import registry
+from dptext import profile, registry
 from dptext._version import __version__
 from dptext.checking import contents, corpus_words, exports, kept_words
 from dptext.checking.exports import Export
-from dptext.checking.policy import ExportPolicy, Unverified
+from dptext.checking.policy import ExportPolicy, Unverified, usually_allowed
 from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
@@ -30,6 +30,7 @@ from dptext.report.blocks import Tone
 from dptext.report.document import Document, encode
 from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
+from dptext.run.choices import DEFAULT
 from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
@@ -180,7 +181,7 @@ def verdict(
         *as_findings(Rule.CHANGED, differing),
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
-        *as_findings(Rule.POLICY, _classes(report, policy)),
+        *as_findings(Rule.POLICY, _parts(report, policy)),
         *as_findings(Rule.POLICY, corpus_words.against_policy(report, policy)),
         *as_findings(Rule.SIGNATURE, corpus_words.unsigned(report, keys)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
@@ -481,28 +482,41 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
         )
 
 
-def _classes(report: Document, policy: ExportPolicy) -> Iterator[str]:
+def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
     """Yield the parts of texts that the policy wants protected, the last with advice.
 
     The advice is the key that accepts all of them, of kept words another key.
     """
-    unprotected = report.guarantee.scope.unprotected
-    shown = [name for name in unprotected if name not in policy.allow]
+    allowed = policy.parts
+    usual = allowed is None
+    if allowed is None:
+        allowed = usually_allowed(report.policy)
+    shown = [each for each in report.guarantee.scope.unprotected if each not in allowed]
     words = kept_words.kept(report)
     if Unprotected.KEEP_LIST in shown and words is not None:
         shown.remove(Unprotected.KEEP_LIST)
         yield from kept_words.against_policy(words, report, policy)
+    unlike = {*usually_allowed(profile.load(DEFAULT).tokens)} if usual else set()
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"
-        yield line if name != shown[-1] else f"{line}; {_accepting(shown, policy)}"
+        if name in unlike:
+            line += f", except as {DEFAULT} shows it"
+        if name == shown[-1]:
+            line += f"; {_accepting(shown, allowed if usual else None)}"
+        yield line
 
 
-def _accepting(shown: Sequence[str], policy: ExportPolicy) -> str:
-    """Return the key of a policy, and the option, that accept unprotected parts."""
+def _accepting(
+    shown: Sequence[Unprotected], usual: Sequence[Unprotected] | None
+) -> str:
+    """Return the key of a policy, and the option, that accept unprotected parts.
+
+    usual: parts that are allowed by default; None if the policy names parts.
+    """
     these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
-    if policy.allow != ExportPolicy().allow:
+    if usual is None:
         return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
-    names = ", ".join([*map(str, policy.allow), *map(str, shown)])
+    names = ", ".join(each for each in Unprotected if each in {*usual, *shown})
     return (
         f"if {these} may leave, give {option('set')} 'allow=[{names}]' or put allow: "
         f"[{names}] "

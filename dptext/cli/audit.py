@@ -15,7 +15,7 @@ from dptext.cli.parser import Take
 from dptext.engine import release_audit, words_audit
 from dptext.errors import UsageError
 from dptext.guarantees import audit
-from dptext.profile import DEFAULT, Profile, load, shipped
+from dptext.profile import DEFAULT, FOR_PROGRAMS, Profile, load, shipped
 from dptext.run.choices import Choices
 from dptext.run.marks import Option
 from dptext.run.values import Number
@@ -55,13 +55,14 @@ class Sampling:
 
 def command(
     name: Annotated[
-        str,
+        str | None,
         typer.Argument(
             metavar="PROFILE|MECHANISM",
             help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant. Or a file of dptext words.",
+            "have the same name, the profile is meant. Or a file of dptext words. "
+            f"Default: {DEFAULT}.",
         ),
-    ] = "balanced",
+    ] = None,
     *,
     choices: Annotated[
         Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
@@ -85,10 +86,10 @@ def command(
     Takes 20 seconds (rank, noise) to two minutes (santext, tem) on two cores. Ends with
     exit code 1 if the claim, the program or the release is refuted.
     """
-    if word_file.is_list(name):
+    if name is not None and word_file.is_list(name):
         _audit_words(name, as_json=as_json)
         return
-    recipe = _recipe(name, choices)
+    recipe = _recipe(name or choices.name, choices)
     began = time.monotonic()
     progress.enable(not quiet, "audit: ")
 
@@ -147,4 +148,4 @@ def _recipe(name: str, choices: Choices) -> Profile:
     over = replace(choices, mechanism=name).keys
     if "budget" not in over:
         raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
-    return load(DEFAULT, over)
+    return load(FOR_PROGRAMS, over)

@@ -15,7 +15,7 @@ from dptext.errors import UsageError
 from dptext.evaluation import views
 from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
 from dptext.measures.context_risk import AT_LEAST, SAME_KIND
-from dptext.profile import Profile, load
+from dptext.profile import FOR_PROGRAMS, Profile, load
 from dptext.report import calibration
 from dptext.report.blocks import Block, Paragraph
 from dptext.run.choices import Choices
@@ -76,7 +76,7 @@ def command(
         typer.Argument(
             metavar="PROFILE", help="Profile of `dptext list`, or a .yaml file."
         ),
-    ] = "balanced",
+    ] = FOR_PROGRAMS,  # a risk is about all words
     *,
     risk: Annotated[
         str,

@@ -24,7 +24,7 @@ from dptext.evaluation import OWNER, comparison, comparison_views, views
 from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
 from dptext.evaluation.run import EvaluationSettings
-from dptext.profile import Part
+from dptext.profile import FOR_PROGRAMS, Part
 from dptext.run.choices import is_yaml, read_keys
 from dptext.run.files import Reports
 from dptext.run.interface import refuse_both
@@ -67,7 +67,7 @@ class Grid:
             short="-p",
         ),
         ByFile(is_yaml),
-    ] = "balanced"
+    ] = FOR_PROGRAMS  # mechanisms differ in the words that they replace
     mechanism: Annotated[
         list[str] | None,
         Option(

@@ -8,13 +8,13 @@ import os
 import platform
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
 import typer
 
-from dptext import cache, lexicons, models, signatures, streams
+from dptext import cache, lexicons, models, profile, signatures, streams
 from dptext._built import VARIABLE, Source, source
 from dptext._version import __version__
 from dptext.attackers import kernel, ngrams
@@ -26,6 +26,7 @@ from dptext.randomness import RunKey
 from dptext.report.blocks import Column, Paragraph, Section, Table
 from dptext.report.figures import count
 from dptext.run import groups
+from dptext.run.choices import DEFAULT, Choices, read_keys
 from dptext.run.marks import ByFile, Option
 
 # In order; missing, which some settings need; broken.
@@ -283,11 +284,17 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
         rows.append({"setting": name, "value": value, "from": source or "default"})
 
     values, chosen = parser.default_values("sanitize", context)
+    named = {each: values[each] for each in ("profile", "topics", "risk", "mechanism")}
+    values["profile"] = Choices(**named, overrides=read_keys(values["set"] or ())).name
     for name in sorted({*groups.named(ByFile), *chosen}):
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name}", values[name], source)
     values, chosen = parser.default_values("check", context)
-    for name, value in asdict(policy.from_section(file.policy, file.label)).items():
+    accepted = policy.from_section(file.policy, file.label)
+    if accepted.allow is None:
+        usual = policy.usually_allowed(profile.load(DEFAULT).tokens)
+        accepted = replace(accepted, allow=usual)
+    for name, value in asdict(accepted).items():
         source = file.label if name in (file.policy or ()) else None
         if name in chosen:
             value, source = values[name], chosen[name].source

@@ -21,7 +21,7 @@ from dptext.errors import UsageError
 from dptext.formats._fields import listed
 from dptext.overrides import make_overrides
 from dptext.run import groups
-from dptext.run.choices import Choices
+from dptext.run.choices import DEFAULT, FOR_PROGRAMS, Choices
 from dptext.run.interface import noun
 from dptext.run.marks import INPUT, Option
 from dptext.run.selection import FILE_LAYOUT, Selection
@@ -75,13 +75,19 @@ class Audience(StrEnum):
     STATISTICS = "statistics"
 
 
-# The profiles for those that are no question of risk.
-_PROFILES = {Audience.PEOPLE: "readable", Audience.STATISTICS: "topics"}
-_WHO = """
+# The profile for each of them.
+_PROFILES = {
+    Audience.PEOPLE: DEFAULT,
+    Audience.PROGRAMS: FOR_PROGRAMS,
+    Audience.STATISTICS: "topics",
+}
+_USUAL_AUDIENCE = next(each for each, name in _PROFILES.items() if name == DEFAULT)
+_WHO = f"""
 Who will read the output?
-  people      common words stay, names and places become others (profile readable);
+  people      common words stay, names and places become others (profile {DEFAULT});
               the common words can still show who a person is
-  programs    every word is replaced, for programs that learn from words (balanced)
+  programs    every word is replaced, for programs that learn from words
+              (profile {FOR_PROGRAMS})
   statistics  nobody: a public topic takes the place of each text (topics)
 """
 _BUILD_TOPICS = "dptext topics build PUBLIC_TEXT --name topics"
@@ -104,7 +110,7 @@ Enter takes the suggestion in brackets; "rest" takes it for this field and all o
 
 EXAMPLES = (
     "dptext init tickets.jsonl",
-    "dptext init tickets.jsonl --audience people > .dptext.yaml",
+    "dptext init tickets.jsonl --audience programs > .dptext.yaml",
 )
 
 
@@ -148,7 +154,7 @@ def command(
 
     It asks who will read the output and what becomes of each field, and suggests to
     leave out what looks as if it identified people. Without a terminal, init asks
-    nothing and prints the settings with its suggestions: for programs unless
+    nothing and prints the settings with its suggestions: for people unless
     --audience says otherwise, and such a field is copied only if --copy names it.
     """
     from dptext.engine import survey
@@ -184,7 +190,7 @@ def command(
         )
     else:
         job = _chosen(job, columns, uses)
-        reader = Audience(audience or Audience.PROGRAMS)
+        reader = Audience(audience or _USUAL_AUDIENCE)
         recipe = _recipe(reader, _USUAL, choices)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
@@ -244,7 +250,7 @@ def _ask(
 
     if audience is None:
         _note(_WHO)
-        reader = _prompt("Who will read it", str(Audience.PROGRAMS), _read_audience)
+        reader = _prompt("Who will read it", str(_USUAL_AUDIENCE), _read_audience)
     else:
         reader = Audience(audience)
     if columns:
@@ -452,17 +458,15 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
     from dptext.engine.language import Language
     from dptext.randomness import RunKey
 
-    lexicon = lexicons.find(profile.load(profile.DEFAULT).lexicon)
+    name = _PROFILES[audience]
     more = make_overrides(keep_words=choices.keep_words or None, words=choices.words)
+    recipes = {name: profile.load(name, more)}
+    lexicon = lexicons.find(recipes[name].lexicon)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(
-                profile.DEFAULT, make_overrides(more, risk=risk)
-            )
+            f"risk {risk}": profile.load(name, make_overrides(more, risk=risk))
             for risk in _RISKS
         }
-    else:
-        recipes = {_PROFILES[audience]: profile.load(_PROFILES[audience], more)}
     pipelines = {}
     for name, recipe in recipes.items():
         with progress.step(f"making settings ready: {name}"):
@@ -495,14 +499,14 @@ def _recipe(
         kept["keep_words"], named["keep_words"] = (
             [*choices.keep_words] for _ in range(2)
         )
-    if audience is Audience.PROGRAMS:
-        policy = {"max_risk": risk, "allow": ["punctuation", "forms"]}
-        return {"risk": risk, **kept}, policy | named
     recipe = profile.load(_PROFILES[audience])
     shown = claims.unprotected(recipe.tokens, recipe.strategy)
+    check: dict[str, Any] = {"allow": [*map(str, shown)]}
+    if audience is Audience.PROGRAMS:
+        chosen = {"profile": recipe.name, "risk": risk, **kept}
+        return chosen, {"max_risk": risk, **check, **named}
     plain: dict[str, Any] = recipe.settings()
-    epsilon = plain["budget"]["epsilon"]
-    check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
+    check = {"max_epsilon": plain["budget"]["epsilon"], **check}
     if choices.words is not None:
         path = os.fspath(choices.words)
         listed = word_file.read(path)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 EXAMPLES = (
     "dptext sanitize tickets.jsonl --field body -o tickets.private.jsonl",
-    "dptext sanitize exports -f body --profile readable --out-dir private",
+    "dptext sanitize exports -f body --profile balanced --out-dir private",
 )
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 
 from dptext.errors import MissingExtra
 from dptext.keywords import ChoiceKeywords
-from dptext.profile import DEFAULT
+from dptext.profile import FOR_PROGRAMS
 from dptext.run.python import CHOICES, takes
 from dptext.sanitizer import Sanitizer
 from dptext.types import Record
@@ -33,14 +33,15 @@ _RUN = "run"
 class Run:
     """Prepared settings for many documents, with the counts of their spans.
 
-    Settings and errors are those of `dptext.privatize`. With a key, the same spans in
+    Settings and errors are those of `dptext.privatize`, but the default profile is
+    balanced: readable leaves the common words of a span. With a key, the same spans in
     the same order get the same words.
     """
 
     @takes(*(each for each in CHOICES if each.name != "topics"))
     def __init__(
         self,
-        profile: str | os.PathLike[str] = DEFAULT,
+        profile: str | os.PathLike[str] = FOR_PROGRAMS,
         overrides: Mapping[str, object] | None = None,
         **choices: Unpack[ChoiceKeywords],
     ) -> None:

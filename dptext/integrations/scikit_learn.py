@@ -19,7 +19,6 @@ from dptext.engine.request import open_key
 from dptext.errors import MissingExtra
 from dptext.keywords import ChoiceKeywords
 from dptext.mechanisms import NoiseMechanism, gaussian
-from dptext.profile import DEFAULT
 from dptext.randomness import Randomness
 from dptext.run.python import CHOICES, fill, takes
 from dptext.run.work import Keys
@@ -54,7 +53,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     @takes(*CHOICES)
     def __init__(
         self,
-        profile: str = DEFAULT,
+        profile: str | None = None,
         *,
         overrides: Mapping[str, object] | None = None,
         **choices: Unpack[ChoiceKeywords],

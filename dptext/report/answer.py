@@ -30,8 +30,8 @@ from dptext.report.units import Unit, unit_of
 from dptext.run.interface import COMMAND_LINE, Interface, shown_in
 from dptext.types import JsonObject
 
-# The answer fits on 19 lines of 80 columns; names of lines take the other columns.
-_LINES, _COLUMNS, _WIDTH = 19, 80, 67
+# The answer fits on 20 lines of 80 columns; names of lines take the other columns.
+_LINES, _COLUMNS, _WIDTH = 20, 80, 67
 _WARNING_LINES = 3  # lines that others make free for warnings
 _LONG_PATH = 44  # characters of the path of an output
 
@@ -55,6 +55,7 @@ def answer(
         lines = [
             AnswerLine("verdict", fitness(Basis.from_document(document))[0]),
             *protection.not_anonymous(promise),
+            *unit.profile(),
             _output(unit, released),
             _unchanged(unit, released, unchanged),
             *protection.changed_fields(layout.dropped, layout.pseudonyms),

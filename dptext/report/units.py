@@ -33,6 +33,7 @@ from dptext.report.sections import (
     WordSection,
     treatment,
 )
+from dptext.run.choices import DEFAULT
 from dptext.run.interface import current
 from dptext.tokens import kinds
 from dptext.tokens.policy import Form, Policy
@@ -121,6 +122,12 @@ class Unit(ABC):
     def inside(self) -> list[str]:
         """Name the unchanged classes of token inside texts."""
         return []
+
+    def profile(self) -> Iterator[AnswerLine]:
+        """Name the profile."""
+        name = self.document.run.profile
+        key = "default" if name == DEFAULT else "named"
+        yield line("profile", key, {"profile": name}, name=name)
 
     @abstractmethod
     def lines(self) -> Iterator[AnswerLine]:
@@ -278,6 +285,10 @@ class Vectors(Unit):
         assert private.vectors is not None
         counted = private.vectors
         return {"vectors": counted.vectors, "words": counted.words}, {}
+
+    def profile(self) -> Iterator[AnswerLine]:
+        """Yield nothing: settings of vectors are no profile."""
+        return iter(())
 
     def unchanged_fields(self, copied: Sequence[str] | None) -> Sequence[str] | None:
         """Return the name of the id: no other field stands beside vectors."""

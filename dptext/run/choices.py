@@ -27,7 +27,12 @@ if TYPE_CHECKING:
     from dptext.types import JsonObject
 
 #: The profile of a run that names none.
-DEFAULT = "balanced"
+DEFAULT = "readable"
+#: The profile for programs, which replaces every word. A run that names a risk or a
+#: mechanism and no profile starts from it: they are about all words.
+FOR_PROGRAMS = "balanced"
+#: The profile of topics.
+_FOR_TOPICS = "topics"
 #: The parts of a profile, and their settings, that choices decide.
 DECIDED = {
     "risk": ("budget", "risk"),
@@ -90,15 +95,16 @@ class Choices:
     """A profile, and what is changed of it."""
 
     profile: Annotated[
-        str | os.PathLike[str],
+        str | os.PathLike[str] | None,
         Option(
-            "Profile of `dptext list`, or a .yaml file.",
+            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
+            f"({FOR_PROGRAMS} with --risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
         ),
         ByFile(is_yaml),
-    ] = DEFAULT
+    ] = None
     risk: Annotated[
         str | float | None,
         Option(
@@ -197,17 +203,22 @@ class Choices:
 
     @property
     def name(self) -> str:
-        """Return the name of the profile; topics have another default.
+        """Return the name of the profile, by the other choices if none is named.
 
         Raises TypeError for anything else than a name or a path.
         """
-        if not isinstance(self.profile, str | os.PathLike):
+        if not isinstance(self.profile, str | os.PathLike | None):
             raise TypeError(
                 "profile: give a name or the path of a .yaml file, not "
                 f"{type(self.profile).__name__}"
             )
-        is_usual = self.topics is not None and self.profile == DEFAULT
-        return "topics" if is_usual else os.fspath(self.profile)
+        if self.profile is not None:
+            return os.fspath(self.profile)
+        if self.topics is not None:
+            return _FOR_TOPICS
+        laid = self.keys
+        about_all = [_setting(laid, *DECIDED[name]) for name in ("risk", "mechanism")]
+        return DEFAULT if about_all == [None, None] else FOR_PROGRAMS
 
     @property
     def keys(self) -> JsonObject:

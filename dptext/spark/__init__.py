@@ -38,7 +38,6 @@ from typing import (
 )
 
 from dptext import failures, lexicons, progress
-from dptext import profile as profiles
 from dptext.api import Overrides, StrPath
 from dptext.calls import Call
 from dptext.engine.files import SignedReports
@@ -472,7 +471,7 @@ Counts = DataFrameCounts  # as programs know it
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
@@ -482,7 +481,7 @@ def privatize(
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: StrPath = ...,
+    profile: StrPath | None = ...,
     overrides: Overrides = ...,
     *,
     report: Literal[True],
@@ -492,7 +491,7 @@ def privatize(
 def privatize(
     df: DataFrame,
     columns: str | Sequence[str],
-    profile: str | os.PathLike[str] = profiles.DEFAULT,
+    profile: str | os.PathLike[str] | None = None,
     overrides: Mapping[str, object] | None = None,
     *,
     report: bool = False,

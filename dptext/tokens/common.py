@@ -53,6 +53,7 @@ from itertools import islice
 import numpy as np
 
 from dptext.errors import UsageError
+from dptext.run.choices import FOR_PROGRAMS
 from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import WordClass
@@ -349,8 +350,8 @@ def common_words(
     if len(lexicon.counts) > 1 and lexicon.counts.max() <= lexicon.counts.min():
         raise UsageError(
             f"tokens.common: lexicon {lexicon.name} has no word frequencies, so that "
-            f"no word is known to be common; import it with {option('counts')}, or "
-            "set it to 0"
+            f"no word is known to be common; import it with {option('counts')}, "
+            f"set it to 0, or give {option('profile', FOR_PROGRAMS)}"
         )
     return CommonWords(lexicon, count, opinions, listed)
 
@@ -382,7 +383,8 @@ def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
             raise UsageError(
                 f"tokens.classes: no words of class {group} are known for language "
                 f"{lexicon.language!r} (lexicon {lexicon.name}); leave the class out, "
-                "so that its words are replaced like others"
+                "so that its words are replaced like others, or give "
+                f"{option('profile', FOR_PROGRAMS)}"
             )
         out[read == row] = group.kind
     return out

@@ -27,7 +27,7 @@ from dptext.report import document
 from dptext.run.files import SIDECAR
 from dptext.settings import digest_of_data
 from tests import keys
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 
 Plain = dict[str, Any]
 Edit = Callable[[Plain], object]
@@ -36,12 +36,12 @@ BELIEVED = "believes"
 POLICY = policy.parse(
     {
         "max_loss": 1e9,
-        "allow": [*policy._USUALLY_ALLOWED, {"identifying": ["who", "id"]}],
+        "allow": [{"identifying": ["who", "id"]}],
     },
     "test",
 )
 ENDPOINT = {"name": "endpoint", "url": "http://127.0.0.1:9/v1", "model": "m"}
-NUMBERED = ("--epsilon", "3", "--set", "mechanism.k=8")
+NUMBERED = (*BALANCED, "--epsilon", "3", "--set", "mechanism.k=8")
 EMBED = ("embed", "--mechanism", "laplace", "--epsilon", "2", "--pool", "word")
 RUNS = {
     "out.jsonl": ("sanitize", *NUMBERED, "--id", "id", "--drop", "n"),

@@ -25,15 +25,15 @@ ADVICE = f"check with dptext=={OTHER}"
 
 @pytest.fixture(scope="module")
 def decoded(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Sanitize with the default profile, with measured attackers."""
-    return sanitized(tmp_path_factory.mktemp("decoded"), ())
+    """Sanitize with balanced, which has measured attackers."""
+    return sanitized(tmp_path_factory.mktemp("decoded"), ("--profile", "balanced"))
 
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Sanitize with a small lexicon and a sampled risk."""
     folder = tmp_path_factory.mktemp("drawn")
-    *lexicon, _, _, _, _ = small(folder)
+    lexicon = small(folder)[:2]
     return sanitized(folder, (*lexicon, "--mechanism", "laplace", "--epsilon", "9"))
 
 

@@ -18,11 +18,11 @@ RECORDS = '{"text":"the film was good","a":"x"}\n{"text":"the sad story","a":"y"
 SMALL = ("--lexicon", "words.vec", "--epsilon", "3")
 GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "init": (("in.jsonl",), ()),
-    "sanitize": (("in.jsonl",), (*SMALL, "-q", "--no-bayes-risk")),
+    "sanitize": (("in.jsonl",), (*SMALL, *running.BALANCED, "-q", "--no-bayes-risk")),
     "embed": (("in.jsonl",), (*SMALL, "-q", "-o", "out.npy")),
     "evaluate": (("in.jsonl", "in.jsonl"), ("--lexicon", "words.vec")),
     "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
-    "explain": (("the film",), SMALL),
+    "explain": (("the film",), (*SMALL, *running.BALANCED)),
     "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
     "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100")),
     "check": ((), ()),

@@ -16,6 +16,8 @@ import pytest
 from dptext.cli.app import app
 
 MARKER = "zqxjkmarker7"
+# Options of runs with a lexicon without names.
+BALANCED = ("--profile", "balanced")
 # Words of the lexicon that `lexicon` writes; every text of these tests is made of them.
 WORDS = (
     "the and a of to film good bad story actor scene music plot was is very it not old "
@@ -46,7 +48,10 @@ def lexicon(folder: Path) -> str:
 
 
 def small(folder: Path) -> tuple[str, ...]:
-    """Return options of a quick run: a small lexicon and a bare epsilon."""
+    """Return options of a quick run: a small lexicon and a bare epsilon.
+
+    The profile is balanced: the lexicon has no names, which readable reads.
+    """
     return (
         "--lexicon",
         lexicon(folder),
@@ -54,6 +59,7 @@ def small(folder: Path) -> tuple[str, ...]:
         "3",
         "--set",
         "mechanism.k=8",
+        *BALANCED,
     )
 
 

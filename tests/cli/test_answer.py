@@ -21,16 +21,17 @@ from dptext.report import answer, terminal
 from dptext.report.blocks import Figures
 from dptext.report.lines import AnswerLine
 from dptext.run.python import PYTHON
-from tests.cli.running import WORDS, Ran, command, environment, here, lexicon
+from tests.cli.running import BALANCED, WORDS, Ran, command, environment, here, lexicon
 from tests.report.pages import internal_report
 
-LINES = 19
+LINES = 20
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"The film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
 OPTIONAL = {"own words", "same word", "stronger", "meaning", "one guess"}
 VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
+    "profile",
     "output",
     "unchanged",
     "own words",
@@ -108,7 +109,7 @@ def test_no_line_of_a_log_ends_with_blanks(source: Path) -> None:
 def test_every_profile_is_answered_on_one_screen(
     name: str, source: Path, key: str
 ) -> None:
-    """At most 19 lines of 80 columns; data for machines says the same."""
+    """At most 20 lines of 80 columns; data for machines says the same."""
     keyed = ("--key-file", key, "--no-bayes-risk")
     run = ("sanitize", "-f", "text", str(source), "-p", name, *keyed)
     with pytest.MonkeyPatch.context() as patch:
@@ -126,6 +127,10 @@ def test_every_profile_is_answered_on_one_screen(
     assert {*NAMES} - {*parts} <= OPTIONAL | said_before
     plain = data(*run)
     assert said[0] == plain["verdict"]["sentence"]
+    others = ", the default; --profile balanced for programs"
+    named_so = f"{name}{others if name == profile.DEFAULT else ''}."
+    assert parts["profile"] == plain["profile"]["sentence"] == named_so
+    assert plain["profile"]["profile"] == name
     claims = plain["words"]["notion"] != "none"
     assert ("No guarantee" in parts["words"]) != claims
     assert ("No guarantee" in parts["people"]) != claims
@@ -145,7 +150,7 @@ def test_vectors_are_answered_on_one_screen(pool: str, source: Path) -> None:
         ran = here(*run, "-o", str(out))
     fits(ran.err)
     named = "words" if pool == "word" else "texts"
-    words_alone = ("own words", "same word", "one guess", "original")
+    words_alone = ("profile", "own words", "same word", "one guess", "original")
     wanted = [each for each in NAMES if each not in words_alone]
     wanted[wanted.index("words")] = named
     wanted[wanted.index("meaning")] = "distances"
@@ -258,7 +263,7 @@ def test_a_warning_on_a_column_hides_no_warning_on_originals(tmp_path: Path) -> 
 def test_lines_are_left_out_but_no_warning_is_cut(tmp_path: Path, columns: int) -> None:
     """Warnings stand in full below other lines, on a telephone, too."""
     lines = [AnswerLine(name, f"{name} " * 8) for name in NAMES]
-    lines[0] = AnswerLine("output", "3 records: " + "output " * 10)
+    lines[NAMES.index("output")] = AnswerLine("output", "3 records: " + "output " * 10)
     for count in (0, 1, 3, 9):
         warnings = [f"warning {number} " * 12 for number in range(count)]
         with open(tmp_path / "out", "w+") as out:
@@ -293,10 +298,10 @@ def test_an_answer_is_a_part_of_a_page(tmp_path: Path) -> None:
     assert "<script" not in part
 
 
-def test_attackers_and_the_guarantee_of_the_default_profile(source: Path) -> None:
+def test_attackers_and_the_guarantee_of_balanced(source: Path) -> None:
     """The strongest attacker comes first, then unchanged words, then single guesses."""
     out = source.with_name("o.jsonl")
-    run = ("sanitize", "-f", "text", str(source), "-o", str(out))
+    run = ("sanitize", "-f", "text", str(source), "-p", "balanced", "-o", str(out))
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
@@ -390,7 +395,15 @@ def test_sentences_follow_the_settings(
     epsilon = () if {"--epsilon", "--set"} & {*more} else ("--epsilon", "3")
     words = lexicon(source.parent)
     ran = here(
-        "sanitize", "-f", "text", str(source), "--lexicon", words, *epsilon, *more
+        "sanitize",
+        "-f",
+        "text",
+        str(source),
+        *BALANCED,
+        "--lexicon",
+        words,
+        *epsilon,
+        *more,
     )
     assert said in rows(ran)[name]
 
@@ -434,7 +447,7 @@ def test_where_outputs_and_reports_lie(source: Path, options: tuple[str, ...]) -
 
 def test_what_in_a_text_is_not_replaced(tmp_path: Path) -> None:
     """Copied and masked words are counted, and the copied ones named by class."""
-    run = ("sanitize", "--lexicon", lexicon(tmp_path), "--epsilon", "3")
+    run = ("sanitize", *BALANCED, "--lexicon", lexicon(tmp_path), "--epsilon", "3")
     over = ("--set", "tokens.stop_word=keep", "--set", "tokens.number=mask")
     said = rows(here(*run, *over, given=b"the film, 12 scenes\n"))
     assert said["unchanged"] == "in the texts: punctuation, stop words."

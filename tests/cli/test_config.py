@@ -18,7 +18,7 @@ from dptext.run import groups
 from dptext.run.marks import ByFile, ByVariable
 from tests import made_topics
 from tests.cli.commands import ALL
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon, small
 
 RECORD = '{"id": 1, "body": "the film was good"}\n'
 
@@ -46,9 +46,9 @@ def shown(*before: str) -> dict[str, tuple[Any, str]]:
 
 def test_nearest_file_upward(folder: Path) -> None:
     """The nearest file counts alone, to the root of the repository and no further."""
-    assert shown()["sanitize.profile"] == ("balanced", "default")
+    assert shown()["sanitize.profile"] == ("readable", "default")
     Path(folder.parent, ".dptext.yaml").write_text("sanitize: {profile: tem}\n")
-    assert shown()["sanitize.profile"] == ("balanced", "default")
+    assert shown()["sanitize.profile"] == ("readable", "default")
     Path(folder.parent, ".dptext.yaml").unlink()
     Path(folder, "pyproject.toml").write_text(
         '[tool.dptext.sanitize]\nprofile = "strict"\nmax-record-bytes = 7\n'
@@ -58,7 +58,7 @@ def test_nearest_file_upward(folder: Path) -> None:
     Path(folder, "exports/pyproject.toml").write_text("[tool.other]\n")
     Path(folder, ".dptext.yaml").write_text("sanitize: {field: [body, title]}\n")
     assert shown()["sanitize.field"] == (["body", "title"], "../../.dptext.yaml")
-    assert shown()["sanitize.profile"] == ("balanced", "default")
+    assert shown()["sanitize.profile"] == ("readable", "default")
     assert shown("--no-config")["sanitize.field"] == (None, "default")
     Path("other.toml").write_text("[tool.dptext.sanitize]\njobs = 2\n")
     assert shown("--config", "other.toml")["sanitize.jobs"] == (2, "other.toml")
@@ -81,14 +81,14 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
     def settings(*given: str) -> tuple[Any, ...]:
         of_run = params("--no-bayes-risk", *given)
         keys = of_run.get("set")
-        return of_run["profile"], of_run.get("risk"), keys and list(keys)
+        return of_run.get("profile"), of_run.get("risk"), keys and list(keys)
 
     mask = ['tokens.number="mask"']
-    assert settings() == ("balanced", "30%", mask)
+    assert settings() == (None, "30%", mask)
     monkeypatch.setenv("DPTEXT_RISK", "25%")
-    assert settings() == ("balanced", "25%", mask)
-    assert settings("--risk", "20%") == ("balanced", "20%", mask)
-    assert settings("--epsilon", "3") == ("balanced", None, mask)
+    assert settings() == (None, "25%", mask)
+    assert settings("--risk", "20%") == (None, "20%", mask)
+    assert settings("--epsilon", "3") == (None, None, mask)
     # A profile that is named is the one of that name.
     assert settings("--profile", "strict") == ("strict", None, None)
     assert settings("--profile", "strict", "--risk", "9%") == ("strict", "9%", None)
@@ -101,10 +101,8 @@ def test_order_of_sources(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def test_sources_are_named(folder: Path) -> None:
     """One line on standard error names the options that were set, and their source."""
     Path(folder, ".dptext.yaml").write_text("sanitize: {risk: 30%, jobs: 2}\n")
-    words = lexicon(Path.cwd())
-    ran = here(
-        "sanitize", "--plan", "--epsilon", "2", "--lexicon", words, "--no-bayes-risk"
-    )
+    plan = ("sanitize", "--plan", "--no-bayes-risk", "--mechanism", "rank")
+    ran = here(*plan, "--epsilon", "2", "--lexicon", lexicon(Path.cwd()))
     assert ran.err.startswith("dptext: from ../../.dptext.yaml: jobs\n")
 
 
@@ -114,7 +112,7 @@ def test_settings_of_a_run_are_in_its_report(
     """The report states the settings in force, from any source; check reads them."""
     Path(folder, ".dptext.yaml").write_text(
         f"sanitize: {{epsilon: 12, lexicon: {options[1]}, field: body, "
-        f"bayes_risk: false, set: {{mechanism.k: 8}}}}\n"
+        "profile: balanced, bayes_risk: false, set: {mechanism.k: 8}}\n"
         "check: {max_epsilon: 10}\n"
     )
     Path("in.jsonl").write_text(RECORD)
@@ -378,7 +376,7 @@ def test_topics_of_a_file_give_way_to_other_vocabularies(
     plan = ("sanitize", "--plan", "--no-bayes-risk")
     for options, code in (
         ((), 0),
-        (("--lexicon", lexicon(Path.cwd()), "--epsilon", "2"), 0),
+        ((*small(Path.cwd())[:4], "--mechanism", "rank"), 0),
         (("--profile", "balanced"), 0),
         (("--topics", "absent"), 2),
     ):
@@ -533,7 +531,8 @@ def test_an_option_decides_over_keys_of_lower_layers(
         return float(report["guarantee"]["bound"]["epsilon"])
 
     lexicon_ = options[options.index("--lexicon") + 1]
-    Path(".dptext.yaml").write_text(f"sanitize: {{set: {written}}}\n")
+    keys = f"profile: balanced, set: {written}"
+    Path(".dptext.yaml").write_text(f"sanitize: {{{keys}}}\n")
     profile = ("--set", "budget.epsilon=6", "--set", "budget.risk=null")
     assert epsilon(*profile, "--lexicon", lexicon_) == 6
     assert epsilon("--lexicon", lexicon_) == 4
@@ -565,7 +564,8 @@ def test_a_typed_override_replaces_no_typed_choice(typed: tuple[str, ...]) -> No
 def test_an_override_fits_the_choice_beside_it(tmp_path: Path) -> None:
     """The same value again, and parameters of the mechanism that is chosen."""
     Path("in.jsonl").write_text(RECORD)
-    base = ("sanitize", "in.jsonl", "-f", "body", "-q", "--lexicon", lexicon(tmp_path))
+    base = ("sanitize", "in.jsonl", "-f", "body", "-q", *BALANCED)
+    base = (*base, "--lexicon", lexicon(tmp_path))
     same = ("--epsilon", "5", "--set", "budget.epsilon=5")
     part = ("--mechanism", "rank", "--epsilon", "5", "--set", "mechanism.k=3")
     for each in (same, part):

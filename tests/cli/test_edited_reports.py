@@ -17,12 +17,13 @@ from dptext.checking.verify import Finding
 from dptext.cli import check
 from dptext.lexicons import find
 from dptext.run.files import SIDECAR
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 from tests.keys import PRIVATE
 
 # Limits that hold for all, so that no verdict decides.
 POLICY = policy.parse({"notion": ["LDP", "metric-DP"], "max_loss": 1e9}, "test")
 SANITIZE = ("sanitize", "-f", "text", "--epsilon", "3", "--set", "mechanism.k=8")
+SANITIZE = (*SANITIZE, *BALANCED)
 EMBED = (
     "embed",
     "-f",

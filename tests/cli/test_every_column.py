@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.running import here, lexicon
+from tests.cli.running import here, small
 from tests.cli.test_contents import WRITERS
 
 Row = dict[str, Any]
@@ -33,8 +33,7 @@ PLAIN = ["open", "closed", "new", "open", "old", "closed"]
 def words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """Work in an empty folder; return options of a quick run."""
     monkeypatch.chdir(tmp_path)
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--set", "mechanism.k=8")
-    return ("-f", "text", *small, "-q")
+    return ("-f", "text", *small(tmp_path), "-q")
 
 
 def rows(at: int | None, text_at: int, how: str = "address") -> list[Row]:

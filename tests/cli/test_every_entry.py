@@ -10,7 +10,7 @@ import pytest
 
 from dptext.guarantees.claims import Unprotected
 from tests import keys
-from tests.cli.running import here, lexicon
+from tests.cli.running import here, small
 from tests.cli.test_contents import WRITERS
 
 FIELDS = [f"f{number}" for number in range(4)]
@@ -22,8 +22,7 @@ def options(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     """Work in an empty folder; return options of a quick run."""
     monkeypatch.chdir(tmp_path)
     keys.put(tmp_path / "key", bytes(range(64)))
-    small = ("--lexicon", lexicon(tmp_path), "--epsilon", "3", "--set", "mechanism.k=8")
-    return (*small, "--key-file", "key", "-q")
+    return (*small(tmp_path), "--key-file", "key", "-q")
 
 
 def shown(path: Path) -> str:

@@ -32,13 +32,14 @@ ROWS: list[dict[str, Any]] = [
 PRIVATE = ["body"]
 DROPPED = ["customer", "account.no"]
 COPIED = ["id", "opened", "account.tags", "status"]
-CHECK = {
-    "max_risk": "20%",
-    "allow": ["punctuation", "forms"],
-    "fields": PRIVATE,
-    "copy": COPIED,
-    "pseudonyms": [],
-}
+READABLE = ["punctuation", "common-words", "number", "case", "forms", "classes"]
+READABLE += ["grammar"]
+# The settings and the policy for each audience, without the fields.
+PEOPLE = {"profile": "readable"}, {"max_epsilon": 2.5, "allow": READABLE}
+PROGRAMS = (
+    {"profile": "balanced", "risk": "20%"},
+    {"max_risk": "20%", "allow": ["punctuation", "forms"]},
+)
 
 
 def _flat() -> list[list[str]]:
@@ -75,13 +76,21 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_settings_are_printed_where_nobody_can_be_asked(folder: Path) -> None:
-    """Without a terminal, standard output is the file, and nothing is written."""
-    ran = here("init", write(folder, "jsonl"))
+@pytest.mark.parametrize(
+    ("audience", "wanted"), [("", PEOPLE), ("people", PEOPLE), ("programs", PROGRAMS)]
+)
+def test_settings_are_printed_where_nobody_can_be_asked(
+    audience: str, wanted: tuple[dict[str, Any], dict[str, Any]], folder: Path
+) -> None:
+    """Without a terminal, standard output is the file, for people by default."""
+    asked = ("--audience", audience) if audience else ()
+    ran = here("init", write(folder, "jsonl"), *asked)
     assert (ran.code, ran.err) == (0, "")
+    settings, policy = wanted
+    fields = {"fields": PRIVATE, "copy": COPIED, "pseudonyms": []}
     assert yaml.safe_load(ran.out) == {
-        "sanitize": {"field": PRIVATE, "drop": DROPPED, "risk": "20%"},
-        "check": CHECK,
+        "sanitize": {"field": PRIVATE, "drop": DROPPED, **settings},
+        "check": {**policy, **fields},
     }
     assert MARKER.encode() not in ran.out
     assert b"Smith" not in ran.out
@@ -106,11 +115,7 @@ def test_identifying_fields_are_kept_only_by_name(folder: Path) -> None:
     assert "drop" not in settings["sanitize"]
     assert settings["check"]["copy"] == ["id", "opened", "customer", *COPIED[2:]]
     assert settings["check"]["pseudonyms"] == ["account.no"]
-    assert settings["check"]["allow"] == [
-        "punctuation",
-        "forms",
-        {"identifying": ["customer"]},
-    ]
+    assert settings["check"]["allow"] == [*READABLE, {"identifying": ["customer"]}]
     Path(".dptext.yaml").write_text(said.replace("- account.no", "- status"))
     (folder / "k").write_bytes(bytes(range(7, 71)))
     (folder / "k").chmod(0o600)
@@ -184,9 +189,9 @@ def test_a_column_of_any_name_and_encoding_is_surveyed(folder: Path) -> None:
     """One that is called text, in Parquet and in a workbook; and one in UTF-16."""
     rows: dict[str, list[Any]] = {"text": ["The broken lamp was late again."] * 3}
     rows["n"] = [1, 2, 3]
-    wanted = {"field": ["text"], "risk": "20%"}
+    wanted = {"field": ["text"], **PEOPLE[0]}
     pa = pytest.importorskip("pyarrow")
-    pa.parquet.write_table(pa.table(rows), "a.parquet")
+    pytest.importorskip("pyarrow.parquet").write_table(pa.table(rows), "a.parquet")
     book = pytest.importorskip("openpyxl").Workbook()
     for row in (["text", "n"], *zip(*rows.values(), strict=True)):
         book.active.append(list(row))
@@ -262,7 +267,7 @@ def test_layout_and_missing_fields_are_kept(folder: Path) -> None:
     ran = here("init", str(path), "--format", "csv", "--delimiter", ";")
     sanitize = yaml.safe_load(ran.out)["sanitize"]
     assert sanitize == {
-        **{"field": ["note"], "format": "csv", "delimiter": ";", "risk": "20%"}
+        **{"field": ["note"], "format": "csv", "delimiter": ";", **PEOPLE[0]}
     }
     path = folder / "in.jsonl"
     path.write_text('{"note":"It was a broken lamp."}\n{"id":2}\n')
@@ -341,7 +346,7 @@ def test_a_guided_start(folder: Path) -> None:
     assert shown.count(MARKER) == 3, "the originals of three records"
     settings = Path(".dptext.yaml").read_text()
     wanted = {"field": PRIVATE, "drop": ["account.no"], "pseudonym": ["customer"]}
-    assert yaml.safe_load(settings)["sanitize"] == {**wanted, "risk": "20%"}
+    assert yaml.safe_load(settings)["sanitize"] == {**wanted, **PROGRAMS[0]}
     assert MARKER not in settings
     # A terminal is where other options are not needed, either.
     once, sanitize, check = re.findall("next[^:]*: (.*)\n", shown)
@@ -377,23 +382,26 @@ def test_no_file_is_replaced_without_consent(folder: Path) -> None:
     """A wrong answer is asked again; a file that is there stays unless one says yes."""
     source, path = write(folder, "txt"), Path(".dptext.yaml")
     path.write_text("check: {}\n")
-    shown, code = dialogue(folder, "\nlots\n10%\n\n", "init", source)
+    shown, code = dialogue(folder, "programs\nlots\n10%\n\n", "init", source)
     assert (code, path.read_text()) == (0, "check: {}\n"), shown
     assert "give a share between 0 and 1" in shown
     assert "nothing was written" in shown
     shown, code = dialogue(folder, "\x04", "init", source)
     assert (code, path.read_text()) == (130, "check: {}\n"), shown
-    shown, code = dialogue(folder, "\n10%\ny\n", "init", source)
+    shown, code = dialogue(folder, "programs\n10%\ny\n", "init", source)
     assert code == 0, shown
-    assert yaml.safe_load(path.read_text())["sanitize"] == {"risk": "10%"}
+    assert yaml.safe_load(path.read_text())["sanitize"] == {
+        "profile": "balanced",
+        "risk": "10%",
+    }
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs POSIX terminals")
 def test_people_get_a_preview_of_readable_texts(folder: Path) -> None:
-    """No risk is asked for: the profile is chosen by who reads its output."""
+    """Enter is for people; no risk is asked for: who reads it decides the profile."""
     source = write(folder, "jsonl")
-    shown, code = dialogue(folder, "people\nrest\n\n", "init", source)
+    shown, code = dialogue(folder, "\nrest\n\n", "init", source)
     assert code == 0, shown
     assert "common words can still show who a person is" in shown
     assert "Risk, how often" not in shown

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import command, environment, here, lexicon
+from tests.cli.running import BALANCED, command, environment, here, lexicon
 from tests.report.pages import closed
 
 
@@ -21,6 +21,7 @@ def export(tmp_path: Path) -> str:
     source, out = tmp_path / "in.jsonl", str(tmp_path / "out.jsonl")
     source.write_text('{"id": 1, "name": "A", "text": "the film was good"}\n' * 3)
     run = ("sanitize", str(source), "-f", "text", "--lexicon", lexicon(tmp_path))
+    run = (*run, *BALANCED)
     internal = str(tmp_path / "internal.json")
     done = here(*run, "--epsilon", "3", "-o", out, "--report", internal)
     assert done.code == 0, done.err

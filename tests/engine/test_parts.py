@@ -22,7 +22,7 @@ from dptext.randomness import RunKey
 from dptext.run.selection import Selection
 from dptext.run.work import Work
 from dptext.types import Fault, Verbatim
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 
 QUICK = settings(
     deadline=None,
@@ -192,6 +192,7 @@ def test_bytes_and_reports_are_those_of_one_process(
             "3",
             "--set",
             "mechanism.k=8",
+            *BALANCED,
             "--seed",
             "4",
             "-q",

@@ -17,10 +17,10 @@ from dptext.randomness import RunKey
 from dptext.report.notebook import Report
 from dptext.run.files import Outputs
 from dptext.run.selection import Selection
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 
 LINE = '{"text":"the film was a sad story"}\n'
-OPTIONS = ("-f", "text", "--epsilon", "3", "--set", "mechanism.k=8", "-q")
+OPTIONS = ("-f", "text", "--epsilon", "3", "--set", "mechanism.k=8", "-q", *BALANCED)
 
 
 class _Silent:

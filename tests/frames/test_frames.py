@@ -23,7 +23,12 @@ TEXTS = ["the film was good", None, "bad story", "", "the music and the plot"]
 def settings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """Return settings of a quick call that can be repeated."""
     folder = tmp_path_factory.mktemp("lexicon")
-    return {"lexicon": lexicon(folder), "epsilon": 3, "key": KEY}
+    return {
+        "profile": "balanced",
+        "lexicon": lexicon(folder),
+        "epsilon": 3,
+        "key": KEY,
+    }
 
 
 def table() -> Any:

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from tests.golden.commands import (
+    BALANCED,
     GOLD,
     IN,
     KEY,
@@ -178,7 +179,7 @@ def _profiles() -> Iterator[tuple[str, Case]]:
         yield f"shipped {name} seed", partial(words, *given, *SEED)
     mine = ("-p", f"{IN}mine.yaml")
     yield "profile file", partial(words, "in.jsonl", *TEXT, *mine, *KEY)
-    chosen = ("--risk", "20%", *LEXICON)
+    chosen = ("--risk", "20%", "--lexicon", "gold", "--decode", "none")
     yield "profile risk", partial(words, "in.jsonl", *TEXT, *chosen, *KEY)
     total = (*settings("budget={name: per-text, epsilon: 40}"), *LEXICON)
     yield "profile total", partial(words, "in.jsonl", *TEXT, *total, *KEY)
@@ -324,7 +325,7 @@ LISTS["all"] = (*LISTS["keep"], *LISTS["mask"], *LISTS["forms"])
 def _choices() -> Iterator[tuple[str, Case]]:
     gold = ("in.jsonl", *TEXT, *GOLD)
     lexicon = ("in.jsonl", *TEXT, *LEXICON)
-    decoding = ("in.jsonl", *TEXT, "--lexicon", "gold")
+    decoding = ("in.jsonl", *TEXT, *BALANCED, "--lexicon", "gold")
     for name, budget in BUDGETS.items():
         given = settings(f"budget={budget}")
         yield f"budget {name}", partial(words, *lexicon, *given, *KEY)
@@ -411,7 +412,8 @@ def imported(source: str, *options: str) -> Entry:
         # Packed files have other bytes with another version of the packer.
         named="" if source.endswith((".gz", ".npz")) else "digest",
     )
-    given = (*TEXT, "--lexicon", name, "--epsilon", "6", "--decode", "none", *KEY)
+    given = (*TEXT, *BALANCED, "--lexicon", name, "--epsilon", "6", *KEY)
+    given = (*given, "--decode", "none")
     return {"import": entry, "use": words("two.jsonl", *given)}
 
 
@@ -485,7 +487,7 @@ def _figures() -> Iterator[tuple[str, Case]]:
         given = settings(f"budget={budget}")
         yield (
             f"explain {name}",
-            _explained(name, "--lexicon", "gold", *given),
+            _explained(name, *BALANCED, "--lexicon", "gold", *given),
         )
     files = (f"{IN}in.jsonl", f"{IN}private.jsonl")
     common = ("evaluate", *files, *TEXT, *GOLD, "-p", "balanced", "--json")
@@ -574,7 +576,7 @@ def _called() -> Entry:
 
     texts = ["The good film in Paris.", "", "Don't run 12 dogs."]
     key = bytes(range(7, 7 + 64))
-    given = {"lexicon": "gold", "epsilon": 6.0, "key": key}
+    given = {"profile": "balanced", "lexicon": "gold", "epsilon": 6.0, "key": key}
     many, report = dptext.privatize(texts, report=True, **given)  # type: ignore[call-overload]
     one = dptext.privatize(texts[0], **given)  # type: ignore[call-overload]
     over = {"tokens": {"number": "mask"}}
@@ -598,7 +600,8 @@ def _table() -> Entry:
 
     frame = pd.DataFrame({"id": [4, 5], "text": ["the good film", "the dog runs"]})
     key = bytes(range(7, 7 + 64))
-    private = dptext.privatize(frame, columns="text", id="id", lexicon="gold", key=key)
+    given = {"profile": "balanced", "lexicon": "gold", "key": key}
+    private = dptext.privatize(frame, columns="text", id="id", **given)
     return {
         "columns": list(private.columns),
         "text": digest(repr(list(private.text)).encode()),

@@ -8,7 +8,8 @@ from pathlib import Path
 from tests.golden.running import Entry, checked, content, digest, figures, run
 
 IN = "../inputs/"
-LEXICON = ("--lexicon", "gold", "--decode", "none")
+BALANCED = ("--profile", "balanced")
+LEXICON = (*BALANCED, "--lexicon", "gold", "--decode", "none")
 GOLD = (*LEXICON, "--epsilon", "6")
 VECTORS = ("--lexicon", "gold", "--epsilon", "8")
 TEXT = ("--field", "text")

@@ -9,6 +9,7 @@ from dptext import profile
 from dptext.measures import calibrate, context_risk
 from dptext.report import answer
 from tests.outside import ROOT
+from tools import terminal
 
 _KINDS = ("AG News", "IMDb", "SST-2", "Trustpilot")
 _WORDS = {"all words": "all", "all other words": "rare"}
@@ -120,17 +121,28 @@ def test_profiles_say_what_the_strongest_attacker_finds() -> None:
 
 
 def test_the_first_screens_have_the_figures_that_ship() -> None:
-    """README and tutorial have the lines that the answer for a profile has."""
-    for page, name in (("README.md", "readable"), ("docs/tutorial.md", "balanced")):
+    """The picture of README and the tutorial have the lines of the answers.
+
+    python -m tools.terminal draws the picture anew.
+    """
+    picture = terminal.text_of(terminal.PICTURE.read_text("utf-8"))
+    page = (ROOT / "docs/tutorial.md").read_text("utf-8")
+    for text, name in ((picture, "readable"), (page, "balanced")):
         document = dptext.privatize(["The film was good."], name, report=True)[1]
-        text = (ROOT / page).read_text("utf-8")
         lines = {
             line.name: line.short or line.sentence
             for line in answer.answer(document)
             if re.search(rf"^ {line.name} ", text, re.MULTILINE)
         }
-        assert {"attacker", "people"} <= lines.keys()
+        assert {"attacker", "people", "profile"} <= lines.keys()
         shown = " ".join(text.split())
-        for line in ("attacker", "same word", "one guess", "original", "people"):
+        for line in (
+            "attacker",
+            "same word",
+            "one guess",
+            "original",
+            "people",
+            "profile",
+        ):
             if line in lines:
-                assert f"{line} {lines[line]}" in shown, page
+                assert f"{line} {lines[line]}" in shown, name

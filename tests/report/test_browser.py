@@ -154,7 +154,7 @@ def test_pages_fit_and_can_be_read(page_of: Any, wide: int, tmp_path: Path) -> N
 
 def test_a_folded_report_is_short_and_prints_all(tmp_path: Path) -> None:
     """At most 2,000 pixels high at 1,200 wide; on paper closed parts are open."""
-    data = dptext.privatize(["The film was good."], report=True)[1]
+    data = dptext.privatize(["The film was good."], "balanced", report=True)[1]
     page = rendered(data)
     folded = measured(page, 1200, tmp_path)
     assert folded["charts"] == 1

@@ -331,7 +331,9 @@ def test_functions_of_python_speak_of_rows_and_columns_of_a_table() -> None:
     pandas = pytest.importorskip("pandas")
     frame = pandas.DataFrame({"n": [1, 2], "body": ["good film", "bad film"]})
     key = bytes(range(32))
-    _, report = dptext.privatize(frame, columns="body", report=True, key=key)
+    _, report = dptext.privatize(
+        frame, "balanced", columns="body", report=True, key=key
+    )
     shown = " ".join(str(report).split())
     assert '2 rows, 4 words of "body" replaced' in shown
     assert "unchanged n; in the texts: punctuation" in shown
@@ -339,6 +341,6 @@ def test_functions_of_python_speak_of_rows_and_columns_of_a_table() -> None:
     assert "behind an added or missing one, are drawn anew; with id= only" in shown
     assert "--" not in shown
     nested = pandas.DataFrame({"n": [1], "body": [{"a": "good film", "b": "x"}]})
-    _, report = dptext.privatize(nested, columns="body.a", report=True)
+    _, report = dptext.privatize(nested, "balanced", columns="body.a", report=True)
     shown = " ".join(str(report).split())
     assert "unchanged every other column;" in shown, "b is one of them"

@@ -20,8 +20,8 @@ from tests.report.pages import internal_report, panel, planned, rendered
 
 @cache
 def measured() -> Document:
-    """Return a report of the default profile, which has measured attackers."""
-    return dptext.privatize(["The film was good."], report=True)[1]
+    """Return a report of balanced, which has measured attackers."""
+    return dptext.privatize(["The film was good."], "balanced", report=True)[1]
 
 
 def test_the_strongest_comes_first() -> None:
@@ -84,7 +84,7 @@ def test_texts_in_another_language_get_no_figures() -> None:
     """Neither the answer nor the page of the owner shows any of the measured ones."""
     german = "Der Arzt sagte gestern, dass meine Mutter keine Schmerzen mehr hat."
     with pytest.warns(UserWarning, match="another language"):
-        document = dptext.privatize([german], report=True)[1]
+        document = dptext.privatize([german], "balanced", report=True)[1]
     lines = {line.name: line for line in answer.answer(document)}
     for name in ("same word", "attacker"):
         assert lines[name].sentence.startswith(

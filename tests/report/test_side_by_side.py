@@ -12,7 +12,7 @@ import pytest
 from dptext.report import answer, html, side_by_side
 from dptext.report.document import Document
 from dptext.report.side_by_side import Aspect, Comparison, Side
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 from tests.report.pages import changed, closed, internal_report
 
 
@@ -179,6 +179,7 @@ def test_the_command_compares_two_exports(tmp_path: Path) -> None:
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": 1, "name": "A", "text": "the film was good"}\n' * 3)
     run = ("sanitize", str(source), "-f", "text", "--lexicon", lexicon(tmp_path))
+    run = (*run, *BALANCED)
     first, second = str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")
     for more in (
         ("--epsilon", "3", "-o", first),

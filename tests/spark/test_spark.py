@@ -244,6 +244,7 @@ def test_data_frames_are_those_of_one_machine(spark: Any, tmp_path: Path) -> Non
         "columns": ["text", "more.a", "empty"],
         "key": KEY,
         "missing": "pass",
+        "profile": "balanced",
         "lexicon": lexicon(tmp_path),
         "epsilon": 3.0,
         "overrides": {"mechanism": {"k": 8}},
@@ -284,7 +285,9 @@ def test_rows_that_come_and_go_are_refused(spark: Any, tmp_path: Path) -> None:
 
     frame = spark.createDataFrame([("the film",)], "text string")
     frame = frame.mapInArrow(more_each_time, frame.schema)
-    private = privatized(frame, "text", lexicon=lexicon(tmp_path), epsilon=3.0)
+    private = privatized(
+        frame, "text", "balanced", lexicon=lexicon(tmp_path), epsilon=3.0
+    )
     (tmp_path / "second").touch()
     with pytest.raises(Exception, match="rows, and had 1 when they were counted"):
         private.collect()
@@ -298,7 +301,12 @@ def test_columns_go_and_become_pseudonyms(spark: Any, tmp_path: Path) -> None:
     rows = [(number % 3, f"a{number}", TEXT.format("bread")) for number in range(8)]
     df = spark.createDataFrame(rows, ["who", "left", "text"])
     df = df.withColumn("at", functions.lit("2024-01-02").cast("timestamp_ntz"))
-    settings: dict[str, Any] = {"lexicon": lexicon(tmp_path), "epsilon": 3, "key": KEY}
+    settings: dict[str, Any] = {
+        "profile": "balanced",
+        "lexicon": lexicon(tmp_path),
+        "epsilon": 3,
+        "key": KEY,
+    }
     changed: dict[str, Any] = {"drop": "left", "pseudonym": "who"}
     private, counts = privatized(df, "text", report=True, **changed, **settings)
     table = pa.table(

@@ -68,7 +68,7 @@ def test_the_checks_pass_for_texts(kind: Any) -> None:
 def test_texts_with_new_words_stand_in_pipelines(tmp_path: Path) -> None:
     """Cloned, searched and followed by a classifier; with a key always the same."""
     texts = ["the film was good", "the story was old"] * 6
-    estimator = PrivateText(epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
+    estimator = PrivateText("balanced", epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
     copied = base.clone(estimator)
     assert copied.get_params() == estimator.get_params()
     private = estimator.fit(texts).transform(texts)
@@ -90,7 +90,7 @@ def test_names_of_features_pass_through(tmp_path: Path) -> None:
     pandas = pytest.importorskip("pandas")
     texts = ["the film was good", "the story was old"] * 6
     frame = pandas.DataFrame({"text": texts, "stars": range(12)})
-    private = PrivateText(epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
+    private = PrivateText("balanced", epsilon=3, lexicon=lexicon(tmp_path), key=KEY)
     assert private.get_feature_names_out().tolist() == ["text"]
     words = pipeline.make_pipeline(private, TfidfVectorizer())
     columns = ColumnTransformer(
