@@ -30,6 +30,7 @@ class Choices(TypedDict, total=False):
     mechanism: str | None
     decode: str | None
     marks: bool | None
+    languages: Sequence[str] | None
     lexicon: str | os.PathLike[str] | None
     keep_list: Sequence[str] | None
     mask_list: Sequence[str] | None
@@ -64,6 +65,8 @@ def make_overrides(
     named = {key: wanted.get(f"{key}_list") for key in ("keep", "mask")}
     files = {key: {"files": each} for key, each in named.items() if each is not None}
     tokens: JsonObject = files | ({"marks": True} if wanted.get("marks") else {})
+    if "languages" in wanted:
+        tokens["languages"] = list(wanted["languages"])
     if tokens:
         over["tokens"] = tokens
     for name in spent:

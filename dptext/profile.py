@@ -36,7 +36,7 @@ from dptext.run.choices import DEFAULT as DEFAULT
 from dptext.run.choices import Choices
 from dptext.run.interface import option
 from dptext.settings import convert, digest_of_data, read_yaml
-from dptext.tokens import language_data, lists
+from dptext.tokens import language_data, languages, lists
 from dptext.tokens.draws import YEARS
 from dptext.tokens.policy import Policy
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
@@ -300,7 +300,7 @@ def _tokens(settings: object, location: str) -> Policy:
         lists.read(rest.pop(key, None) or (), f"{location}.{key}")
         for key in ("keep", "mask")
     )
-    for key in ("forms", "classes"):
+    for key in ("forms", "classes", "languages"):
         if isinstance(rest.get(key), str):
             rest[key] = [rest[key]]
     policy = convert(rest, Policy, location)
@@ -310,6 +310,7 @@ def _tokens(settings: object, location: str) -> Policy:
         )
     if policy.opinion == "keep" and not policy.common:
         raise UsageError(f"{location}: opinion adds to common words: set common, too")
+    policy = replace(policy, languages=_languages(policy, location))
     first, last = policy.years or YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
@@ -325,6 +326,27 @@ def _tokens(settings: object, location: str) -> Policy:
     if policy.marks:  # which show neither capitals nor forms of the words behind them
         policy = replace(policy, case="restore", grammar="hide", agreement="articles")
     return replace(policy, keep=keep, mask=mask)
+
+
+def _languages(policy: Policy, location: str) -> tuple[str, ...]:
+    """Return the languages of a policy without repetition; () for English alone."""
+    named = tuple(dict.fromkeys(policy.languages))
+    if named in ((), (ENGLISH,)):
+        return ()
+    known = (ENGLISH, *languages.languages())
+    for code in named:
+        if code not in known:
+            raise UsageError(
+                f"{location}.languages: no lists of language {code!r}; "
+                f"{registry.suggest(code, known)}"
+            )
+    if not policy.common:
+        others = ", ".join(code for code in named if code != ENGLISH)
+        raise UsageError(
+            f"{location}.languages: without common words there are no words of "
+            f"{others}; use the profile readable, topics, or a lexicon of the language"
+        )
+    return named
 
 
 def _part(key: str, settings: object, location: str) -> Part[Any]:

@@ -27,10 +27,21 @@ from dptext.guarantees.claims import (
     too_long,
 )
 from dptext.guarantees.templates import TEMPLATES, render, series
+from dptext.tokens import multilingual
 from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
+from dptext.tokens.languages import language_lists
+from dptext.tokens.multilingual import name_of
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
-from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
+from dptext.types import (
+    ENGLISH,
+    BudgetKind,
+    Guarantee,
+    Level,
+    Metric,
+    Notion,
+    Strategy,
+)
 
 # Lists of a policy.
 _LISTS = ("keep", "mask")
@@ -317,6 +328,8 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(render("in_common.common"))
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    if policy.languages:
+        parts.append(render("in_common.languages", **_languages(policy)))
     if policy.classes:
         layouts = render("in_common.organisations") if _has_layouts(policy) else ""
         named = _classes(policy)
@@ -344,6 +357,8 @@ def covered(policy: Policy) -> tuple[str, ...]:
     parts = [render(f"covered.{name}") for name in names]
     if policy.has_lists or policy.classes:
         parts[-1] += render("covered.but_listed")
+    if policy.languages:
+        parts[-1] += render("covered.but_other_languages")
     return tuple(parts)
 
 
@@ -356,7 +371,11 @@ def shown(policy: Policy) -> tuple[str, ...]:
         headings = render("shown.headings") if policy.case == "copy" else ""
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
         words = {"articles": articles, "headings": headings, "opinions": opinions}
+        listed = "lists_of_languages" if policy.languages else "english_lists"
+        words["lists"] = render(f"shown.{listed}")
         lines.insert(0, render("shown.common", count=count, **words))
+    if policy.languages:
+        lines.append(_shown_languages(policy))
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
@@ -390,6 +409,7 @@ def _repeated(policy: Policy) -> str:
         "classes": bool(policy.classes),
         "forms": bool(_new_forms(policy)),
         "numbers": policy.number == "digits",
+        "words": bool(policy.languages),
     }
     return series(tuple(render(f"equal.of_{name}") for name in used if used[name]))
 
@@ -426,6 +446,30 @@ def _shown_classes(policy: Policy) -> str:
         by_layouts=by_layouts,
         pattern=pattern,
         organisations=organisations,
+    )
+
+
+def _languages(policy: Policy) -> dict[str, str]:
+    """Name the languages of a policy, and those other than English."""
+    names = {code: name_of(code) for code in policy.languages}
+    others = (names[code] for code in names if code != ENGLISH)
+    return {"named": series(tuple(names.values())), "others": series(tuple(others))}
+
+
+def _shown_languages(policy: Policy) -> str:
+    lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
+    without = tuple(each.name for each in lists if not each.special)
+    return render(
+        "shown.languages",
+        **_languages(policy),
+        first=name_of(policy.languages[0]),
+        evidence=f"{multilingual.COMMONEST:,}",
+        many=str(multilingual.MANY),
+        mark=multilingual.MARK,
+        nouns=render("shown.nouns") if any(each.nouns for each in lists) else "",
+        repeated=render(f"shown.made.{policy.repeat}"),
+        shown="" if policy.marks else render("shown.drawn_shown"),
+        special=render("shown.no_special", named=series(without)) if without else "",
     )
 
 
@@ -564,6 +608,7 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
     years = _years(policy)
+    years["In_languages"] = "In every language" if policy.languages else "In English"
     parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)

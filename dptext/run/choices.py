@@ -132,6 +132,18 @@ class Choices:
         ),
         ByFile(_is_topics),
     ] = None
+    languages: Annotated[
+        tuple[str, ...],
+        Option(
+            "Code of the language of texts, as in de; of several it is found for each "
+            "record.",
+            GUARANTEE,
+            metavar="CODE",
+            spelled="language",
+            python="languages",
+        ),
+        ByFile(),
+    ] = ()
     marks: Annotated[
         bool,
         Option(
@@ -209,6 +221,7 @@ class Choices:
             mechanism=self.mechanism,
             decode=self.decode,
             marks=self.marks or None,
+            languages=self.languages or None,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

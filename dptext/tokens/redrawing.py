@@ -25,11 +25,13 @@ from dptext.tokens import (
     dates,
     forms,
     kinds,
+    multilingual,
     number_words,
     people,
     quantities,
 )
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
+from dptext.tokens.multilingual import Languages
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.regex import to_keys
@@ -38,6 +40,10 @@ from dptext.types import Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
+# And for a word of a list.
+_FOR_WORD = 2
+# Stands for a drawn word where marks are written.
+_WORD = "[word]"
 # Stands for a number where marks are written.
 _NUMBER = "[number]"
 # Labels of marks, numbered in a record, and those that are not.
@@ -105,12 +111,14 @@ class Redrawer:
         choices: Choices,
         is_titled: Callable[[Words, int, Collection[int]], bool],
         frames: Frames | None,
+        languages: Languages | None = None,
     ) -> None:
         """Prepare for texts with common words in English, or for others: no frames.
 
         choices: returns the words of a piece of a class; is_titled: tells whether a
-        copied title is before a piece.
+        copied title is before a piece; languages: those of the policy.
         """
+        self._languages = languages
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
@@ -138,6 +146,7 @@ class Redrawer:
             marks=self._marks,
             years=self._years,
             frames=self._frames,
+            languages=self._languages,
         )
         for position, text in batch.written(words, pieces).items():
             piece = words.pieces[position]
@@ -204,7 +213,7 @@ class Redrawer:
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
-            if named and kind == kinds.PERSON
+            if named and kind == kinds.PERSON and not words.is_of_lists(position)
             else self._choices(words, position, begins)
             for position, kind in zip(spots, kind_of, strict=True)
         ]
@@ -224,6 +233,7 @@ class Redrawer:
             number
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
+            and not words.is_of_lists(position)
         ]
         texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
         keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
@@ -256,7 +266,9 @@ class Redrawer:
                     space = piece[: len(piece) - len(body)]
                     words.pieces[position] = space + layout.shown
                     continue
-                integers = forms.count_integers(layout)
+                integers = _FOR_WORD
+                if multilingual.is_form(layout.form):
+                    integers = forms.count_integers(layout)
             elif self._frames is None:
                 # An integer of 64 bits gives a chunk of 9 digits.
                 integers = 2 * ((sum(map(str.isdecimal, body)) + 17) // 18)
@@ -287,8 +299,9 @@ class _Batch:
         marks: bool,
         years: tuple[int, int] | None,
         frames: Frames | None,
+        languages: Languages | None,
     ) -> None:
-        self._by_record, self._marks = by_record, marks
+        self._by_record, self._marks, self._languages = by_record, marks, languages
         self._years, self._frames = years, frames
         self._known = Known()
         # Numbers of four digits that are no years, by record, and those of births.
@@ -390,6 +403,8 @@ class _Batch:
             return number_words.spell_age(shown, [_NUMBER, _NUMBER])
         if form is Form.AMOUNT:
             return _AMOUNT.sub(_NUMBER, shown)
+        if not multilingual.is_form(form):
+            return shown if str(form) == multilingual.TEXT else _WORD
         if form not in _NUMBERED:
             return _PLAIN.get(form) or forms.write(piece.layout, iter(()))
         return _mark(self._known, piece.record, self._key(piece), _NUMBERED[form])
@@ -430,6 +445,9 @@ class _Batch:
                 key = piece.record, Form.AGE, only_digits(piece.body)
                 group = piece.record, Form.AGE
             return Slot(key, group, lambda: str(number_words.draw_age(draws)))
+        if self._languages is not None and not multilingual.is_form(layout.form):
+            languages = self._languages
+            return Slot(key, group, lambda: languages.draw(layout, draws))
         if layout.form in (Form.FILE, Form.HASHTAG):
             return Slot(key, group, lambda: self._numbered(layout, group))
         return Slot(key, group, lambda: forms.draw(layout, draws))

@@ -14,6 +14,7 @@ from dptext.tokens import (
     kinds,
     language_data,
     markup,
+    multilingual,
     name_cues,
     names,
     organisations,
@@ -83,6 +84,9 @@ class Tokenizer:
             places=as_place,
             common=common.STARTS,
         )
+        self._languages: multilingual.Languages | None = None
+        if policy.languages:
+            self._languages = multilingual.languages_of(policy, lexicon)
         # Kinds that count as words of a heading, where capitals are shown.
         self._counted = None
         if policy.case == "copy":
@@ -98,11 +102,18 @@ class Tokenizer:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
         return self._index.get(key, -1)
 
-    def words(self, texts: Sequence[str]) -> Words:
+    def words(
+        self,
+        texts: Sequence[str],
+        records: Ints | None = None,
+        given: Sequence[str | None] | None = None,
+    ) -> Words:
         """Split a batch of texts and look its words up.
 
         The pieces join to the texts, except for characters without width, which no
-        output has, and entities of letters if tags are recognised.
+        output has, entities of letters if tags are recognised, and texts in none of
+        the languages of the policy. With languages, records (r,) is the record of each
+        text, from 0 on, and given the language of each record where a column has it.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
@@ -134,9 +145,16 @@ class Tokenizer:
             }
         self._long.clear()
         layouts: dict[int, str] = {}
+        found = None
+        if self._languages is not None:
+            pieces, codes, ends, formed, found = self._languages.read(
+                pieces, codes, ends, formed, records, given
+            )
         pieces, codes, ends, formed = self._settle(
             pieces=pieces, codes=codes, ends=ends, formed=formed, layouts=layouts
         )
+        if self._languages is not None and found is not None:
+            self._languages.finish(pieces, codes, ends, found=found, formed=formed)
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -157,6 +175,7 @@ class Tokenizer:
             layouts=layouts,
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
+            languages=found,
         )
 
     @staticmethod
@@ -293,7 +312,7 @@ class Tokenizer:
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
-        words = self._common
+        words, languages = self._common, self._languages
         if words is None:
             return segment(body, self.lookup)
         return divide(
@@ -301,7 +320,7 @@ class Tokenizer:
             self.lookup,
             whole=words.whole,
             is_whole=self._is_whole,
-            elisions=words.elisions,
+            elisions=words.elisions if languages is None else languages.elisions,
         )
 
     def _is_whole(self, word: str) -> bool:
@@ -343,7 +362,11 @@ class Tokenizer:
         """Return kind, row, bits and whether a word is a name, beside common words."""
         assert self._common is not None
         bits = 0
-        if read := self._common.reads_as(body, key):
+        every = self._languages is not None and body in self._languages.copied
+        if every:
+            bits = kinds.COMMON | (common.FUNCTION if body in common.LITTLE else 0)
+            bits |= common.LETTER if len(body) == 1 else 0
+        elif read := self._common.reads_as(body, key):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
         else:
             bits = self._common.code(body)
@@ -356,7 +379,7 @@ class Tokenizer:
                     kind, bits, named = kinds.ORGANISATION, bits | look, False
         bits |= self._common.bits_at_places(body)
         if self._cues is not None:
-            bits |= self._cues.role(body, key)
+            bits |= self._cues.role(body, key, may_be_name=not every)
         return kind, row, bits, named
 
     def _look(self, body: str, row: int) -> int:

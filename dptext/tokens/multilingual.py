@@ -1,0 +1,443 @@
+"""Records in several languages: which language each is in, and how its words are read.
+
+The language of a record is a function of pieces that every language copies. Cutting,
+forms and elisions come first and are the same for all languages. *Function words* are
+those of all languages of the run, without particles of names and without names of any
+list; in lower case, or in capitals from three letters on, they are copied in every
+record, whatever its language. Only they and the number of words in lower case decide:
+a record is in the language whose function words it has most, by public frequencies; in
+none of them if it has hardly any among many words; in the first language of the run if
+it has none among few. So a change of a replaced word to another one in lower case or
+with a capital as before changes no language (docs/guarantees.md, 4).
+
+A text in none of the languages becomes one mark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from dptext.errors import UsageError
+from dptext.tokens import common, kinds, language_data, name_cues, organisations
+from dptext.tokens.draws import Integers
+from dptext.tokens.forms import FormLayout
+from dptext.tokens.languages import LanguageLists, language_lists, languages
+from dptext.tokens.policy import Policy
+from dptext.tokens.regex import key_of
+from dptext.tokens.word_reading import WORD, Names, Reader
+from dptext.types import ENGLISH, Ints, Lexicon
+
+#: A text in none of the languages of the run.
+OTHER = ""
+#: The form of such a text, and what is written in its place.
+TEXT = "text"
+MARK = "[text in another language]"
+# Fewest words in lower case of a record that may be in no language of the run, and the
+# share of them that are function words of a language if it is in it.
+MANY, _SHARE = 8, 0.12
+# Words that may be part of a name of several words (dptext.tokens.organisations).
+_BETWEEN = frozenset(("and", "of", "for"))
+_BEFORE_THE = frozenset((" of", " for", "Of", "For"))
+# The rank of a word that a language lacks, and that of the last word that is looked at.
+_RARE, COMMONEST = 6000, 2000
+_WORDS = np.isin(
+    np.arange(kinds.COUNT),
+    (
+        kinds.WORD,
+        kinds.UNKNOWN,
+        kinds.STOP_WORD,
+        kinds.COMMON,
+        kinds.PERSON,
+        kinds.PLACE,
+        kinds.ORGANISATION,
+        kinds.CALENDAR,
+    ),
+)
+_CAPITAL = kinds.TITLE | kinds.UPPER
+_LEAST = 3
+
+
+def check(policy: Policy, lexicon: Lexicon) -> None:
+    """Raise UsageError for languages that have no lists, or no common words."""
+    known = (ENGLISH, *languages())
+    for code in policy.languages:
+        if code not in known:
+            raise UsageError(
+                f"tokens.languages: no lists of language {code!r}; there are "
+                f"{', '.join(known)}"
+            )
+    if policy.languages and lexicon.language != ENGLISH:
+        raise UsageError(
+            f"tokens.languages: lexicon {lexicon.name} is of language "
+            f"{lexicon.language!r}; languages go with an English one"
+        )
+
+
+class Languages:
+    """The languages of a policy."""
+
+    def __init__(self, policy: Policy, lexicon: Lexicon) -> None:
+        """Prepare the lists of all languages. Raises UsageError for unknown ones."""
+        check(policy, lexicon)
+        self.codes = policy.languages
+        others = [code for code in self.codes if code != ENGLISH]
+        lists = {code: language_lists(code) for code in others}
+        english = _english_names()
+        english_function = language_data.stop_words(ENGLISH)
+        names = Names(list(lists.values()), english)
+        functions = _function_words(lists, lexicon, ENGLISH in self.codes)
+        apart = names.persons | names.strong | names.organisations | english
+        apart |= language_data.special_words(ENGLISH)
+        apart = apart.union(*(each.special for each in lists.values()))
+        function = {*english_function}.union(
+            *(each.function_words | each.particles for each in lists.values())
+        )
+        listed = {word for words in functions.values() for word in words}
+        every = {word for word in listed if word in function or word not in apart}
+        self._ranks = {
+            code: {word: words[word] for word in words if word in every}
+            for code, words in functions.items()
+        }
+        self._particles = frozenset[str]().union(
+            *(each.particles for each in lists.values())
+        )
+        #: Words that are copied in every record, as they are spelled.
+        self.copied = frozenset(every | _with_capitals(every & function - apart))
+        self._scores: dict[str, tuple[float, ...]] = {}
+        for word in self.copied:
+            row = self._score(key_of(word))
+            self._scores[word] = self._scores[f" {word}"] = row
+        self.readers: Mapping[str, Reader] = {
+            code: Reader(
+                lists[code], copied=self.copied, names=names, classes=policy.classes
+            )
+            for code in others
+        }
+        #: Beginnings of words that are pieces of their own.
+        self.elisions = frozenset[str]().union(
+            *(each.elisions for each in lists.values())
+        )
+        self._classes = frozenset(each.kind for each in policy.classes)
+        self._titles = frozenset[str]().union(*(each.titles for each in lists.values()))
+
+    def _score(self, word: str) -> tuple[float, ...]:
+        """Return the number 1, and the logarithm of the frequency in each language.
+
+        Then whether each has it as a function word.
+        """
+        ranks = [self._ranks[code].get(word) for code in self.codes]
+        logs = [-math.log(_RARE if rank is None else rank + 3) for rank in ranks]
+        own = [float(rank is not None) for rank in ranks]
+        return (1.0, *logs, *own)
+
+    def find(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        records: Ints,
+        given: Sequence[str | None],
+    ) -> list[str]:
+        """Return the language of each text, OTHER for another one: (r,).
+
+        records (r,): the record of each text, from 0 and non-decreasing; given: the
+        language that a column has for each record, None for no column.
+        """
+        kind = codes & kinds.KIND
+        texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        record = records[texts]
+        count = len(given)
+        is_common = kind == kinds.COMMON
+        empty = (0.0,) * (1 + 2 * len(self.codes))
+        spots = np.flatnonzero(
+            is_common
+            & np.fromiter(
+                map(self._scores.__contains__, pieces), bool, count=len(pieces)
+            )
+        )
+        kept = [at for at in spots.tolist() if self._counts(pieces, codes, at)]
+        rows = np.array([self._scores[pieces[at]] for at in kept] or [empty])
+        sums = np.zeros((count, rows.shape[1]))
+        if kept:
+            np.add.at(sums, record[kept], rows)
+        lower = _WORDS[kind] & (codes & _CAPITAL == 0)
+        few = [f"{space}{word}" for word in _BETWEEN for space in ("", " ")]
+        outside = {*few, "'s", "’s"}
+        low = np.flatnonzero(lower)
+        low = low[[pieces[at] not in outside for at in low.tolist()]]
+        words = np.bincount(record[low], minlength=count)
+        n = len(self.codes)
+        best = np.argmax(sums[:, 1 : n + 1], axis=1)
+        own = sums[np.arange(count), n + 1 + best]
+        found = [self.codes[at] for at in best.tolist()]
+        is_other = (words >= MANY) & (own < _SHARE * words)
+        for at, each in enumerate(given):
+            if each is not None:
+                found[at] = each if each in self.codes else OTHER
+            elif is_other[at]:
+                found[at] = OTHER
+            elif not sums[at, 0]:
+                found[at] = self.codes[0]
+        return [found[at] for at in records.tolist()]
+
+    def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
+        """Tell whether a copied function word tells the language at its place.
+
+        A particle behind a word with a capital may be part of a name, and a letter
+        before a period an initial.
+        """
+        piece = pieces[at]
+        if piece == " the":
+            return at < 1 or pieces[at - 1] not in _BEFORE_THE
+        body = piece.strip(" ")
+        if len(body) == 1:
+            return at + 1 == len(pieces) or pieces[at + 1] != "."
+        if body not in self._particles:
+            return True
+        before = at - 1
+        while before >= 0 and pieces[before].strip(" ") in self._particles:
+            before -= 1
+        if before < 0 or not codes[before] & kinds.TITLE:
+            return True
+        return pieces[before] in self._scores
+
+    def read(
+        self,
+        pieces: list[str],
+        codes: Ints,
+        ends: Ints,
+        formed: dict[int, FormLayout],
+        records: Ints | None,
+        given: Sequence[str | None] | None,
+    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], list[str]]:
+        """Find the language of each text, and read the words of each in its own.
+
+        Returns pieces, codes, ends and forms as they are then, and the languages. Each
+        text in another language is one piece.
+        """
+        if records is None:
+            records = np.arange(len(ends))
+        if given is None:
+            given = [None] * (int(records[-1]) + 1 if len(records) else 0)
+        found = self.find(pieces, codes, ends, records, given)
+        begin = 0
+        for end, code in zip(ends.tolist(), found, strict=True):
+            if code in self.readers:
+                self._read(self.readers[code], pieces, codes, begin, end)
+            begin = end
+        if OTHER in found:
+            pieces, codes, ends, formed = _without_others(
+                pieces, codes, ends, formed, found
+            )
+        return pieces, codes, ends, formed, found
+
+    @staticmethod
+    def _read(
+        reader: Reader, pieces: Sequence[str], codes: Ints, begin: int, end: int
+    ) -> None:
+        here = codes[begin:end]
+        for at in np.flatnonzero(_is_word(here)).tolist():
+            if any(map(str.isalpha, piece := pieces[begin + at])):
+                flags = int(here[at]) & 0xFF & ~kinds.KIND
+                here[at] = flags | reader.code(piece)
+
+    def finish(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        found: Sequence[str],
+        formed: dict[int, FormLayout],
+    ) -> None:
+        """Decide what the words beside a word decide, and add the layouts of words."""
+        begin = 0
+        for end, code in zip(ends.tolist(), found, strict=True):
+            if code in self.readers:
+                self._finish(self.readers[code], pieces, codes, begin, end, formed)
+            begin = end
+
+    def _finish(
+        self,
+        reader: Reader,
+        pieces: Sequence[str],
+        codes: Ints,
+        begin: int,
+        end: int,
+        formed: dict[int, FormLayout],
+    ) -> None:
+        here = codes[begin:end]
+        kind = here & kinds.KIND
+        has_persons = kinds.PERSON in self._classes
+        unknown = np.flatnonzero(kind == kinds.UNKNOWN) + begin
+        starts = common.begin(codes, unknown, np.full(len(unknown), begin, np.int64))
+        starting = {*unknown[starts].tolist()}
+        for at in np.flatnonzero(np.isin(kind, _DRAWN)).tolist():
+            position = begin + at
+            piece = pieces[position]
+            if (
+                has_persons
+                and codes[position] & kinds.TITLE
+                and self._is_person(
+                    reader, codes, position, begin, position in starting
+                )
+            ):
+                codes[position] = codes[position] & ~kinds.KIND | kinds.PERSON
+                continue
+            if codes[position] & kinds.KIND in self._classes:
+                continue
+            codes[position] = codes[position] & ~kinds.KIND | kinds.FORMED
+            layout = reader.layout(piece.lstrip(" "))
+            formed[position] = FormLayout(WORD, layout)  # type: ignore[arg-type]
+
+    def _is_person(
+        self, reader: Reader, codes: Ints, at: int, begin: int, starts: bool
+    ) -> bool:
+        """Tell whether a word with a capital, in no list, is written as a person."""
+        kind = int(codes[at]) & kinds.KIND
+        before = at - 1
+        spaced = before >= begin and bool(codes[at] & kinds.LEAD)
+        if spaced:
+            code = int(codes[before])
+            if code & kinds.KIND == kinds.PERSON and kind != kinds.ORGANISATION:
+                return kind != kinds.CALENDAR
+            dotted = before > begin and bool(code & common.DOT)
+            title = int(codes[before - 1]) if dotted else code
+            if title & common.TITLES and title & kinds.KIND == kinds.COMMON:
+                return True
+            if code & common.GREETS and code & kinds.KIND == kinds.COMMON:
+                return (
+                    kind in (kinds.UNKNOWN, kinds.PLACE)
+                    and not codes[at] & common.STARTS
+                )
+        if kind != kinds.UNKNOWN or codes[at] & kinds.UPPER:
+            return False
+        return not starts and not reader.has_capital_nouns
+
+    def is_title(self, piece: str) -> bool:
+        """Tell whether a word is a title of any of the languages."""
+        return key_of(piece.strip(" ")) in self._titles
+
+    def draw(self, layout: FormLayout, draws: Integers) -> str:
+        """Return a random word of a layout, or the mark of a text."""
+        form, shown = layout
+        if str(form) == TEXT:
+            return shown
+        return self.readers[shown.partition(" ")[0]].draw(shown, draws)
+
+
+_DRAWN = (
+    kinds.WORD,
+    kinds.UNKNOWN,
+    kinds.STOP_WORD,
+    kinds.IDENTIFIER,
+    kinds.PERSON,
+    kinds.PLACE,
+    kinds.ORGANISATION,
+    kinds.CALENDAR,
+)
+
+
+def _is_word(codes: Ints) -> Ints:
+    return np.asarray(_WORDS[codes & kinds.KIND])
+
+
+def _without_others(
+    pieces: Sequence[str],
+    codes: Ints,
+    ends: Ints,
+    formed: Mapping[int, FormLayout],
+    found: Sequence[str],
+) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
+    """Return one mark for each text in another language that is not blank."""
+    out: list[str] = []
+    out_codes: list[Ints] = []
+    out_formed: dict[int, FormLayout] = {}
+    out_ends, begin = [], 0
+    for end, code in zip(ends.tolist(), found, strict=True):
+        words = kinds.WORDLIKE[codes[begin:end] & kinds.KIND]
+        if code == OTHER and words.any():
+            out_formed[len(out)] = FormLayout(TEXT, MARK)  # type: ignore[arg-type]
+            out.append(MARK)
+            out_codes.append(np.array([kinds.FORMED], np.int64))
+        else:
+            for at in range(begin, end):
+                if at in formed:
+                    out_formed[len(out) + at - begin] = formed[at]
+            out += pieces[begin:end]
+            out_codes.append(codes[begin:end])
+        out_ends.append(len(out))
+        begin = end
+    return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
+
+
+def name_of(code: str) -> str:
+    """Return the name of a language in English."""
+    return "English" if code == ENGLISH else language_lists(code).name
+
+
+@lru_cache(maxsize=4)
+def languages_of(policy: Policy, lexicon: Lexicon) -> Languages:
+    """Return the prepared languages of a policy."""
+    return Languages(policy, lexicon)
+
+
+def is_form(name: str) -> bool:
+    """Tell whether a piece has one of the forms that users can choose."""
+    return name not in (WORD, TEXT)
+
+
+def _english_names() -> frozenset[str]:
+    """Return the names of English lists, as keys."""
+    lists = language_data.common_lists(ENGLISH)
+    found = language_data.person_names(ENGLISH, capital=True)
+    found |= language_data.person_names(ENGLISH)
+    for name in ("names", "cities", "places", "organisations", "months", "weekdays"):
+        found |= lists.get(name, frozenset())
+    return found
+
+
+def _function_words(
+    lists: Mapping[str, LanguageLists], lexicon: Lexicon, english: bool
+) -> dict[str, dict[str, int]]:
+    """Return the function words of each language with their ranks."""
+    found = {}
+    for code, each in lists.items():
+        ranks = each.ranks
+        words = {*each.function_words, *(w for w in ranks if ranks[w] < COMMONEST)}
+        words |= {word for word in each.particles if word in ranks}
+        found[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
+        found[code] |= dict.fromkeys(each.elisions, 5)
+    if english:
+        order = np.argsort(-lexicon.counts, kind="stable").tolist()
+        cues = name_cues.cues(ENGLISH)
+        ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
+        first = (each for each in order[:COMMONEST] if lexicon.words[each].islower())
+        stop = {key_of(lexicon.words[row]) for row in first}
+        stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
+        found[ENGLISH] = {
+            word: ranked.get(word, 500)
+            for word in stop
+            if word.isalpha() and not cues.is_name(word)
+        }
+    return found
+
+
+def _with_capitals(words: set[str]) -> set[str]:
+    """Return function words of three letters and more as they are written with capitals.
+
+    Words that may be acronyms, or part of a name of several words, are left out.
+    """
+    short = language_data.short_forms(ENGLISH)
+    acronyms = frozenset().union(*(map(str.lower, each) for each in short.values()))
+    acronyms |= language_data.common_lists(ENGLISH).get(
+        "places in capitals", frozenset()
+    )
+    acronyms |= organisations.ADJECTIVES | {"who"}
+    fitting = [word for word in words if len(word) >= _LEAST and word not in acronyms]
+    return {
+        spelled for word in fitting for spelled in (word.upper(), word.capitalize())
+    }
