@@ -27,11 +27,16 @@ from dptext.guarantees.claims import (
     too_long,
 )
 from dptext.guarantees.templates import TEMPLATES, render, series
-from dptext.tokens import multilingual
 from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
-from dptext.tokens.languages import language_lists
-from dptext.tokens.multilingual import name_of
+from dptext.tokens.languages import (
+    COPIED,
+    MANY,
+    MARK,
+    language_lists,
+    languages,
+    name_of,
+)
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.types import (
     ENGLISH,
@@ -459,13 +464,20 @@ def _languages(policy: Policy) -> dict[str, str]:
 def _shown_languages(policy: Policy) -> str:
     lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
     without = tuple(each.name for each in lists if not each.special)
+    is_one = len(policy.languages) == 1
+    which = render(
+        f"shown.{'one_language' if is_one else 'several_languages'}",
+        **_languages(policy),
+        first=name_of(policy.languages[0]),
+        known=series(tuple(map(name_of, (ENGLISH, *languages())))),
+        evidence=f"{COPIED:,}",
+        many=str(MANY),
+        other=render("shown.other_language", mark=MARK),
+    )
     return render(
         "shown.languages",
         **_languages(policy),
-        first=name_of(policy.languages[0]),
-        evidence=f"{multilingual.COMMONEST:,}",
-        many=str(multilingual.MANY),
-        mark=multilingual.MARK,
+        which=which,
         nouns=render("shown.nouns") if any(each.nouns for each in lists) else "",
         repeated=render(f"shown.made.{policy.repeat}"),
         shown="" if policy.marks else render("shown.drawn_shown"),

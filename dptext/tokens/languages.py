@@ -9,6 +9,7 @@ places.txt and shared.txt beside the folders hold for all languages.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -18,6 +19,13 @@ from dptext.tokens import language_data
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.names import fold
 from dptext.types import ENGLISH
+
+#: What is written in the place of a text in none of the languages of a run.
+MARK = "[text in another language]"
+#: Fewest words in lower case of a record that may be in none of them.
+MANY = 8
+#: So many commonest words of a language are copied in every record.
+COPIED = 2000
 
 _FOLDER = Path(__file__).parents[1] / "data" / "languages"
 
@@ -36,6 +44,8 @@ class LanguageLists:
     name: str
     #: The commonest words.
     common: frozenset[str]
+    #: The place of each of these by frequency, from 0.
+    ranks: Mapping[str, int]
     #: Nouns that are copied with a capital inside a sentence, for languages that write
     #: all nouns with one.
     nouns: frozenset[str]
@@ -114,6 +124,20 @@ def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
     return tuple(sorted(found))
 
 
+def name_of(code: str) -> str:
+    """Return the name of a language in English."""
+    return "English" if code == ENGLISH else language_lists(code).name
+
+
+@cache
+def digest(folder: Path = _FOLDER) -> str:
+    """Return the digest of all lists of languages, for results that depend on them."""
+    content = hashlib.sha256()
+    for path in sorted(folder.rglob("*.txt")):
+        content.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return content.hexdigest()
+
+
 @cache
 def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """Return the lists of a language.
@@ -156,6 +180,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         code=code,
         name=" ".join(read.get("name", [code])),
         common=lists.keys("common"),
+        ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
         nouns=lists.keys("nouns"),
         function_words=function,
         particles=particles,

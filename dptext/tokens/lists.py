@@ -16,7 +16,7 @@ from typing import NamedTuple
 from dptext import streams
 from dptext.errors import UsageError
 from dptext.settings import convert, digest_of_bytes
-from dptext.tokens import kinds, markup
+from dptext.tokens import kinds, languages, markup
 from dptext.tokens.form_finder import FormFinder, Found, WordFinder, first
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import NOTHING, Form, Policy, WordList
@@ -78,6 +78,8 @@ def settings_by_content(policy: Policy) -> JsonObject:
         if listed.files:
             files = sorted(known[path] for path in listed.files)
             settings[name] = {**listed.settings(), "files": files}
+    if policy.languages:
+        settings["lists of languages"] = languages.digest()
     return settings
 
 

@@ -25,7 +25,14 @@ from dptext.errors import UsageError
 from dptext.tokens import common, kinds, language_data, name_cues, organisations
 from dptext.tokens.draws import Integers
 from dptext.tokens.forms import FormLayout
-from dptext.tokens.languages import LanguageLists, language_lists, languages
+from dptext.tokens.languages import (
+    COPIED,
+    MANY,
+    MARK,
+    LanguageLists,
+    language_lists,
+    languages,
+)
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.word_reading import WORD, Names, Reader
@@ -33,17 +40,22 @@ from dptext.types import ENGLISH, Ints, Lexicon
 
 #: A text in none of the languages of the run.
 OTHER = ""
-#: The form of such a text, and what is written in its place.
+#: The form of such a text.
 TEXT = "text"
-MARK = "[text in another language]"
-# Fewest words in lower case of a record that may be in no language of the run, and the
-# share of them that are function words of a language if it is in it.
-MANY, _SHARE = 8, 0.12
+# The share of words in lower case that a record shares with its language at least.
+_SHARE = 0.12
+# How much likelier, in nats, one in a language that the run lacks is in that language.
+_APART = 6.0
 # Words that may be part of a name of several words (dptext.tokens.organisations).
 _BETWEEN = frozenset(("and", "of", "for"))
+_OUTSIDE = frozenset(
+    (*(f"{space}{word}" for word in _BETWEEN for space in ("", " ")), "'s", "’s")
+)
 _BEFORE_THE = frozenset((" of", " for", "Of", "For"))
-# The rank of a word that a language lacks, and that of the last word that is looked at.
-_RARE, COMMONEST = 6000, 2000
+# The rank of a word that a language lacks.
+_RARE = 6000
+# Particles of names among so many commonest words are words of the language, too.
+_FIRST = 150
 _WORDS = np.isin(
     np.arange(kinds.COUNT),
     (
@@ -89,12 +101,17 @@ class Languages:
         english = _english_names()
         english_function = language_data.stop_words(ENGLISH)
         names = Names(list(lists.values()), english)
-        functions = _function_words(lists, lexicon, ENGLISH in self.codes)
+        known = dict(lists)
+        if len(self.codes) > 1:
+            known |= {code: language_lists(code) for code in languages()}
+        # Languages that tell a record apart: those of the run, then all others.
+        self._known = tuple(dict.fromkeys((*self.codes, ENGLISH, *known)))
+        functions = _function_words(known, lexicon)
         apart = names.persons | names.strong | names.organisations | english
         apart |= language_data.special_words(ENGLISH)
         apart = apart.union(*(each.special for each in lists.values()))
         function = {*english_function}.union(
-            *(each.function_words | each.particles for each in lists.values())
+            *(each.function_words | each.particles for each in known.values())
         )
         listed = {word for words in functions.values() for word in words}
         every = {word for word in listed if word in function or word not in apart}
@@ -103,10 +120,12 @@ class Languages:
             for code, words in functions.items()
         }
         self._particles = frozenset[str]().union(
-            *(each.particles for each in lists.values())
+            *(each.particles for each in known.values())
         )
         #: Words that are copied in every record, as they are spelled.
         self.copied = frozenset(every | _with_capitals(every & function - apart))
+        if len(self.codes) == 1:
+            self.copied = frozenset()
         self._scores: dict[str, tuple[float, ...]] = {}
         for word in self.copied:
             row = self._score(key_of(word))
@@ -129,7 +148,7 @@ class Languages:
 
         Then whether each has it as a function word.
         """
-        ranks = [self._ranks[code].get(word) for code in self.codes]
+        ranks = [self._ranks[code].get(word) for code in self._known]
         logs = [-math.log(_RARE if rank is None else rank + 3) for rank in ranks]
         own = [float(rank is not None) for rank in ranks]
         return (1.0, *logs, *own)
@@ -147,42 +166,49 @@ class Languages:
         records (r,): the record of each text, from 0 and non-decreasing; given: the
         language that a column has for each record, None for no column.
         """
-        kind = codes & kinds.KIND
-        texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
-        record = records[texts]
-        count = len(given)
-        is_common = kind == kinds.COMMON
-        empty = (0.0,) * (1 + 2 * len(self.codes))
-        spots = np.flatnonzero(
-            is_common
-            & np.fromiter(
-                map(self._scores.__contains__, pieces), bool, count=len(pieces)
-            )
-        )
-        kept = [at for at in spots.tolist() if self._counts(pieces, codes, at)]
-        rows = np.array([self._scores[pieces[at]] for at in kept] or [empty])
-        sums = np.zeros((count, rows.shape[1]))
-        if kept:
-            np.add.at(sums, record[kept], rows)
-        lower = _WORDS[kind] & (codes & _CAPITAL == 0)
-        few = [f"{space}{word}" for word in _BETWEEN for space in ("", " ")]
-        outside = {*few, "'s", "’s"}
-        low = np.flatnonzero(lower)
-        low = low[[pieces[at] not in outside for at in low.tolist()]]
-        words = np.bincount(record[low], minlength=count)
-        n = len(self.codes)
-        best = np.argmax(sums[:, 1 : n + 1], axis=1)
-        own = sums[np.arange(count), n + 1 + best]
-        found = [self.codes[at] for at in best.tolist()]
-        is_other = (words >= MANY) & (own < _SHARE * words)
+        found = self._found(pieces, codes, ends, records, len(given))
         for at, each in enumerate(given):
             if each is not None:
                 found[at] = each if each in self.codes else OTHER
-            elif is_other[at]:
-                found[at] = OTHER
-            elif not sums[at, 0]:
-                found[at] = self.codes[0]
         return [found[at] for at in records.tolist()]
+
+    def _found(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        records: Ints,
+        count: int,
+    ) -> list[str]:
+        """Return the language of each record."""
+        if len(self.codes) == 1:
+            return [*self.codes] * count
+        kind = codes & kinds.KIND
+        texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        record = records[texts]
+        known = map(self._scores.__contains__, pieces)
+        tells = np.fromiter(known, bool, count=len(pieces)) & (kind == kinds.COMMON)
+        spots = np.flatnonzero(tells).tolist()
+        spots = [at for at in spots if self._counts(pieces, codes, at)]
+        size, run = len(self._known), len(self.codes)
+        sums = np.zeros((count, 1 + 2 * size))
+        if spots:
+            rows = np.array([self._scores[pieces[at]] for at in spots])
+            np.add.at(sums, record[spots], rows)
+        lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
+        lower = [at for at in lower if pieces[at] not in _OUTSIDE]
+        words = np.bincount(record[lower], minlength=count)
+        scores = sums[:, 1 : 1 + size]
+        best = np.argmax(scores[:, :run], axis=1)
+        own = sums[np.arange(count), 1 + size + best]
+        apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
+        is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
+        found = []
+        for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
+            has_none = not sums[at, 0]
+            code = self.codes[0 if has_none else int(number)]
+            found.append(OTHER if other else code)
+        return found
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.
@@ -282,7 +308,7 @@ class Languages:
                 has_persons
                 and codes[position] & kinds.TITLE
                 and self._is_person(
-                    reader, codes, position, begin, position in starting
+                    reader, codes, position, begin, starts=position in starting
                 )
             ):
                 codes[position] = codes[position] & ~kinds.KIND | kinds.PERSON
@@ -293,8 +319,9 @@ class Languages:
             layout = reader.layout(piece.lstrip(" "))
             formed[position] = FormLayout(WORD, layout)  # type: ignore[arg-type]
 
+    @staticmethod
     def _is_person(
-        self, reader: Reader, codes: Ints, at: int, begin: int, starts: bool
+        reader: Reader, codes: Ints, at: int, begin: int, *, starts: bool
     ) -> bool:
         """Tell whether a word with a capital, in no list, is written as a person."""
         kind = int(codes[at]) & kinds.KIND
@@ -374,11 +401,6 @@ def _without_others(
     return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
 
 
-def name_of(code: str) -> str:
-    """Return the name of a language in English."""
-    return "English" if code == ENGLISH else language_lists(code).name
-
-
 @lru_cache(maxsize=4)
 def languages_of(policy: Policy, lexicon: Lexicon) -> Languages:
     """Return the prepared languages of a policy."""
@@ -401,33 +423,32 @@ def _english_names() -> frozenset[str]:
 
 
 def _function_words(
-    lists: Mapping[str, LanguageLists], lexicon: Lexicon, english: bool
+    lists: Mapping[str, LanguageLists], lexicon: Lexicon
 ) -> dict[str, dict[str, int]]:
     """Return the function words of each language with their ranks."""
     found = {}
     for code, each in lists.items():
         ranks = each.ranks
-        words = {*each.function_words, *(w for w in ranks if ranks[w] < COMMONEST)}
-        words |= {word for word in each.particles if word in ranks}
+        words = {*each.function_words, *(w for w in ranks if ranks[w] < COPIED)}
+        words |= {word for word in each.particles if ranks.get(word, _FIRST) < _FIRST}
         found[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
         found[code] |= dict.fromkeys(each.elisions, 5)
-    if english:
-        order = np.argsort(-lexicon.counts, kind="stable").tolist()
-        cues = name_cues.cues(ENGLISH)
-        ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
-        first = (each for each in order[:COMMONEST] if lexicon.words[each].islower())
-        stop = {key_of(lexicon.words[row]) for row in first}
-        stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
-        found[ENGLISH] = {
-            word: ranked.get(word, 500)
-            for word in stop
-            if word.isalpha() and not cues.is_name(word)
-        }
+    order = np.argsort(-lexicon.counts, kind="stable").tolist()
+    cues = name_cues.cues(ENGLISH)
+    ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
+    first = (each for each in order[:COPIED] if lexicon.words[each].islower())
+    stop = {key_of(lexicon.words[row]) for row in first}
+    stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
+    found[ENGLISH] = {
+        word: ranked.get(word, 500)
+        for word in stop
+        if word.isalpha() and not cues.is_name(word)
+    }
     return found
 
 
 def _with_capitals(words: set[str]) -> set[str]:
-    """Return function words of three letters and more as they are written with capitals.
+    """Return function words of three letters and more, spelled with capitals.
 
     Words that may be acronyms, or part of a name of several words, are left out.
     """

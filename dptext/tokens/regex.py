@@ -200,9 +200,9 @@ def divide(
 
     It is divided at all hyphens and underscores, before clitics ("n't", "'s"), and with
     elisions after these ("l'", or those listed); other apostrophes never divide. Keys
-    in whole ("can't", "right-wing") and words for which is_whole is true ("Min-jun") only lose
-    clitics after them. The vocabulary divides nothing: whether a part stands alone does
-    not depend on other parts.
+    in whole ("can't", "right-wing") and words for which is_whole is true ("Min-jun")
+    only lose clitics after them. The vocabulary divides nothing: whether a part stands
+    alone does not depend on other parts.
     """
     head, tails = _without_clitics(word)
     for one, rest in ((word, []), (head, tails)):

@@ -38,8 +38,8 @@ _TITLE, _UPPER, _LOWER = "Title", "UPPER", "lower"
 _INNER = re.compile(r"\w*[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]\w*")
 # Short forms of things, which all languages write so.
 _SHORT = frozenset(
-    "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ SIM "
-    "HD MB GB km kg cm mm ml".split()
+    "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
+    "SIM HD MB GB km kg cm mm ml".split()
 )
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
@@ -72,7 +72,7 @@ class Reader:
         names: Names,
         classes: Sequence[WordClass],
     ) -> None:
-        """Prepare for a language; copied: words that every language copies, as spelled."""
+        """Prepare for a language; copied: spelled words that every language copies."""
         self._lists, self._copied, self._names = lists, copied, names
         self._function = lists.function_words | lists.particles
         self._common = (lists.common - lists.special) | self._function
