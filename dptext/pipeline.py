@@ -281,8 +281,8 @@ class Pipeline:
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
         if self.profile.tokens.languages:
-            given = [record.language for record in records]
-            words = self.tokenizer.words(texts, record_of_text, given)
+            declared = [record.language for record in records]
+            words = self.tokenizer.words(texts, record_of_text, declared)
         else:
             words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]

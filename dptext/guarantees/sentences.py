@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
+from dptext.guarantees import language_sentences
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -29,24 +30,8 @@ from dptext.guarantees.claims import (
 from dptext.guarantees.templates import TEMPLATES, render, series
 from dptext.tokens.draws import YEARS
 from dptext.tokens.forms import RULES
-from dptext.tokens.languages import (
-    COPIED,
-    MANY,
-    MARK,
-    language_lists,
-    languages,
-    name_of,
-)
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
-from dptext.types import (
-    ENGLISH,
-    BudgetKind,
-    Guarantee,
-    Level,
-    Metric,
-    Notion,
-    Strategy,
-)
+from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
 # Lists of a policy.
 _LISTS = ("keep", "mask")
@@ -333,8 +318,7 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(render("in_common.common"))
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
-    if policy.languages:
-        parts.append(render("in_common.languages", **_languages(policy)))
+    parts += language_sentences.languages_in_common(policy)
     if policy.classes:
         layouts = render("in_common.organisations") if _has_layouts(policy) else ""
         named = _classes(policy)
@@ -362,8 +346,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
     parts = [render(f"covered.{name}") for name in names]
     if policy.has_lists or policy.classes:
         parts[-1] += render("covered.but_listed")
-    if policy.languages:
-        parts[-1] += render("covered.but_other_languages")
+    parts[-1] += language_sentences.but_other_languages(policy)
     return tuple(parts)
 
 
@@ -376,11 +359,9 @@ def shown(policy: Policy) -> tuple[str, ...]:
         headings = render("shown.headings") if policy.case == "copy" else ""
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
         words = {"articles": articles, "headings": headings, "opinions": opinions}
-        listed = "lists_of_languages" if policy.languages else "english_lists"
-        words["lists"] = render(f"shown.{listed}")
+        words["lists"] = language_sentences.lists_of_names(policy)
         lines.insert(0, render("shown.common", count=count, **words))
-    if policy.languages:
-        lines.append(_shown_languages(policy))
+    lines += language_sentences.shown_languages(policy)
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
@@ -451,37 +432,6 @@ def _shown_classes(policy: Policy) -> str:
         by_layouts=by_layouts,
         pattern=pattern,
         organisations=organisations,
-    )
-
-
-def _languages(policy: Policy) -> dict[str, str]:
-    """Name the languages of a policy, and those other than English."""
-    names = {code: name_of(code) for code in policy.languages}
-    others = (names[code] for code in names if code != ENGLISH)
-    return {"named": series(tuple(names.values())), "others": series(tuple(others))}
-
-
-def _shown_languages(policy: Policy) -> str:
-    lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
-    without = tuple(each.name for each in lists if not each.special)
-    is_one = len(policy.languages) == 1
-    which = render(
-        f"shown.{'one_language' if is_one else 'several_languages'}",
-        **_languages(policy),
-        first=name_of(policy.languages[0]),
-        known=series(tuple(map(name_of, (ENGLISH, *languages())))),
-        evidence=f"{COPIED:,}",
-        many=str(MANY),
-        other=render("shown.other_language", mark=MARK),
-    )
-    return render(
-        "shown.languages",
-        **_languages(policy),
-        which=which,
-        nouns=render("shown.nouns") if any(each.nouns for each in lists) else "",
-        repeated=render(f"shown.made.{policy.repeat}"),
-        shown="" if policy.marks else render("shown.drawn_shown"),
-        special=render("shown.no_special", named=series(without)) if without else "",
     )
 
 
@@ -619,8 +569,7 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     # dptext.tokens.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
-    years = _years(policy)
-    years["In_languages"] = "In every language" if policy.languages else "In English"
+    years = _years(policy) | language_sentences.where_numbers_are_written(policy)
     parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)

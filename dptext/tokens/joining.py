@@ -123,7 +123,11 @@ class Joiner:
         if policy.languages:
             self._languages = languages_of(policy, lexicon)
         self._redrawer = Redrawer(
-            policy, self._choices, self._after_title, frames, self._languages
+            policy=policy,
+            choices=self._choices,
+            is_titled=self._after_title,
+            frames=frames,
+            languages=self._languages,
         )
         # Rows of "a" and "an", and the kinds of copied words that these may be.
         self._articles: tuple[int, ...] = ()

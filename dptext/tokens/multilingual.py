@@ -158,25 +158,27 @@ class Languages:
         pieces: Sequence[str],
         codes: Ints,
         ends: Ints,
+        *,
         records: Ints,
-        given: Sequence[str | None],
+        declared: Sequence[str | None],
     ) -> list[str]:
         """Return the language of each text, OTHER for another one: (r,).
 
-        records (r,): the record of each text, from 0 and non-decreasing; given: the
+        records (r,): the record of each text, from 0 and non-decreasing; declared: the
         language that a column has for each record, None for no column.
         """
-        found = self._found(pieces, codes, ends, records, len(given))
-        for at, each in enumerate(given):
+        texts_in = self._find(pieces, codes, ends, records=records, count=len(declared))
+        for at, each in enumerate(declared):
             if each is not None:
-                found[at] = each if each in self.codes else OTHER
-        return [found[at] for at in records.tolist()]
+                texts_in[at] = each if each in self.codes else OTHER
+        return [texts_in[at] for at in records.tolist()]
 
-    def _found(
+    def _find(
         self,
         pieces: Sequence[str],
         codes: Ints,
         ends: Ints,
+        *,
         records: Ints,
         count: int,
     ) -> list[str]:
@@ -203,12 +205,12 @@ class Languages:
         own = sums[np.arange(count), 1 + size + best]
         apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
         is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
-        found = []
+        texts_in = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
             code = self.codes[0 if has_none else int(number)]
-            found.append(OTHER if other else code)
-        return found
+            texts_in.append(OTHER if other else code)
+        return texts_in
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.
@@ -238,7 +240,7 @@ class Languages:
         ends: Ints,
         formed: dict[int, FormLayout],
         records: Ints | None,
-        given: Sequence[str | None] | None,
+        declared: Sequence[str | None] | None,
     ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], list[str]]:
         """Find the language of each text, and read the words of each in its own.
 
@@ -247,25 +249,23 @@ class Languages:
         """
         if records is None:
             records = np.arange(len(ends))
-        if given is None:
-            given = [None] * (int(records[-1]) + 1 if len(records) else 0)
-        found = self.find(pieces, codes, ends, records, given)
+        if declared is None:
+            declared = [None] * (int(records[-1]) + 1 if len(records) else 0)
+        texts_in = self.find(pieces, codes, ends, records=records, declared=declared)
         begin = 0
-        for end, code in zip(ends.tolist(), found, strict=True):
+        for end, code in zip(ends.tolist(), texts_in, strict=True):
             if code in self.readers:
-                self._read(self.readers[code], pieces, codes, begin, end)
+                self._read(self.readers[code], pieces, codes, slice(begin, end))
             begin = end
-        if OTHER in found:
+        if OTHER in texts_in:
             pieces, codes, ends, formed = _without_others(
-                pieces, codes, ends, formed, found
+                pieces, codes, ends, formed=formed, texts_in=texts_in
             )
-        return pieces, codes, ends, formed, found
+        return pieces, codes, ends, formed, texts_in
 
     @staticmethod
-    def _read(
-        reader: Reader, pieces: Sequence[str], codes: Ints, begin: int, end: int
-    ) -> None:
-        here = codes[begin:end]
+    def _read(reader: Reader, pieces: Sequence[str], codes: Ints, part: slice) -> None:
+        here, begin = codes[part], part.start
         for at in np.flatnonzero(_is_word(here)).tolist():
             if any(map(str.isalpha, piece := pieces[begin + at])):
                 flags = int(here[at]) & 0xFF & ~kinds.KIND
@@ -276,14 +276,20 @@ class Languages:
         pieces: Sequence[str],
         codes: Ints,
         ends: Ints,
-        found: Sequence[str],
+        texts_in: Sequence[str],
         formed: dict[int, FormLayout],
     ) -> None:
         """Decide what the words beside a word decide, and add the layouts of words."""
         begin = 0
-        for end, code in zip(ends.tolist(), found, strict=True):
+        for end, code in zip(ends.tolist(), texts_in, strict=True):
             if code in self.readers:
-                self._finish(self.readers[code], pieces, codes, begin, end, formed)
+                self._finish(
+                    self.readers[code],
+                    pieces,
+                    codes,
+                    part=slice(begin, end),
+                    formed=formed,
+                )
             begin = end
 
     def _finish(
@@ -291,11 +297,11 @@ class Languages:
         reader: Reader,
         pieces: Sequence[str],
         codes: Ints,
-        begin: int,
-        end: int,
+        *,
+        part: slice,
         formed: dict[int, FormLayout],
     ) -> None:
-        here = codes[begin:end]
+        here, begin = codes[part], part.start
         kind = here & kinds.KIND
         has_persons = kinds.PERSON in self._classes
         unknown = np.flatnonzero(kind == kinds.UNKNOWN) + begin
@@ -308,7 +314,7 @@ class Languages:
                 has_persons
                 and codes[position] & kinds.TITLE
                 and self._is_person(
-                    reader, codes, position, begin, starts=position in starting
+                    reader, codes, position, begin=begin, starts=position in starting
                 )
             ):
                 codes[position] = codes[position] & ~kinds.KIND | kinds.PERSON
@@ -321,7 +327,7 @@ class Languages:
 
     @staticmethod
     def _is_person(
-        reader: Reader, codes: Ints, at: int, begin: int, *, starts: bool
+        reader: Reader, codes: Ints, at: int, *, begin: int, starts: bool
     ) -> bool:
         """Tell whether a word with a capital, in no list, is written as a person."""
         kind = int(codes[at]) & kinds.KIND
@@ -376,15 +382,16 @@ def _without_others(
     pieces: Sequence[str],
     codes: Ints,
     ends: Ints,
+    *,
     formed: Mapping[int, FormLayout],
-    found: Sequence[str],
+    texts_in: Sequence[str],
 ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
     """Return one mark for each text in another language that is not blank."""
     out: list[str] = []
     out_codes: list[Ints] = []
     out_formed: dict[int, FormLayout] = {}
     out_ends, begin = [], 0
-    for end, code in zip(ends.tolist(), found, strict=True):
+    for end, code in zip(ends.tolist(), texts_in, strict=True):
         words = kinds.WORDLIKE[codes[begin:end] & kinds.KIND]
         if code == OTHER and words.any():
             out_formed[len(out)] = FormLayout(TEXT, MARK)  # type: ignore[arg-type]
@@ -415,36 +422,36 @@ def is_form(name: str) -> bool:
 def _english_names() -> frozenset[str]:
     """Return the names of English lists, as keys."""
     lists = language_data.common_lists(ENGLISH)
-    found = language_data.person_names(ENGLISH, capital=True)
-    found |= language_data.person_names(ENGLISH)
+    texts_in = language_data.person_names(ENGLISH, capital=True)
+    texts_in |= language_data.person_names(ENGLISH)
     for name in ("names", "cities", "places", "organisations", "months", "weekdays"):
-        found |= lists.get(name, frozenset())
-    return found
+        texts_in |= lists.get(name, frozenset())
+    return texts_in
 
 
 def _function_words(
     lists: Mapping[str, LanguageLists], lexicon: Lexicon
 ) -> dict[str, dict[str, int]]:
     """Return the function words of each language with their ranks."""
-    found = {}
+    texts_in = {}
     for code, each in lists.items():
         ranks = each.ranks
         words = {*each.function_words, *(w for w in ranks if ranks[w] < COPIED)}
         words |= {word for word in each.particles if ranks.get(word, _FIRST) < _FIRST}
-        found[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
-        found[code] |= dict.fromkeys(each.elisions, 5)
+        texts_in[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
+        texts_in[code] |= dict.fromkeys(each.elisions, 5)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     cues = name_cues.cues(ENGLISH)
     ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
     first = (each for each in order[:COPIED] if lexicon.words[each].islower())
     stop = {key_of(lexicon.words[row]) for row in first}
     stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
-    found[ENGLISH] = {
+    texts_in[ENGLISH] = {
         word: ranked.get(word, 500)
         for word in stop
         if word.isalpha() and not cues.is_name(word)
     }
-    return found
+    return texts_in
 
 
 def _with_capitals(words: set[str]) -> set[str]:

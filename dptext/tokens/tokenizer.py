@@ -106,14 +106,14 @@ class Tokenizer:
         self,
         texts: Sequence[str],
         records: Ints | None = None,
-        given: Sequence[str | None] | None = None,
+        declared: Sequence[str | None] | None = None,
     ) -> Words:
         """Split a batch of texts and look its words up.
 
         The pieces join to the texts, except for characters without width, which no
         output has, entities of letters if tags are recognised, and texts in none of
         the languages of the policy. With languages, records (r,) is the record of each
-        text, from 0 on, and given the language of each record where a column has it.
+        text, from 0 on, and declared the language of each record where a column has it.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
@@ -145,16 +145,23 @@ class Tokenizer:
             }
         self._long.clear()
         layouts: dict[int, str] = {}
-        found = None
+        texts_in = None
         if self._languages is not None:
-            pieces, codes, ends, formed, found = self._languages.read(
-                pieces, codes, ends, formed, records, given
+            pieces, codes, ends, formed, texts_in = self._languages.read(
+                pieces=pieces,
+                codes=codes,
+                ends=ends,
+                formed=formed,
+                records=records,
+                declared=declared,
             )
         pieces, codes, ends, formed = self._settle(
             pieces=pieces, codes=codes, ends=ends, formed=formed, layouts=layouts
         )
-        if self._languages is not None and found is not None:
-            self._languages.finish(pieces, codes, ends, found=found, formed=formed)
+        if self._languages is not None and texts_in is not None:
+            self._languages.finish(
+                pieces, codes, ends, texts_in=texts_in, formed=formed
+            )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -175,7 +182,7 @@ class Tokenizer:
             layouts=layouts,
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
-            languages=found,
+            languages=texts_in,
         )
 
     @staticmethod

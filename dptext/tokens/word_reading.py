@@ -193,8 +193,8 @@ class Reader:
         """
         lists = self._lists
         if kind == kinds.PERSON:
-            given = lists.women_to_write + lists.men_to_write
-            return lists.families_to_write if family else given
+            both = lists.women_to_write + lists.men_to_write
+            return lists.families_to_write if family else both
         if kind == kinds.PLACE:
             return lists.places_to_write
         if kind == kinds.ORGANISATION:
