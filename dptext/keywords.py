@@ -19,6 +19,7 @@ class ChoiceKeywords(TypedDict, total=False):
     decode: str | None
     lexicon: str | os.PathLike[str] | None
     topics: str | None
+    languages: str | Sequence[str]
     marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
@@ -43,6 +44,7 @@ class FileKeywords(TableKeywords, total=False):
     skip_lines: int
     escapes: Literal["backslash", "none"] | None
     encoding: str | None
+    language_field: str | None
     max_record_bytes: int
     out_dir: str | os.PathLike[str] | None
     in_place: bool
@@ -77,6 +79,7 @@ class VectorKeywords(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: str | os.PathLike[str] | None
+    languages: str | Sequence[str]
     marks: bool
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool

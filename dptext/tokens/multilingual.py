@@ -16,7 +16,7 @@ A text in none of the languages becomes one mark.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 
 import numpy as np
@@ -36,7 +36,7 @@ from dptext.tokens.languages import (
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.word_reading import WORD, Names, Reader
-from dptext.types import ENGLISH, Ints, Lexicon
+from dptext.types import ENGLISH, Ints, Lexicon, Mask
 
 #: A text in none of the languages of the run.
 OTHER = ""
@@ -69,6 +69,8 @@ _WORDS = np.isin(
         kinds.CALENDAR,
     ),
 )
+_DRAWN = _WORDS & (np.arange(kinds.COUNT) != kinds.COMMON)
+_DRAWN[kinds.IDENTIFIER] = True
 _CAPITAL = kinds.TITLE | kinds.UPPER
 _LEAST = 3
 
@@ -141,6 +143,7 @@ class Languages:
             *(each.elisions for each in lists.values())
         )
         self._classes = frozenset(each.kind for each in policy.classes)
+        self._is_class = np.isin(np.arange(kinds.COUNT), [*self._classes])
         self._titles = frozenset[str]().union(*(each.titles for each in lists.values()))
 
     def _score(self, word: str) -> tuple[float, ...]:
@@ -252,24 +255,18 @@ class Languages:
         if declared is None:
             declared = [None] * (int(records[-1]) + 1 if len(records) else 0)
         texts_in = self.find(pieces, codes, ends, records=records, declared=declared)
-        begin = 0
-        for end, code in zip(ends.tolist(), texts_in, strict=True):
-            if code in self.readers:
-                self._read(self.readers[code], pieces, codes, slice(begin, end))
-            begin = end
+        for code, mask in self._masks(ends, texts_in):
+            spots = np.flatnonzero(mask & _WORDS[codes & kinds.KIND])
+            spelled = map(pieces.__getitem__, spots.tolist())
+            read = map(self.readers[code].codes.__getitem__, spelled)
+            new = np.fromiter(read, np.int64, count=len(spots))
+            spots, new = spots[new >= 0], new[new >= 0]
+            codes[spots] = codes[spots] & (0xFF & ~kinds.KIND) | new
         if OTHER in texts_in:
             pieces, codes, ends, formed = _without_others(
                 pieces, codes, ends, formed=formed, texts_in=texts_in
             )
         return pieces, codes, ends, formed, texts_in
-
-    @staticmethod
-    def _read(reader: Reader, pieces: Sequence[str], codes: Ints, part: slice) -> None:
-        here, begin = codes[part], part.start
-        for at in np.flatnonzero(_is_word(here)).tolist():
-            if any(map(str.isalpha, piece := pieces[begin + at])):
-                flags = int(here[at]) & 0xFF & ~kinds.KIND
-                here[at] = flags | reader.code(piece)
 
     def finish(
         self,
@@ -280,50 +277,33 @@ class Languages:
         formed: dict[int, FormLayout],
     ) -> None:
         """Decide what the words beside a word decide, and add the layouts of words."""
-        begin = 0
-        for end, code in zip(ends.tolist(), texts_in, strict=True):
-            if code in self.readers:
-                self._finish(
-                    self.readers[code],
-                    pieces,
-                    codes,
-                    part=slice(begin, end),
-                    formed=formed,
-                )
-            begin = end
+        begins = np.repeat(np.concatenate(([0], ends))[:-1], np.diff(ends, prepend=0))
+        for code, mask in self._masks(ends, texts_in):
+            reader, kind = self.readers[code], codes & kinds.KIND
+            unknown = np.flatnonzero(mask & (kind == kinds.UNKNOWN))
+            starts = unknown[common.begin(codes, unknown, begins[unknown])]
+            drawn = np.flatnonzero(mask & _DRAWN[kind])
+            if kinds.PERSON in self._classes:
+                starting = {*starts.tolist()}
+                capital = drawn[codes[drawn] & kinds.TITLE != 0]
+                where = zip(capital.tolist(), begins[capital].tolist(), strict=True)
+                for at, begin in where:
+                    is_start = at in starting
+                    if self._is_person(reader, codes, at, begin=begin, starts=is_start):
+                        codes[at] = codes[at] & ~kinds.KIND | kinds.PERSON
+            drawn = drawn[~self._is_class[codes[drawn] & kinds.KIND]]
+            codes[drawn] = codes[drawn] & ~kinds.KIND | kinds.FORMED
+            spots = drawn.tolist()
+            layouts = map(reader.layouts.__getitem__, map(pieces.__getitem__, spots))
+            formed.update(zip(spots, layouts, strict=True))
 
-    def _finish(
-        self,
-        reader: Reader,
-        pieces: Sequence[str],
-        codes: Ints,
-        *,
-        part: slice,
-        formed: dict[int, FormLayout],
-    ) -> None:
-        here, begin = codes[part], part.start
-        kind = here & kinds.KIND
-        has_persons = kinds.PERSON in self._classes
-        unknown = np.flatnonzero(kind == kinds.UNKNOWN) + begin
-        starts = common.begin(codes, unknown, np.full(len(unknown), begin, np.int64))
-        starting = {*unknown[starts].tolist()}
-        for at in np.flatnonzero(np.isin(kind, _DRAWN)).tolist():
-            position = begin + at
-            piece = pieces[position]
-            if (
-                has_persons
-                and codes[position] & kinds.TITLE
-                and self._is_person(
-                    reader, codes, position, begin=begin, starts=position in starting
-                )
-            ):
-                codes[position] = codes[position] & ~kinds.KIND | kinds.PERSON
-                continue
-            if codes[position] & kinds.KIND in self._classes:
-                continue
-            codes[position] = codes[position] & ~kinds.KIND | kinds.FORMED
-            layout = reader.layout(piece.lstrip(" "))
-            formed[position] = FormLayout(WORD, layout)  # type: ignore[arg-type]
+    def _masks(self, ends: Ints, texts_in: Sequence[str]) -> Iterator[tuple[str, Mask]]:
+        """Yield each language other than English with the pieces of its texts."""
+        sizes = np.diff(ends, prepend=0)
+        for code in self.readers:
+            if code in texts_in:
+                texts = np.fromiter(map(code.__eq__, texts_in), bool)
+                yield code, np.repeat(texts, sizes)
 
     @staticmethod
     def _is_person(
@@ -360,22 +340,6 @@ class Languages:
         if str(form) == TEXT:
             return shown
         return self.readers[shown.partition(" ")[0]].draw(shown, draws)
-
-
-_DRAWN = (
-    kinds.WORD,
-    kinds.UNKNOWN,
-    kinds.STOP_WORD,
-    kinds.IDENTIFIER,
-    kinds.PERSON,
-    kinds.PLACE,
-    kinds.ORGANISATION,
-    kinds.CALENDAR,
-)
-
-
-def _is_word(codes: Ints) -> Ints:
-    return np.asarray(_WORDS[codes & kinds.KIND])
 
 
 def _without_others(

@@ -19,11 +19,13 @@ ending class and capitals (`layout`, `draw`), whatever it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import chain
+from typing import TypeVar
 
 from dptext.tokens import common, kinds, organisations
 from dptext.tokens.draws import CONSONANTS, Integers
+from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import is_clitic, key_of
@@ -43,6 +45,23 @@ _SHORT = frozenset(
 )
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
+
+
+Value = TypeVar("Value")
+
+
+class _Memory(dict[str, Value]):
+    """What a function has for distinct pieces."""
+
+    def __init__(self, function: Callable[[str], Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, piece: str) -> Value:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        value = self[piece] = self._function(piece)
+        return value
 
 
 class Names:
@@ -85,22 +104,20 @@ class Reader:
         self._months = frozenset(map(key_of, lists.months))
         self._calendar = self._months | frozenset(map(key_of, lists.weekdays))
         self._short = lists.closings | lists.abbreviations
-        self._codes: dict[str, int] = {}
+        #: Codes and layouts by piece, for this process only.
+        self.codes = _Memory(self.code)
+        self.layouts = _Memory(lambda piece: FormLayout(WORD, self.layout(piece)))  # type: ignore[arg-type]
         #: Whether nouns have a capital, so that an unlisted word with one is no name.
         self.has_capital_nouns = bool(lists.nouns)
 
     def code(self, piece: str) -> int:
-        """Return kind and bits of a piece that is a word.
+        """Return kind and bits of a piece, -1 for one without a letter.
 
         kinds.WORD stands for a word that is replaced, and kinds.UNKNOWN for one that
         has a capital and is in no list.
         """
-        known = self._codes.get(piece)
-        if known is None:
-            if len(self._codes) > _REMEMBERED:
-                self._codes.clear()
-            known = self._codes[piece] = self._code(piece.strip(" "))
-        return known
+        body = piece.strip(" ")
+        return self._code(body) if any(map(str.isalpha, body)) else -1
 
     def _code(self, body: str) -> int:
         key = key_of(body)
@@ -160,8 +177,9 @@ class Reader:
             return kind
         return kinds.WORD if body == body.lower() else kinds.UNKNOWN
 
-    def layout(self, body: str) -> str:
+    def layout(self, piece: str) -> str:
         """Return the layout of a word that is drawn from a list."""
+        body = piece.strip(" ")
         capital, kind = _LOWER, _OTHER
         if body[:1] != body[:1].lower():
             capital = _UPPER if body.isupper() and len(body) > 1 else _TITLE

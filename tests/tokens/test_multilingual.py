@@ -9,7 +9,7 @@ import pytest
 from dptext import lexicons, profile
 from dptext.errors import UsageError
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens import kinds, multilingual
+from dptext.tokens import kinds, word_reading
 from dptext.tokens.joining import Joiner
 from dptext.tokens.languages import MARK, language_lists
 from dptext.tokens.tokenizer import Tokenizer
@@ -103,7 +103,7 @@ def test_replaced_words_change_no_language_and_no_copied_word(
     for _ in range(50):
         pieces = list(before.pieces)
         for at, (form, layout) in before.formed.items():
-            if form == multilingual.WORD and " lower " in layout:
+            if form == word_reading.WORD and " lower " in layout:
                 same = small.get(layout, [pieces[at].strip(" ")])
                 pieces[at] = f" {draws.choice(same)}"
         for at in np.flatnonzero(before.flags & kinds.KIND == kinds.PERSON).tolist():
