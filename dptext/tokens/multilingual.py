@@ -23,7 +23,6 @@ import numpy as np
 
 from dptext.errors import UsageError
 from dptext.tokens import common, kinds, language_data, name_cues, organisations
-from dptext.tokens.draws import Integers
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import (
     COPIED,
@@ -334,12 +333,11 @@ class Languages:
         """Tell whether a word is a title of any of the languages."""
         return key_of(piece.strip(" ")) in self._titles
 
-    def draw(self, layout: FormLayout, draws: Integers) -> str:
-        """Return a random word of a layout, or the mark of a text."""
-        form, shown = layout
-        if str(form) == TEXT:
-            return shown
-        return self.readers[shown.partition(" ")[0]].draw(shown, draws)
+    def choices(self, shown: str) -> Sequence[str]:
+        """Return the words one of which is written for a layout; a mark is one."""
+        if shown == MARK:
+            return (MARK,)
+        return self.readers[shown.partition(" ")[0]].choices[shown]
 
 
 def _without_others(

@@ -25,13 +25,12 @@ from dptext.tokens import (
     dates,
     forms,
     kinds,
-    multilingual,
     number_words,
     people,
     quantities,
 )
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
-from dptext.tokens.multilingual import Languages
+from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.regex import to_keys
@@ -40,8 +39,6 @@ from dptext.types import Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
-# And for a word of a list.
-_FOR_WORD = 2
 # Stands for a drawn word where marks are written.
 _WORD = "[word]"
 # Stands for a number where marks are written.
@@ -136,6 +133,14 @@ class Redrawer:
             words, bits.take(classes), positions[classes], records[classes]
         )
         others = np.flatnonzero(~is_class)
+        if self._languages is not None:
+            forms_of = map(words.formed.get, positions[others].tolist())
+            of_list = [each is not None and not is_form(each[0]) for each in forms_of]
+            listed = others[np.array(of_list, bool)]
+            others = others[~np.array(of_list, bool)]
+            self._redraw_words(
+                words, bits.take(listed), positions[listed], records[listed]
+            )
         pieces = self._pieces(
             words, bits.take(others), positions[others], records[others]
         )
@@ -146,12 +151,37 @@ class Redrawer:
             marks=self._marks,
             years=self._years,
             frames=self._frames,
-            languages=self._languages,
         )
         for position, text in batch.written(words, pieces).items():
             piece = words.pieces[position]
             space = piece[: len(piece) - len(piece.lstrip(" "))]
             words.pieces[position] = space + text
+
+    def _redraw_words(
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
+    ) -> None:
+        """Replace words of languages without a lexicon by words of lists, in place."""
+        assert self._languages is not None
+        if not len(positions):
+            return
+        integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
+        spots, one = positions.tolist(), OneRecord()
+        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
+        for position, record, key, integer in zip(
+            spots, records.tolist(), keys, integers, strict=True
+        ):
+            shown = words.formed[position][1]
+            choices = self._languages.choices(shown)
+            if self._marks:
+                word = choices[0] if len(choices) == 1 else _WORD
+            elif self._by_record:
+                if record != one.record:
+                    one = OneRecord(record)
+                word = one.draw((shown, key), choices, integer)
+            else:
+                word = choices[integer * len(choices) >> 64]
+            lead = " " if words.pieces[position][:1] == " " else ""
+            words.pieces[position] = lead + word
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, in its text."""
@@ -266,9 +296,7 @@ class Redrawer:
                     space = piece[: len(piece) - len(body)]
                     words.pieces[position] = space + layout.shown
                     continue
-                integers = _FOR_WORD
-                if multilingual.is_form(layout.form):
-                    integers = forms.count_integers(layout)
+                integers = forms.count_integers(layout)
             elif self._frames is None:
                 # An integer of 64 bits gives a chunk of 9 digits.
                 integers = 2 * ((sum(map(str.isdecimal, body)) + 17) // 18)
@@ -299,9 +327,8 @@ class _Batch:
         marks: bool,
         years: tuple[int, int] | None,
         frames: Frames | None,
-        languages: Languages | None,
     ) -> None:
-        self._by_record, self._marks, self._languages = by_record, marks, languages
+        self._by_record, self._marks = by_record, marks
         self._years, self._frames = years, frames
         self._known = Known()
         # Numbers of four digits that are no years, by record, and those of births.
@@ -403,8 +430,6 @@ class _Batch:
             return number_words.spell_age(shown, [_NUMBER, _NUMBER])
         if form is Form.AMOUNT:
             return _AMOUNT.sub(_NUMBER, shown)
-        if not multilingual.is_form(form):
-            return shown if str(form) == multilingual.TEXT else _WORD
         if form not in _NUMBERED:
             return _PLAIN.get(form) or forms.write(piece.layout, iter(()))
         return _mark(self._known, piece.record, self._key(piece), _NUMBERED[form])
@@ -445,9 +470,6 @@ class _Batch:
                 key = piece.record, Form.AGE, only_digits(piece.body)
                 group = piece.record, Form.AGE
             return Slot(key, group, lambda: str(number_words.draw_age(draws)))
-        if self._languages is not None and not multilingual.is_form(layout.form):
-            languages = self._languages
-            return Slot(key, group, lambda: languages.draw(layout, draws))
         if layout.form in (Form.FILE, Form.HASHTAG):
             return Slot(key, group, lambda: self._numbered(layout, group))
         return Slot(key, group, lambda: forms.draw(layout, draws))

@@ -13,7 +13,7 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
 are of classes. Every other word becomes a random word of a public list with the same
-ending class and capitals (`layout`, `draw`), whatever it was.
+ending class and capitals (`layout`, `choices`), whatever it was.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from itertools import chain
 from typing import TypeVar
 
 from dptext.tokens import common, kinds, organisations
-from dptext.tokens.draws import CONSONANTS, Integers
+from dptext.tokens.draws import CONSONANTS
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
 from dptext.tokens.policy import WordClass
@@ -100,10 +100,15 @@ class Reader:
         self._lower = self._common - (names.strong - apart)
         self._capital = self._common - names.every - lists.bodies
         self._nouns = lists.nouns - names.strong - lists.bodies - lists.special
+        self._written_nouns = frozenset(
+            map(key_of, chain(*lists.writable_nouns.values()))
+        )
         self._kinds = frozenset(each.kind for each in classes)
         self._months = frozenset(map(key_of, lists.months))
         self._calendar = self._months | frozenset(map(key_of, lists.weekdays))
         self._short = lists.closings | lists.abbreviations
+        #: The words to write by layout.
+        self.choices = _Memory(self._choices)
         #: Codes and layouts by piece, for this process only.
         self.codes = _Memory(self.code)
         self.layouts = _Memory(lambda piece: FormLayout(WORD, self.layout(piece)))  # type: ignore[arg-type]
@@ -167,7 +172,7 @@ class Reader:
             return self._of_class(kinds.ORGANISATION, body)
         if key in self._names.persons:
             return self._of_class(kinds.PERSON, body)
-        is_noun = self.has_capital_nouns and key in self._lower
+        is_noun = key in self._written_nouns
         if key in self._names.places and not is_noun:
             return self._of_class(kinds.PLACE, body)
         return kinds.UNKNOWN
@@ -188,19 +193,20 @@ class Reader:
             return f"{self._lists.code} {_LETTER} {capital} "
         return f"{self._lists.code} {kind} {capital} {self._lists.ending(key_of(body))}"
 
-    def draw(self, shown: str, draws: Integers) -> str:
-        """Return a random word of a layout, all equally likely."""
+    def _choices(self, shown: str) -> Sequence[str]:
+        """Return the words one of which is written for a layout, all equally likely."""
         _, kind, capital, ending = shown.split(" ")
         if kind == _LETTER:
-            word = draws.characters(CONSONANTS.lower())
+            words: Sequence[str] = CONSONANTS.lower()
         else:
             nouns = kind == _NOUN
             groups = self._lists.writable_nouns if nouns else self._lists.writable
             words = groups.get(ending) or tuple(chain(*groups.values()))
-            word = words[draws.below(len(words))]
         if capital == _UPPER:
-            return word.upper()
-        return word[:1].upper() + word[1:] if capital == _TITLE else word
+            return tuple(map(str.upper, words))
+        if capital == _TITLE:
+            return tuple(word[:1].upper() + word[1:] for word in words)
+        return tuple(words)
 
     def names(
         self, kind: int, body: str, *, family: bool, title: bool
