@@ -43,11 +43,23 @@ _WRITABLE = 4_000  # commonest words that may be written
 _STOP_WORDS, _OTHERS = 300, 150
 _TOWN, _CITY = 15_000, 100_000  # people
 _LEAST_LETTERS = 3  # of a part of a name
-_LEAST_WRITTEN = 4  # letters of a name to write
 _WRITTEN_LETTERS = (4, 11)
 _NO_NOUNS = {"Vorname", "Nachname", "Toponym", "Eigenname", "Straßenname", "Abkürzung"}
 _NO_NOUNS |= {"Buchstabe", "Symbol", "Affix", "Suffix", "Gebundenes Lexem"}
 _WIDTH = 118
+_PROVENANCE = """\
+# Words of {name}
+
+| file | from | licence |
+| --- | --- | --- |
+| words.txt | wordfreq 3.1.1; function words: spaCy 3.8.18, too; German nouns: \
+german-nouns 1.2.5; less the names and words of the other files | CC BY-SA 4.0: \
+../LICENSE.cc-by-sa-4.0; MIT: ../LICENSE.spacy |
+| names.txt | faker 40.63.0, mimesis 22.2.0 | MIT: ../LICENSE.faker, ../LICENSE.mimesis |
+| hand.txt, classes.txt | written by hand for dptext | Apache-2.0: LICENSE of dptext |
+
+Made by `python -m tools.languages`. ../PROVENANCE.md names the sources of wordfreq.
+"""
 _HEADER = "# Made by tools/languages.py: see PROVENANCE.md. Do not edit.\n"
 
 
@@ -71,11 +83,12 @@ def contents(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
     places = _places(codes, {*shared["no cities"]})
     yield "places.txt", _file(places)
     for code in codes:
-        written = _names_to_write(code, names[code], {*places["cities"]}, hand[code])
-        yield f"{code}/names.txt", _file(names[code] | written)
+        yield f"{code}/names.txt", _file(names[code])
         lists = [*names[code].values(), places["countries"], places["cities"]]
         known = _folded(word for each in lists for word in each)
         delicate = _words_of(folder / code / "classes.txt")
+        name = " ".join(hand[code]["name"])
+        yield f"{code}/PROVENANCE.md", _PROVENANCE.format(name=name)
         yield f"{code}/words.txt", _file(_words(code, hand[code], known, delicate))
 
 
@@ -243,35 +256,6 @@ _FIELDS = {
     "first_names": "given names",
     "first_names_nonbinary": "given names",
     "last_names": "family names",
-}
-
-
-def _names_to_write(
-    code: str,
-    names: dict[str, list[str]],
-    cities: set[str],
-    hand: dict[str, list[str]],
-) -> dict[str, list[str]]:
-    """Return the commonest names that are no other words, as they are written."""
-    import wordfreq
-
-    avoided = cities.union(*(hand.get(heading, []) for heading in _AVOIDED))
-    lists = {}
-    for heading, (number, others) in _WRITTEN_NAMES.items():
-        apart = avoided.union(*(names[other] for other in others))
-        ranked = sorted(
-            (name for name in {*names[heading]} - apart if len(name) >= _LEAST_WRITTEN),
-            key=lambda name: (-wordfreq.zipf_frequency(name, code, "best"), name),
-        )
-        lists[f"{heading} to write"] = sorted(map(str.capitalize, ranked[:number]))
-    return lists
-
-
-# How many names to write, and the lists that have none of them.
-_WRITTEN_NAMES = {
-    "women": (200, ("men", "family names")),
-    "men": (200, ("women", "family names")),
-    "family names": (400, ("women", "men", "given names")),
 }
 
 

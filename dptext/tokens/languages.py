@@ -165,13 +165,22 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     regions |= named.names("countries", "cities")
     organisations = lists.names("organisations") | named.names("organisations")
     demonyms = lists.names("demonyms")
+    common = lists.keys("common")
+    # Those that a list of another language has without accents: "Cádiz".
+    regions |= {word for word in common if fold(word) in regions}
     strong = women | men | given | families | regions | organisations | demonyms
+    strong |= {
+        word
+        for word in common
+        for ending in lists.texts("name endings")
+        if word.endswith(ending) and word.removesuffix(ending) in strong
+    }
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
         code=code,
         name=" ".join(read.get("name", [code])),
-        common=lists.keys("common"),
+        common=common,
         ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
         nouns=lists.keys("nouns"),
         function_words=function,
