@@ -110,12 +110,14 @@ class Languages:
         functions = _function_words(known, lexicon)
         apart = names.persons | names.strong | names.organisations | english
         apart |= language_data.special_words(ENGLISH)
-        apart = apart.union(*(each.special for each in lists.values()))
+        apart = apart.union(*(each.special for each in known.values()))
         function = {*english_function}.union(
             *(each.function_words | each.particles for each in known.values())
         )
         listed = {word for words in functions.values() for word in words}
+        is_name = name_cues.cues(ENGLISH).is_name
         every = {word for word in listed if word in function or word not in apart}
+        every = {word for word in every if not is_name(word)}
         self._ranks = {
             code: {word: words[word] for word in words if word in every}
             for code, words in functions.items()
@@ -200,7 +202,7 @@ class Languages:
             rows = np.array([self._scores[pieces[at]] for at in spots])
             np.add.at(sums, record[spots], rows)
         lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
-        lower = [at for at in lower if pieces[at] not in _OUTSIDE]
+        lower = [at for at in lower if not _may_be_joined(pieces, at)]
         words = np.bincount(record[lower], minlength=count)
         scores = sums[:, 1 : 1 + size]
         best = np.argmax(scores[:, :run], axis=1)
@@ -221,8 +223,8 @@ class Languages:
         before a period an initial.
         """
         piece = pieces[at]
-        if piece == " the":
-            return at < 1 or pieces[at - 1] not in _BEFORE_THE
+        if _may_be_joined(pieces, at):
+            return False
         body = piece.strip(" ")
         if len(body) == 1:
             return at + 1 == len(pieces) or pieces[at + 1] != "."
@@ -368,6 +370,13 @@ def _without_others(
         out_ends.append(len(out))
         begin = end
     return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
+
+
+def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
+    """Tell whether a small word may be inside a name of an organisation."""
+    if pieces[at] == " the":
+        return at > 0 and pieces[at - 1] in _BEFORE_THE
+    return pieces[at] in _OUTSIDE
 
 
 @lru_cache(maxsize=4)
