@@ -249,6 +249,7 @@ class Joiner:
             words.pieces[position].strip(" "),
             family=is_family or self._after_title(words, position, begins),
             title=bool(words.flags[position] & kinds.TITLE),
+            elided=position > 0 and is_elision(words.pieces[position - 1].strip(" ")),
         )
 
     def _after_title(

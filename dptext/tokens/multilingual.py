@@ -18,6 +18,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import numpy as np
 
@@ -50,6 +51,8 @@ _BETWEEN = frozenset(("and", "of", "for"))
 _OUTSIDE = frozenset(
     (*(f"{space}{word}" for word in _BETWEEN for space in ("", " ")), "'s", "’s")
 )
+# Ends of elisions, and words between a day and its month.
+_ELIDED, _OF = frozenset("'’"), frozenset((" de", " di"))
 _BEFORE_THE = frozenset((" of", " for", "Of", "For"))
 # The rank of a word that a language lacks.
 _RARE = 6000
@@ -111,6 +114,8 @@ class Languages:
         apart = names.persons | names.strong | names.organisations | english
         apart |= language_data.special_words(ENGLISH)
         apart = apart.union(*(each.special for each in known.values()))
+        calendar = (each.months + each.weekdays for each in known.values())
+        apart |= frozenset(map(key_of, chain(*calendar)))
         function = {*english_function}.union(
             *(each.function_words | each.particles for each in known.values())
         )
@@ -292,11 +297,33 @@ class Languages:
                     is_start = at in starting
                     if self._is_person(reader, codes, at, begin=begin, starts=is_start):
                         codes[at] = codes[at] & ~kinds.KIND | kinds.PERSON
+            self._find_days(reader, pieces, codes, mask, formed)
             drawn = drawn[~self._is_class[codes[drawn] & kinds.KIND]]
             codes[drawn] = codes[drawn] & ~kinds.KIND | kinds.FORMED
             spots = drawn.tolist()
             layouts = map(reader.layouts.__getitem__, map(pieces.__getitem__, spots))
             formed.update(zip(spots, layouts, strict=True))
+            for at in spots:
+                if at and pieces[at - 1][-1:] in _ELIDED and pieces[at][:1] != " ":
+                    formed[at] = reader.elided(formed[at])
+
+    @staticmethod
+    def _find_days(
+        reader: Reader,
+        pieces: Sequence[str],
+        codes: Ints,
+        mask: Mask,
+        formed: dict[int, FormLayout],
+    ) -> None:
+        """Make numbers before months days: "3 de marzo"."""
+        months = np.flatnonzero(mask & (codes & kinds.KIND == kinds.CALENDAR))
+        for at in months.tolist():
+            before = at - 1 - (pieces[at - 1] in _OF)
+            if before < 0 or codes[before] & kinds.KIND != kinds.NUMBER:
+                continue
+            if layout := reader.day(pieces[before], pieces[at]):
+                codes[before] = codes[before] & ~kinds.KIND | kinds.FORMED
+                formed[before] = layout
 
     def _masks(self, ends: Ints, texts_in: Sequence[str]) -> Iterator[tuple[str, Mask]]:
         """Yield each language other than English with the pieces of its texts."""
@@ -339,7 +366,7 @@ class Languages:
         """Return the words one of which is written for a layout; a mark is one."""
         if shown == MARK:
             return (MARK,)
-        return self.readers[shown.partition(" ")[0]].choices[shown]
+        return self.readers[shown.partition(" ")[0].strip("'")].choices[shown]
 
 
 def _without_others(

@@ -19,7 +19,7 @@ ending class and capitals (`layout`, `choices`), whatever it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
 from typing import TypeVar
 
@@ -37,6 +37,13 @@ _LEAST = 3
 # Kinds and capitals in layouts.
 _NOUN, _OTHER, _LETTER = "noun", "word", "letter"
 _TITLE, _UPPER, _LOWER = "Title", "UPPER", "lower"
+_DAY, _ROMAN = "day", "roman"
+_DAYS = {1: tuple("123456789"), 2: tuple(map(str, range(10, 29)))}
+_ROMAN_NUMBER = re.compile("(?=[IVX]{2})X{0,2}(?:IX|IV|V?I{0,3})")
+_ROMANS = tuple(
+    "II III IV VI VII VIII IX XI XII XIII XIV XV XVI XVII XVIII XIX".split()
+)
+_VOWELS = frozenset("aeiouhàâéèêëîïôûùáíóúäöü")
 _INNER = re.compile(r"\w*[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]\w*")
 # Short forms of things, which all languages write so.
 _SHORT = frozenset(
@@ -62,6 +69,11 @@ class _Memory(dict[str, Value]):
             self.clear()
         value = self[piece] = self._function(piece)
         return value
+
+
+def _parts(phrases: Iterable[str]) -> frozenset[str]:
+    """Return the words of phrases, which have "_" for a space."""
+    return frozenset(part for each in phrases for part in each.split("_"))
 
 
 class Names:
@@ -106,7 +118,10 @@ class Reader:
         self._kinds = frozenset(each.kind for each in classes)
         self._months = frozenset(map(key_of, lists.months))
         self._calendar = self._months | frozenset(map(key_of, lists.weekdays))
-        self._short = lists.closings | lists.abbreviations
+        # Behind the last word of a greeting a name stands.
+        self._greetings = frozenset(each.rpartition("_")[2] for each in lists.greetings)
+        phrases = (*lists.closings, *lists.abbreviations, *lists.titles)
+        self._short = _parts(phrases) | _parts(lists.greetings)
         #: The words to write by layout.
         self.choices = _Memory(self._choices)
         #: Codes and layouts by piece, for this process only.
@@ -132,7 +147,7 @@ class Reader:
             return kinds.COMMON
         if key in self._lists.titles:
             return kinds.COMMON | common.TITLES
-        if key in self._lists.greetings:
+        if key in self._greetings:
             return kinds.COMMON | common.GREETS
         if key in self._short or key in self._lists.elisions:
             return kinds.COMMON
@@ -163,6 +178,8 @@ class Reader:
         """Return the kind of a word with a capital that is not copied."""
         if key in self._lists.special:
             return kinds.WORD
+        if _ROMAN_NUMBER.fullmatch(body):
+            return kinds.WORD
         if not (body.isupper() and key in self._common):
             if organisations.is_plural_acronym(body) or organisations.is_acronym(body):
                 return self._of_class(kinds.ORGANISATION, body) | common.ACRONYM
@@ -191,17 +208,38 @@ class Reader:
             kind = _NOUN if self.has_capital_nouns else _OTHER
         if len(body) == 1:
             return f"{self._lists.code} {_LETTER} {capital} "
+        if _ROMAN_NUMBER.fullmatch(body):
+            return f"{self._lists.code} {_ROMAN} {capital} "
         return f"{self._lists.code} {kind} {capital} {self._lists.ending(key_of(body))}"
+
+    def day(self, number: str, month: str) -> FormLayout | None:
+        """Return the layout of the day before a month, None for other numbers."""
+        body = number.strip(" ")
+        is_month = key_of(month.strip(" ")) in self._months
+        if not is_month or not body.isdecimal() or len(body) > len("31"):
+            return None
+        return FormLayout(WORD, f"{self._lists.code} {_DAY} {_LOWER} {len(body)}")  # type: ignore[arg-type]
+
+    @staticmethod
+    def elided(layout: FormLayout) -> FormLayout:
+        """Return the layout of a word behind an elision, which begins with a vowel."""
+        return layout._replace(shown=layout.shown.replace(" ", "' ", 1))
 
     def _choices(self, shown: str) -> Sequence[str]:
         """Return the words one of which is written for a layout, all equally likely."""
-        _, kind, capital, ending = shown.split(" ")
+        code, kind, capital, ending = shown.split(" ")
         if kind == _LETTER:
             words: Sequence[str] = CONSONANTS.lower()
+        elif kind == _DAY:
+            words = _DAYS[int(ending)]
+        elif kind == _ROMAN:
+            words = _ROMANS
         else:
             nouns = kind == _NOUN
             groups = self._lists.writable_nouns if nouns else self._lists.writable
             words = groups.get(ending) or tuple(chain(*groups.values()))
+            if code[-1] == "'":
+                words = [each for each in words if each[0] in _VOWELS] or words
         if capital == _UPPER:
             return tuple(map(str.upper, words))
         if capital == _TITLE:
@@ -209,12 +247,19 @@ class Reader:
         return tuple(words)
 
     def names(
-        self, kind: int, body: str, *, family: bool, title: bool
+        self, kind: int, body: str, *, family: bool, title: bool, elided: bool
     ) -> Sequence[str]:
         """Return the words one of which is written for a word of a class.
 
-        Of the body, only whether it is a month is looked at. title: with a capital.
+        Of the body, only whether it is a month is looked at. title: with a capital;
+        elided: behind an elision.
         """
+        listed = self._names_of(kind, body, family=family, title=title)
+        return (elided and [n for n in listed if n[0].lower() in _VOWELS]) or listed
+
+    def _names_of(
+        self, kind: int, body: str, *, family: bool, title: bool
+    ) -> Sequence[str]:
         lists = self._lists
         if kind == kinds.PERSON:
             both = lists.women_to_write + lists.men_to_write
