@@ -20,6 +20,7 @@ class ChoiceKeywords(TypedDict, total=False):
     lexicon: str | os.PathLike[str] | None
     topics: str | None
     words: str | os.PathLike[str] | None
+    languages: str | Sequence[str]
     marks: bool
     keep_words: str | Sequence[str]
     key: bytes | str | os.PathLike[str] | None
@@ -46,6 +47,7 @@ class FileKeywords(TableKeywords, total=False):
     skip_lines: int
     escapes: Literal["backslash", "none"] | None
     encoding: str | None
+    language_field: str | None
     max_record_bytes: int
     out_dir: str | os.PathLike[str] | None
     in_place: bool
@@ -80,6 +82,7 @@ class VectorKeywords(TypedDict, total=False):
     epsilon: float | None
     mechanism: str | None
     lexicon: str | os.PathLike[str] | None
+    languages: str | Sequence[str]
     key: bytes | str | os.PathLike[str] | None
     trust_key_file: bool
 

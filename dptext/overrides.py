@@ -32,6 +32,7 @@ class Choices(TypedDict, total=False):
     decode: str | None
     marks: bool | None
     words: str | os.PathLike[str] | None
+    languages: Sequence[str] | None
     lexicon: str | os.PathLike[str] | None
     keep_words: Sequence[str] | None
     keep_list: Sequence[str] | None
@@ -65,6 +66,8 @@ def make_overrides(
     if "decode" in wanted:
         over["decoder"] = {"name": wanted["decode"]}
     tokens = _tokens(wanted)
+    if "languages" in wanted:
+        tokens["languages"] = list(wanted["languages"])
     if tokens:
         over["tokens"] = tokens
     for name in spent:

@@ -281,7 +281,11 @@ class Pipeline:
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
-        words = self.tokenizer.words(texts)
+        if self.profile.tokens.languages:
+            declared = [record.language for record in records]
+            words = self.tokenizer.words(texts, record_of_text, declared)
+        else:
+            words = self.tokenizer.words(texts)
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)

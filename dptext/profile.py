@@ -37,7 +37,7 @@ from dptext.run.choices import FOR_PROGRAMS as FOR_PROGRAMS
 from dptext.run.choices import Choices
 from dptext.run.interface import noun, option
 from dptext.settings import convert, digest_of_data, read_yaml
-from dptext.tokens import language_data, lists
+from dptext.tokens import language_data, languages, lists
 from dptext.tokens.draws import YEARS
 from dptext.tokens.policy import Policy, WordList
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
@@ -299,11 +299,12 @@ def _tokens(settings: object, location: str) -> Policy:
     rest = dict(settings)
     keep, mask = _lists(rest, location)
     words = lists.read_words(rest.pop("words", None), f"{location}.words")
-    for key in ("forms", "classes"):
+    for key in ("forms", "classes", "languages"):
         if isinstance(rest.get(key), str):
             rest[key] = [rest[key]]
     policy = convert(rest, Policy, location)
     _check_common(policy, words is not None, location)
+    policy = replace(policy, languages=_languages(policy, location))
     first, last = policy.years or YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
@@ -346,6 +347,27 @@ def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:
     if typed := rest.pop("keep_words", None):
         keep = lists.add(keep, typed, noun("keep-words"))
     return keep, mask
+
+
+def _languages(policy: Policy, location: str) -> tuple[str, ...]:
+    """Return the languages of a policy without repetition; () for English alone."""
+    named = tuple(dict.fromkeys(policy.languages))
+    if named in ((), (ENGLISH,)):
+        return ()
+    known = (ENGLISH, *languages.languages())
+    for code in named:
+        if code not in known:
+            raise UsageError(
+                f"{location}.languages: no lists of language {code!r}; "
+                f"{registry.suggest(code, known)}"
+            )
+    if not policy.common:
+        others = ", ".join(code for code in named if code != ENGLISH)
+        raise UsageError(
+            f"{location}.languages: without common words there are no words of "
+            f"{others}; use the profile readable, topics, or a lexicon of the language"
+        )
+    return named
 
 
 def _part(key: str, settings: object, location: str) -> Part[Any]:

@@ -7,7 +7,7 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from functools import lru_cache
@@ -153,6 +153,8 @@ class Record:
     present: tuple[str, ...] | None = None
     #: The value of the subject field, where one is selected.
     subject: str | None = None
+    #: The value of the language field, where one is selected.
+    language: str | None = None
     #: Counts earlier records of the same output with the same identity and texts.
     repeat: int = 0
     size: int = 0  #: Characters or bytes of rest, about, where it may be long.
@@ -223,11 +225,21 @@ class Words:
     grammar: NDArray[np.uint8] | None = None
     #: Number of copied pieces that a list of words has; None: there is no list.
     listed: int | None = None
+    #: (r,), the language that each text is read in, "" for none of the run; None: all
+    #: are read by the lexicon (dptext.tokens.multilingual).
+    languages: Sequence[str] | None = None
 
     @property
     def inputs(self) -> Ids:
         """Return the rows that a mechanism reads: (n,), -1 = unknown and no name."""
         return self.ids if self.read_as is None else self.read_as
+
+    def is_of_lists(self, position: int) -> bool:
+        """Tell whether the text of a piece is read in a language without a lexicon."""
+        if self.languages is None:
+            return False
+        text = int(np.searchsorted(self.ends, position, side="right"))
+        return self.languages[text] not in ("", ENGLISH)
 
     def by_text(self) -> list[int]:
         """Return how many words of each text are privatized."""

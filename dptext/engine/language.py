@@ -62,6 +62,8 @@ class Language:
         # capitals, where common words stay.
         self._texts = self._foreign = self._solid = self._lower = 0
         self._pieces = np.zeros(kinds.COUNT, np.int64)
+        # Whether texts may be in other languages, of which nothing was measured.
+        self._has_languages = False
 
     def look(self, records: Iterable[Record]) -> None:
         """Look at the next records, before they are written.
@@ -79,6 +81,7 @@ class Language:
         texts = [text[:CHARACTERS] for record in first for text in record.texts]
         words = self._tokenizer.words(texts)
         self._pieces += np.bincount(words.flags & kinds.KIND, minlength=kinds.COUNT)
+        self._has_languages = words.languages is not None
         self._texts += sum(bool(text.strip()) for text in texts)
         self._foreign += _count_foreign(words)
         self._lower += _count_lower(words)
@@ -146,9 +149,10 @@ class Language:
                 f"Thai, ...), in which a sentence counts as one word: {lost}"
             )
         if self._lower > _LOWER * self._texts:
+            measured = f": {_LOWER_SHARE} of persons in public corpora"
             self._warn(
                 f"{self._lower} {of_all}: no capitals. Names that are common words "
-                f'("mark") may stay there: {_LOWER_SHARE} of persons in public corpora'
+                f'("mark") may stay there{"" if self._has_languages else measured}'
             )
 
 

@@ -307,7 +307,8 @@ class Source:
         self, stream: BufferedReader, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
-        if not parts or self._repeats or module.regular(selection) is None:
+        whole = self._repeats or selection.language_field
+        if not parts or whole or module.regular(selection) is None:
             source = Input(
                 stream=stream,
                 selection=selection,
@@ -383,9 +384,25 @@ class Source:
             return None
         self._records += 1
         self._texts += len(item.texts)
+        if self._job.selection.language_field is not None:
+            item = self._with_language(item)
         if self._repeats is not None and (repeat := self._repeats.count(item)):
             item = replace(item, repeat=repeat)
         return item
+
+    def _with_language(self, record: Record) -> Record:
+        """Return a record with the language that its field names, "" without a value.
+
+        Raises UsageError if the first record has no such field.
+        """
+        name = self._job.selection.language_field
+        values = dict(self._format.others(record, self._job.selection))
+        if name not in values and self._records == 1:
+            raise UsageError(
+                f"{noun('language-field')} {name}: the first record has no such field "
+                "that is copied"
+            )
+        return replace(record, language=values.get(str(name), "").strip().lower())
 
     def fault(self, fault: Fault) -> None:
         """Leave out a record. Raises InputError when on_error is "fail".

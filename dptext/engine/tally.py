@@ -21,6 +21,7 @@ from dptext.errors import OutputError
 from dptext.metrics import AllMetrics, Batch, Figure, Partials
 from dptext.pipeline import Privatized
 from dptext.tokens import kinds
+from dptext.tokens.multilingual import is_form
 from dptext.types import Eps, Lexicon, Record
 
 _STEP = np.log1p(0.005)
@@ -102,6 +103,8 @@ class Counted(NamedTuple):
     forms: Counter[str]
     epsilons: EpsilonsSpent
     metrics: Partials
+    #: Number of texts by the language that they are read in, "" for none of the run.
+    languages: Counter[str]
     #: Number of texts that are the same before and after; empty ones apart.
     unchanged_texts: int = 0
     #: Number of the other texts, empty ones apart.
@@ -128,7 +131,10 @@ class Meters:
         return Counted(
             tokens=np.bincount(batch.words.flags & kinds.KIND, minlength=kinds.COUNT),
             words=len(batch.written),
-            forms=Counter(str(form) for form, _ in batch.words.formed.values()),
+            forms=Counter(
+                str(form) for form, _ in batch.words.formed.values() if is_form(form)
+            ),
+            languages=Counter(batch.words.languages or ()),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
             listed=batch.words.listed or 0,
@@ -140,6 +146,7 @@ class Meters:
             tokens=one.tokens + other.tokens,
             words=one.words + other.words,
             forms=one.forms + other.forms,
+            languages=one.languages + other.languages,
             epsilons=self.epsilons.merge(one.epsilons, other.epsilons),
             metrics=self._metrics.merge(one.metrics, other.metrics),
             unchanged_texts=one.unchanged_texts + other.unchanged_texts,

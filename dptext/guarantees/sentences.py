@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from dptext.guarantees import word_lists
+from dptext.guarantees import language_sentences, word_lists
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -320,6 +320,7 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(render("in_common.corpus_words"))
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
+    parts += language_sentences.languages_in_common(policy)
     if policy.classes:
         layouts = render("in_common.organisations") if _has_layouts(policy) else ""
         named = _classes(policy)
@@ -347,6 +348,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
     parts = [render(f"covered.{name}") for name in names]
     if policy.has_lists or policy.classes:
         parts[-1] += render("covered.but_listed")
+    parts[-1] += language_sentences.but_other_languages(policy)
     return tuple(parts)
 
 
@@ -359,9 +361,11 @@ def shown(policy: Policy) -> tuple[str, ...]:
         headings = render("shown.headings") if policy.case == "copy" else ""
         opinions = render("shown.opinions") if policy.opinion == "keep" else ""
         words = {"articles": articles, "headings": headings, "opinions": opinions}
+        words["lists"] = language_sentences.lists_of_names(policy)
         lines.insert(0, render("shown.common", count=count, **words))
     if policy.words is not None:
         lines.append(word_lists.show(policy.words))
+    lines += language_sentences.shown_languages(policy)
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
@@ -398,6 +402,7 @@ def _repeated(policy: Policy) -> str:
         "classes": bool(policy.classes),
         "forms": bool(_new_forms(policy)),
         "numbers": policy.number == "digits",
+        "words": bool(policy.languages),
     }
     return series(tuple(render(f"equal.of_{name}") for name in used if used[name]))
 
@@ -571,7 +576,7 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     # dptext.tokens.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
-    years = _years(policy)
+    years = _years(policy) | language_sentences.where_numbers_are_written(policy)
     parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)

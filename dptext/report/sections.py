@@ -383,6 +383,16 @@ class WordCounts:
             )
         ),
     ] = field(default_factory=dict)
+    languages: Annotated[
+        dict[str, int],
+        Meta(
+            description=(
+                "Number of texts by the language that they are read in, by its code; "
+                '"" for none of the languages of the run. Empty where all are read by '
+                "the lexicon."
+            )
+        ),
+    ] = field(default_factory=dict)
     used: Annotated[
         ServerUse | None,
         Meta(description="All requests to a third party; null without one."),
@@ -447,6 +457,7 @@ class WordCounts:
             words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
             fields=dict(tally.fields),
             forms=dict(sorted(counted.forms.items())),
+            languages=dict(sorted(counted.languages.items())),
             used=pipeline.decoder.used,
             unchanged_texts=counted.unchanged_texts,
             corpus_words=_corpus_words(pipeline, counted.listed),

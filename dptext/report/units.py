@@ -36,8 +36,9 @@ from dptext.report.sections import (
 from dptext.run.choices import DEFAULT
 from dptext.run.interface import current
 from dptext.tokens import kinds
+from dptext.tokens.languages import language_lists, name_of
 from dptext.tokens.policy import Form, Policy
-from dptext.types import JsonObject, Level, Notion
+from dptext.types import ENGLISH, JsonObject, Level, Notion
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
@@ -205,6 +206,8 @@ class Words(Unit):
         yield from self._own_words()
         yield from attack_lines(known)
         yield from delicate_lines(known)
+        if has_other_languages(document):
+            yield self._languages()
         if (policy := document.policy) is not None:
             named = series(tuple(f"{each}s" for each in policy.classes))
             key = "classes" if named else policy.unknown
@@ -223,6 +226,28 @@ class Words(Unit):
         if policy is not None and not policy.keep and can_keep:
             short = say("own words.briefly")
             yield AnswerLine("own words", say("own words.none"), {}, short)
+
+    def _languages(self) -> AnswerLine:
+        """Return the line on languages: the lists that apply, and counts of texts."""
+        assert self.document.policy is not None
+        codes = self.document.policy.languages
+        counts = {} if self.counted is None else {**self.counted.languages}
+        lost = counts.pop("", 0)
+        named = [name_of(code) for code in codes]
+        if counts:
+            named = [f"{name_of(code)} {count(n)}" for code, n in counts.items()]
+        without = [language_lists(code) for code in codes if code != ENGLISH]
+        listed = tuple(each.name for each in without if not each.special)
+        figures: JsonObject = {"languages": list(codes), "texts": counts, "other": lost}
+        key = "texts" if counts else "lists"
+        return line(
+            "languages",
+            "always",
+            figures,
+            read=say(f"languages.{key}", named=series(tuple(named))),
+            lost=lost,
+            without=series(listed),
+        )
 
     def _meaning(self) -> AnswerLine:
         """Return the line on the share that changed, and on the meaning left."""
@@ -328,6 +353,12 @@ def unit_of(document: Document) -> Unit:
     return Words(document, "word", words)
 
 
+def has_other_languages(document: Document) -> bool:
+    """Tell whether texts of the run may be read in other languages than English."""
+    tokens = document.run.settings.get("tokens")
+    return isinstance(tokens, dict) and bool(tokens.get("languages"))
+
+
 def attackers_on(document: Document, words: WordSection) -> Attackers:
     """Return all that a report knows of attackers on its words."""
     counts = None if document.private is None else document.private.words
@@ -342,7 +373,8 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         attackers_risk=words.attackers_risk,
         language=words.language,
         seeded=document.run.key == "seed",
-        other_language=counts is not None and counts.other_language,
+        other_language=has_other_languages(document)
+        or (counts is not None and counts.other_language),
         rewritten=counts is not None and counts.describes == "rewritten texts",
         common=promise.copies_common,
         leaves_words=promise.leaves_words,

@@ -416,6 +416,10 @@ def _tokens(words: WordCounts) -> Iterator[Block]:
     if words.forms:
         named = (Column("form"), Column("pieces", count))
         yield Table(named, sorted(words.forms.items()))
+    if words.languages:
+        named = (Column("language of texts"), Column("texts", count))
+        shown = [(code or "none of these", n) for code, n in words.languages.items()]
+        yield Table(named, shown)
     how = "are unchanged"
     if words.describes == "rewritten texts":
         how = "were unchanged in the text that a third party then rewrote"

@@ -155,6 +155,18 @@ class Choices:
         ),
         ByFile(_is_words),
     ] = None
+    languages: Annotated[
+        tuple[str, ...],
+        Option(
+            "Code of the language of texts, as in de; of several it is found for each "
+            "record.",
+            GUARANTEE,
+            metavar="CODE",
+            spelled="language",
+            python="languages",
+        ),
+        ByFile(),
+    ] = ()
     marks: Annotated[
         bool,
         Option(
@@ -248,6 +260,7 @@ class Choices:
             marks=self.marks or None,
             keep_words=self.keep_words or None,
             words=self.words,
+            languages=self.languages or None,
             lexicon=self.lexicon if topics is None else f"topics:{topics}",
         )
 

@@ -188,6 +188,21 @@ class Selection:
     ] = None
     #: Field with the person that a record is about.
     subject_field: str | None = None
+    #: Field with the code of the language of each record.
+    language_field: Annotated[
+        str | None,
+        Option(
+            "Field with the language of each record, as in de; other codes than those "
+            "of --language are another language.",
+            RECORDS,
+            metavar="NAME",
+            hidden=True,
+        ),
+        FIELDS,
+        ByFile(),
+        IN_FILES,
+        Names(),
+    ] = None
     #: fail | pass: of an absent or null field.
     missing: Annotated[
         str,
@@ -275,11 +290,12 @@ class Selection:
             dropped=(),
             skip_lines=0,
             id_field=None if name is None or is_gone else renamed(name),
+            language_field=None,
         )
 
     def without_fields(self) -> Selection:
         """Return the layout alone, without any selected field."""
-        without = replace(self, id_field=None, subject_field=None)
+        without = replace(self, id_field=None, subject_field=None, language_field=None)
         return replace(without, fields=(), dropped=(), pseudonyms=())
 
     @property

@@ -92,8 +92,8 @@ ELIDING = frozenset({"ca", "fr", "it"})
 _IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 # Least letters of common words in capitals that are copied.
 _LONG_CAPITALS = 5
-# Words that have no capital in headings.
-_LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
+#: Words that have no capital in headings.
+LITTLE = frozenset("a an the of in on to for and or at by with from as vs 's".split())
 _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
 # Words that others are read as.
 _PLACE, _FIRM = "london", "google"
@@ -200,7 +200,7 @@ class CommonWords:
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
         if body in self._words and body not in self._titles:  # a fast path
-            return kinds.COMMON | FUNCTION if body in _LITTLE else kinds.COMMON
+            return kinds.COMMON | FUNCTION if body in LITTLE else kinds.COMMON
         if self.listed and (bits := self._code_listed(body)):
             return bits
         if body in self._short or body in self._openers:
@@ -212,7 +212,7 @@ class CommonWords:
             # "MS" may be an illness, and "DR" a country.
             return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
         bits = self._code(body, key)
-        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in _LITTLE:
+        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in LITTLE:
             return bits | FUNCTION
         return bits
 
@@ -481,19 +481,21 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     here = codes[candidates]
     text = np.searchsorted(ends, candidates, "right")
     begins = np.concatenate(([0], ends))[text]
-    begin = _begin(codes, candidates, begins)
+    is_begin = begin(codes, candidates, begins)
     places = _Places(codes, pieces, _NO_SPEAKERS)
-    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~begin)
+    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~is_begin)
     for at in other.tolist():
-        begin[at] = places.opens(int(candidates[at]), int(begins[at]))
+        is_begin[at] = places.opens(int(candidates[at]), int(begins[at]))
     last = candidates + 1 == ends[text]
     after = codes[np.minimum(candidates + 1, len(codes) - 1)]
-    copied = (here & STARTS != 0) & begin
+    copied = (here & STARTS != 0) & is_begin
     behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
     behind &= after & kinds.KIND == kinds.COMMON
     second = codes[np.minimum(candidates + 2, len(codes) - 1)]
     behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
-    copied |= (here & VERB != 0) & begin & behind & ~_is_month(here, pieces, candidates)
+    copied |= (
+        (here & VERB != 0) & is_begin & behind & ~_is_month(here, pieces, candidates)
+    )
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
         is_question = pieces[candidates[at]].strip(" ") == _QUESTION
@@ -573,7 +575,7 @@ class _Places:
         return 0 < words <= _SPEAKERS
 
 
-def _begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
+def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
     """Tell which candidates begin a text, line or sentence: (m,).
 
     The text of each begins at begins (m,).

@@ -37,6 +37,7 @@ from numpy.typing import NDArray
 from dptext.randomness import RandomBits
 from dptext.tokens import articles, common, kinds, organisations, written_classes
 from dptext.tokens.agreement import Inflector
+from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
     DIGITS,
@@ -120,7 +121,16 @@ class Joiner:
         frames = None
         if policy.common and lexicon.language == ENGLISH:
             frames = Frames(lexicon)
-        self._redrawer = Redrawer(policy, self._choices, self._after_title, frames)
+        self._languages = None
+        if policy.languages:
+            self._languages = languages_of(policy, lexicon)
+        self._redrawer = Redrawer(
+            policy=policy,
+            choices=self._choices,
+            is_titled=self._after_title,
+            frames=frames,
+            languages=self._languages,
+        )
         # Rows of "a" and "an", and the kinds of copied words that these may be.
         self._articles: tuple[int, ...] = ()
         self._copied_words = np.zeros(kinds.COUNT, bool)
@@ -205,6 +215,8 @@ class Joiner:
         Persons get given names or family names by the titles and names around them.
         """
         kind = int(words.flags[position]) & kinds.KIND
+        if words.is_of_lists(position) and position not in words.layouts:
+            return self._choices_of_lists(words, position, kind, begins)
         for group, listed in self._words_of_class.items():
             if group.kind != kind:
                 continue
@@ -225,6 +237,23 @@ class Joiner:
             return first if leads else listed
         return ()
 
+    def _choices_of_lists(
+        self, words: Words, position: int, kind: int, begins: Collection[int]
+    ) -> Sequence[str]:
+        """Return the words of a class in the language of a text without a lexicon."""
+        assert self._languages is not None
+        assert words.languages is not None
+        text = int(np.searchsorted(words.ends, position, side="right"))
+        reader = self._languages.readers[words.languages[text]]
+        is_family = self._follows(words, position, begins)
+        return reader.names(
+            kind,
+            words.pieces[position].strip(" "),
+            family=is_family or self._after_title(words, position, begins),
+            title=bool(words.flags[position] & kinds.TITLE),
+            elided=position > 0 and is_elision(words.pieces[position - 1].strip(" ")),
+        )
+
     def _after_title(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
@@ -234,8 +263,11 @@ class Joiner:
             at, position = at - 1, position - 1
         if at < 0 or position in begins:
             return False
-        copied = int(words.flags[at]) & kinds.KIND == kinds.COMMON
-        return copied and self._is_title(words.pieces[at])
+        if int(words.flags[at]) & kinds.KIND != kinds.COMMON:
+            return False
+        if self._languages is not None and words.is_of_lists(at):
+            return self._languages.is_title(words.pieces[at])
+        return self._is_title(words.pieces[at])
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, () for others."""
@@ -296,7 +328,10 @@ class Joiner:
             return np.empty(0, np.int64)
         kind = words.flags & kinds.KIND
         drawn = words.positions[np.isin(written, self._articles)]
-        copied = np.flatnonzero(self._copied_words[kind])
+        is_copied = self._copied_words[kind]
+        if words.languages is not None:
+            is_copied &= _read_by_lexicon(words)
+        copied = np.flatnonzero(is_copied)
         bodies = map(str.lower, map(str.strip, map(words.pieces.__getitem__, copied)))
         is_article = np.fromiter(map(articles.ARTICLES.__contains__, bodies), bool)
         positions = np.concatenate((drawn, copied[is_article]))
@@ -351,6 +386,8 @@ class Joiner:
         copied = np.isin(treatment, (KEEP, DIGITS))
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
+        if words.languages is not None:  # spaces of other languages are shown
+            here &= _read_by_lexicon(words)
         few = np.isin(kind, (kinds.STOP_WORD, kinds.COMMON))
         stop = np.flatnonzero(here & few)
         pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
@@ -433,6 +470,13 @@ def _texts(words: Words) -> Ints:
     """Return the text of each piece: (p,)."""
     sizes = np.diff(words.ends, prepend=0)
     return np.repeat(np.arange(len(sizes)), sizes)
+
+
+def _read_by_lexicon(words: Words) -> Mask:
+    """Tell which pieces are of texts that are read by the lexicon: (p,)."""
+    assert words.languages is not None
+    each = np.array([code in ("", ENGLISH) for code in words.languages], bool)
+    return np.asarray(each[_texts(words)])
 
 
 def _follow_words(words: Words, wordlike: Mask) -> Mask:

@@ -111,7 +111,7 @@ class WordClass:
 def word_classes(language: str) -> tuple[WordClass, ...]:
     """Return the delicate words of a language by class, () without a list."""
     name = _CLASSES.get(language)
-    return tuple(_word_class(*part) for part in sections(name)) if name else ()
+    return tuple(word_class(*part) for part in sections(name)) if name else ()
 
 
 @cache
@@ -127,7 +127,8 @@ def delicate_words(language: str) -> frozenset[str]:
     return frozenset().union(*(each.words for each in word_classes(language)))
 
 
-def _word_class(heading: str, words: list[str]) -> WordClass:
+def word_class(heading: str, words: list[str]) -> WordClass:
+    """Return the class of a section with flags."""
     name, _, rest = heading.partition(": ")
     special, never, news = "", False, False
     for flag in rest.split(", "):

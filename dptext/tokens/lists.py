@@ -30,7 +30,7 @@ from dptext import streams, word_file
 from dptext.errors import UsageError
 from dptext.run.choices import is_word_file
 from dptext.settings import convert, digest_of_bytes
-from dptext.tokens import kinds, markup
+from dptext.tokens import kinds, languages, markup
 from dptext.tokens.form_finder import FormFinder, Found, WordFinder, first
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import NOTHING, Form, Policy, WordList
@@ -143,6 +143,8 @@ def settings_by_content(policy: Policy) -> JsonObject:
             settings[name] = {**listed.settings(), "files": files}
     if policy.words is not None:
         settings["words"] = policy.words.digest
+    if policy.languages:
+        settings["lists of languages"] = languages.digest()
     return settings
 
 

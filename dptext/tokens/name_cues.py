@@ -143,7 +143,7 @@ class NameCues:
             self._next += 1
         return self._roles[word]
 
-    def role(self, body: str, key: str) -> int:
+    def role(self, body: str, key: str, *, may_be_name: bool = True) -> int:
         """Return the role of a word or mark, from bit ROLE on."""
         role = self._roles.get(key, _CONTENT)
         if role >= _FIRST_CUE:
@@ -156,6 +156,8 @@ class NameCues:
             if role != _FUNCTION_NAME:
                 role = _ADJECTIVE if key in self._adjectives else _OTHER
                 role = _ADDRESSEE if key in self._addressees else role
+        if not may_be_name and role == _CONTENT:
+            role = _OTHER
         return role << ROLE
 
     def may_name(self, codes: Ints) -> Mask:
@@ -164,6 +166,10 @@ class NameCues:
         common = (codes & kinds.KIND) == kinds.COMMON
         shows = (self._last[role] & common) | np.isin(role, _BEFORE_NAMES)
         return np.append(False, shows[:-1])
+
+    def is_name(self, key: str) -> bool:
+        """Tell whether a word becomes a name beside a cue."""
+        return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Replace the names beside cues, in place.

@@ -49,8 +49,8 @@ _NO_PARTS = frozenset(
     (kinds.COMMON, kinds.FORMED, kinds.KEPT, kinds.MASKED, kinds.NUMBER, *kinds.MARKS)
 )
 _BEFORE_NAMES = frozenset((" of", " for"))
-# Copied at the beginning of a sentence, these are part of the name behind them.
-_ADJECTIVES = frozenset(
+#: Copied at the beginning of a sentence, these are part of the name behind them.
+ADJECTIVES = frozenset(
     "superior general first national central high supreme federal district municipal "
     "state community medical city county regional royal grand united international "
     "public primary secondary junior technical business memorial local".split()
@@ -215,7 +215,7 @@ def _is_part(code: int) -> bool:
 def _is_adjective(piece: str, code: int) -> bool:
     """Tell whether a copied word with a capital belongs to the name behind it."""
     capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
-    return capital and piece.strip(" ").lower() in _ADJECTIVES
+    return capital and piece.strip(" ").lower() in ADJECTIVES
 
 
 def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:

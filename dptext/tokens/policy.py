@@ -127,6 +127,9 @@ class Policy:
     words: WordFile | None = None
     #: Whether words of opinion of a public list are common words, too.
     opinion: Literal["perturb", "keep"] = "perturb"
+    #: Codes of the languages that records may be in, beside common words. (): records
+    #: are read by the lexicon alone (dptext.tokens.multilingual).
+    languages: tuple[str, ...] = ()
     #: Classes of words that become random ones of the class.
     classes: tuple[WordClass, ...] = ()
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
@@ -178,6 +181,7 @@ class Policy:
             "common": self.common,
             "words": None if self.words is None else self.words.settings(),
             "opinion": "" if self.opinion == "perturb" else self.opinion,
+            "languages": [*self.languages],
             "classes": [*map(str, self.classes)],
             "grammar": "" if self.grammar == "hide" else self.grammar,
             "repeat": "" if self.repeat == "none" else self.repeat,

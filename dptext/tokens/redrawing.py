@@ -30,6 +30,7 @@ from dptext.tokens import (
     quantities,
 )
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
+from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.regex import to_keys
@@ -38,6 +39,8 @@ from dptext.types import Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
+# Stands for a drawn word where marks are written.
+_WORD = "[word]"
 # Stands for a number where marks are written.
 _NUMBER = "[number]"
 # Labels of marks, numbered in a record, and those that are not.
@@ -105,12 +108,14 @@ class Redrawer:
         choices: Choices,
         is_titled: Callable[[Words, int, Collection[int]], bool],
         frames: Frames | None,
+        languages: Languages | None = None,
     ) -> None:
         """Prepare for texts with common words in English, or for others: no frames.
 
         choices: returns the words of a piece of a class; is_titled: tells whether a
-        copied title is before a piece.
+        copied title is before a piece; languages: those of the policy.
         """
+        self._languages = languages
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
@@ -128,6 +133,14 @@ class Redrawer:
             words, bits.take(classes), positions[classes], records[classes]
         )
         others = np.flatnonzero(~is_class)
+        if self._languages is not None:
+            forms_of = map(words.formed.get, positions[others].tolist())
+            of_list = [each is not None and not is_form(each[0]) for each in forms_of]
+            listed = others[np.array(of_list, bool)]
+            others = others[~np.array(of_list, bool)]
+            self._redraw_words(
+                words, bits.take(listed), positions[listed], records[listed]
+            )
         pieces = self._pieces(
             words, bits.take(others), positions[others], records[others]
         )
@@ -143,6 +156,32 @@ class Redrawer:
             piece = words.pieces[position]
             space = piece[: len(piece) - len(piece.lstrip(" "))]
             words.pieces[position] = space + text
+
+    def _redraw_words(
+        self, words: Words, bits: RandomBits, positions: Ints, records: Ints
+    ) -> None:
+        """Replace words of languages without a lexicon by words of lists, in place."""
+        assert self._languages is not None
+        if not len(positions):
+            return
+        integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
+        spots, one = positions.tolist(), OneRecord()
+        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
+        for position, record, key, integer in zip(
+            spots, records.tolist(), keys, integers, strict=True
+        ):
+            shown = words.formed[position][1]
+            choices = self._languages.choices(shown)
+            if self._marks:
+                word = choices[0] if len(choices) == 1 else _WORD
+            elif self._by_record:
+                if record != one.record:
+                    one = OneRecord(record)
+                word = one.draw((shown, key), choices, integer)
+            else:
+                word = choices[integer * len(choices) >> 64]
+            lead = " " if words.pieces[position][:1] == " " else ""
+            words.pieces[position] = lead + word
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, in its text."""
@@ -204,7 +243,7 @@ class Redrawer:
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
-            if named and kind == kinds.PERSON
+            if named and kind == kinds.PERSON and not words.is_of_lists(position)
             else self._choices(words, position, begins)
             for position, kind in zip(spots, kind_of, strict=True)
         ]
@@ -224,6 +263,7 @@ class Redrawer:
             number
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
+            and not words.is_of_lists(position)
         ]
         texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
         keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]

@@ -80,6 +80,7 @@ _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECAS
 # Most clitics of a word: with more, the time would grow with the square of its length.
 _ENDINGS = 16
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
+_BEGINNING = re.compile(r"[^\W\d_]{1,8}['’]")
 _ASCII_MARKS = frozenset(filter(is_mark, map(chr, range(128))))
 # The id of the marks between the parts of a word in results of `segment`.
 MARK = -2
@@ -194,15 +195,15 @@ def divide(
     *,
     whole: frozenset[str] = frozenset(),
     is_whole: Callable[[str], bool] = lambda word: False,
-    elisions: bool = False,
+    elisions: bool | frozenset[str] = False,
 ) -> list[tuple[str, int]]:
     """Divide a word by its spelling alone; returns pairs as `segment`.
 
     It is divided at all hyphens and underscores, before clitics ("n't", "'s"), and with
-    elisions after these ("l'"); other apostrophes never divide. Keys in whole
-    ("can't", "right-wing") and words for which is_whole is true ("Min-jun") only lose
-    clitics after them. The vocabulary divides nothing: whether a part stands alone does
-    not depend on other parts.
+    elisions after these ("l'", or those listed); other apostrophes never divide. Keys
+    in whole ("can't", "right-wing") and words for which is_whole is true ("Min-jun")
+    only lose clitics after them. The vocabulary divides nothing: whether a part stands
+    alone does not depend on other parts.
     """
     head, tails = without_clitics(word)
     for one, rest in ((word, []), (head, tails)):
@@ -232,12 +233,14 @@ def without_clitics(word: str) -> tuple[str, list[str]]:
     return word, tails
 
 
-def _divide_at_apostrophes(word: str, *, elisions: bool) -> list[str]:
+def _divide_at_apostrophes(word: str, *, elisions: bool | frozenset[str]) -> list[str]:
     """Divide a word before its clitics and after its elisions."""
     word, tails = without_clitics(word)
     heads, begin = [], 0
-    while elisions and (match := _ELISION.match(word, begin)):
-        if match.end() == len(word):
+    pattern = _ELISION if elisions is True else _BEGINNING
+    while elisions and (match := pattern.match(word, begin)):
+        is_listed = elisions is True or key_of(match[0]) in elisions
+        if match.end() == len(word) or not is_listed:
             break
         heads.append(match[0])
         begin = match.end()

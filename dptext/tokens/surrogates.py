@@ -73,11 +73,11 @@ class OneRecord:
 
     def __init__(self, record: int = -1) -> None:
         self.record = record
-        self._words: dict[tuple[int, str], str] = {}
-        #: Rows of lists that are used, in order, by the first word of a list.
-        self._used: dict[str, list[int]] = {}
+        self._words: dict[tuple[object, str], str] = {}
+        #: Rows of lists that are used, in order, by first word and length of a list.
+        self._used: dict[tuple[str, int], list[int]] = {}
 
-    def draw(self, key: tuple[int, str], listed: Sequence[str], integer: int) -> str:
+    def draw(self, key: tuple[object, str], listed: Sequence[str], integer: int) -> str:
         """Return the word of a key from a list; each unused word is as likely.
 
         Once all are used they are used again.
@@ -85,7 +85,7 @@ class OneRecord:
         word = self._words.get(key)
         if word is not None:
             return word
-        used = self._used.setdefault(listed[0], [])
+        used = self._used.setdefault((listed[0], len(listed)), [])
         if len(used) >= len(listed):
             used.clear()
         row = integer * (len(listed) - len(used)) >> 64

@@ -16,6 +16,7 @@ from dptext.tokens import (
     kinds,
     language_data,
     markup,
+    multilingual,
     name_cues,
     names,
     organisations,
@@ -99,6 +100,9 @@ class Tokenizer:
             places=as_place,
             common=common.STARTS,
         )
+        self._languages: multilingual.Languages | None = None
+        if policy.languages:
+            self._languages = multilingual.languages_of(policy, lexicon)
         # Kinds that count as words of a heading, where capitals are shown.
         self._counted = None
         if policy.case == "copy":
@@ -119,11 +123,18 @@ class Tokenizer:
         """Return the row of a key (dptext.tokens.regex.key_of), -1 if unknown."""
         return self._index.get(key, -1)
 
-    def words(self, texts: Sequence[str]) -> Words:
+    def words(
+        self,
+        texts: Sequence[str],
+        records: Ints | None = None,
+        declared: Sequence[str | None] | None = None,
+    ) -> Words:
         """Split a batch of texts and look its words up.
 
         The pieces join to the texts, except for characters without width, which no
-        output has, and entities of letters if tags are recognised.
+        output has, entities of letters if tags are recognised, and texts in none of
+        the languages of the policy. With languages, records (r,) is the record of each
+        text, from 0 on, and declared the language of each record where a column has it.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
@@ -154,9 +165,23 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
+        texts_in = None
+        if self._languages is not None:
+            pieces, codes, ends, formed, texts_in = self._languages.read(
+                pieces=pieces,
+                codes=codes,
+                ends=ends,
+                formed=formed,
+                records=records,
+                declared=declared,
+            )
         pieces, codes, ends, formed, layouts = self._settle(
             pieces=pieces, codes=codes, ends=ends, formed=formed
         )
+        if self._languages is not None and texts_in is not None:
+            self._languages.finish(
+                pieces, codes, ends, texts_in=texts_in, formed=formed
+            )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -178,6 +203,7 @@ class Tokenizer:
             copied=self._copied_rows(codes),
             grammar=self._grammar(pieces, positions, ids),
             listed=self._count_listed(pieces, flags),
+            languages=texts_in,
         )
 
     @staticmethod
@@ -358,7 +384,7 @@ class Tokenizer:
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
-        words = self._common
+        words, languages = self._common, self._languages
         if words is None:
             return segment(body, self.lookup)
         return divide(
@@ -366,7 +392,7 @@ class Tokenizer:
             self.lookup,
             whole=words.whole,
             is_whole=self._is_whole,
-            elisions=words.elisions,
+            elisions=words.elisions if languages is None else languages.elisions,
         )
 
     def _is_one(self, word: str) -> bool:
@@ -419,7 +445,11 @@ class Tokenizer:
         """Return kind, row, bits and whether a word is a name, beside common words."""
         assert self._common is not None
         bits = 0
-        if read := self._common.reads_as(body, key):
+        every = self._languages is not None and body in self._languages.copied
+        if every:
+            bits = kinds.COMMON | (common.FUNCTION if body in common.LITTLE else 0)
+            bits |= common.LETTER if len(body) == 1 else 0
+        elif read := self._common.reads_as(body, key):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
         else:
             bits = self._common.code(body)
@@ -432,7 +462,7 @@ class Tokenizer:
                     kind, bits, named = kinds.ORGANISATION, bits | look, False
         bits |= self._common.bits_at_places(body)
         if self._cues is not None:
-            bits |= self._cues.role(body, key)
+            bits |= self._cues.role(body, key, may_be_name=not every)
         return kind, row, bits, named
 
     def _look(self, body: str, row: int) -> int:

@@ -29,7 +29,8 @@ DIFFERENT = {
     ("check", "--format"),  # of findings, not of records
     ("lexicon import", "--format"),  # of vectors, not of records
     ("embed", "--output"),  # of vectors: another format than that of the input
-    ("lexicon adapt", "--language"),  # of a text, where import looks at vectors
+    ("lexicon adapt", "--language"),  # of a text, where a run reads texts
+    ("lexicon import", "--language"),  # of vectors
     ("lexicon adapt", "--min-count"),  # of words, not of pairs
     ("calibrate", "--attacker"),  # the one to calibrate by, not one more
     ("compare", "--resume"),  # a file of finished rows, not unfinished outputs

@@ -1,0 +1,167 @@
+"""Names, words and languages of records in several languages, under readable.
+
+    python -m benchmarks languages SHARED [--rows 750] [--half 1] [--page FILE]
+
+SHARED is the folder of the shared data (ner/ and text/). For each language: the share
+of persons, places and organisations that stand whole in the output, as written and in
+lower case, with the language given, with all languages of the run, and read in a wrong
+language; the share of words that are copied; how often the language of a record is
+found. Rows with odd numbers are measured (--half 1); lists and rules were tuned on the
+others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import gzip
+import json
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import dptext
+from dptext import lexicons, profile
+from dptext.tokens.languages import languages, name_of
+from dptext.tokens.tokenizer import Tokenizer
+
+_ALL = ("en", *languages())
+_REVIEWS = ("de", "it", "nl")
+_KINDS = ("person", "place", "organisation")
+_WORDS = 8  # of longer texts
+_WORD = re.compile(r"[^\W\d_]+")
+_HEAD = """\
+# Other languages
+
+For those who have records in German, French, Spanish, Dutch, Italian or Portuguese: what
+`readable` leaves of them. `python -m benchmarks languages` measures this on public
+corpora: GermEval 2014 (de), CoNLL-2002 (es, nl), WikiNEuRal (fr, it; labels by a
+machine), First HAREM (pt), and reviews of Trustpilot. Lists and rules were tuned on rows
+with even numbers; these figures are of those with odd numbers.
+
+A name counts as whole if all of its words stand side by side in the output, copied or
+drawn by chance. Text in lower case is the weak point: names of organisations stay there.
+"""
+Rows = list[tuple[str, list[tuple[int, int, str]]]]
+
+
+def main() -> None:
+    """Measure all languages and print the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("shared", type=Path)
+    parser.add_argument("--rows", type=int, default=750)
+    parser.add_argument("--half", type=int, default=1, choices=(0, 1))
+    parser.add_argument("--page", type=Path)
+    asked = parser.parse_args()
+    lines = [*_page(asked.shared, asked.rows, asked.half)]
+    text = "\n".join((_HEAD, *lines, ""))
+    if asked.page:
+        asked.page.write_text(text, encoding="utf-8")
+    print(text)
+
+
+def _page(shared: Path, most: int, half: int) -> Iterator[str]:
+    yield "| text | copied | persons whole | places | organisations |"
+    yield "| --- | --- | --- | --- | --- |"
+    for code in languages():
+        rows = _sentences(shared, code, most, half)
+        lower: Rows = [(text.lower(), spans) for text, spans in rows]
+        wrong = next(each for each in _ALL if each not in (code, "en"))
+        named = name_of(code)
+        for label, codes, texts in (
+            (f"{named}, sentences", (code,), rows),
+            ("the same, language found among seven", _ALL, rows),
+            (f"the same, read as {name_of(wrong)}", (wrong, code), rows),
+            ("the same, all in lower case", (code,), lower),
+        ):
+            forced = wrong if codes[0] == wrong else None
+            yield _names_row(label, texts, codes, forced)
+        if code in _REVIEWS:
+            plain: Rows = [(text, []) for text in _reviews(shared, code, most, half)]
+            yield _names_row(f"{named}, reviews", plain, (code,), None)
+    yield ""
+    yield "How often the language is found among seven, texts of eight words and more:"
+    yield ""
+    yield "| text | texts | right | none | wrong |"
+    yield "| --- | --- | --- | --- | --- |"
+    yield from _found(shared, most, half)
+
+
+def _names_row(label: str, rows: Rows, codes: Sequence[str], forced: str | None) -> str:
+    """Return a row of the table; forced: the language that a column would name."""
+    texts = [text for text, _ in rows]
+    written = _written(texts, codes, forced)
+    whole, every = Counter[str](), Counter[str]()
+    kept = words = 0
+    for (text, spans), new in zip(rows, written, strict=True):
+        before, after = _WORD.findall(text), _WORD.findall(new)
+        matcher = difflib.SequenceMatcher(None, before, after, autojunk=False)
+        kept += sum(block.size for block in matcher.get_matching_blocks())
+        words += len(before)
+        line = f" {' '.join(after)} "
+        for begin, end, kind in spans:
+            name = " ".join(_WORD.findall(text[begin:end]))
+            every[kind] += 1
+            whole[kind] += bool(name) and f" {name} " in line
+    shares = (
+        f"{100 * whole[kind] / every[kind]:.1f}%" if every[kind] else ""
+        for kind in _KINDS
+    )
+    return f"| {label} | {100 * kept / words:.0f}% | {' | '.join(shares)} |"
+
+
+def _written(
+    texts: Sequence[str], codes: Sequence[str], forced: str | None
+) -> list[str]:
+    """Return the outputs; forced: as if a column named this language."""
+    over = {"tokens": {"languages": list(codes if forced is None else (forced,))}}
+    return dptext.privatize(texts, "readable", overrides=over)
+
+
+def _found(shared: Path, most: int, half: int) -> Iterator[str]:
+    tokens = profile.load("readable", {"tokens": {"languages": [*_ALL]}}).tokens
+    tokenizer = Tokenizer(lexicons.find("builtin"), tokens)
+    sources = [
+        (code, _texts(_sentences(shared, code, most, half))) for code in _ALL[1:]
+    ]
+    labels = [f"{name_of(code)}, sentences" for code, _ in sources]
+    for code in _REVIEWS:
+        sources.append((code, _reviews(shared, code, most, half)))
+        labels.append(f"{name_of(code)}, reviews")
+    for name, label in (
+        ("text/trustpilot_en_test", "English, reviews"),
+        ("text/agnews_test5600", "English, news"),
+        ("ner/btc", "English, tweets"),
+    ):
+        sources.append(("en", _read(shared / f"{name}.jsonl.gz", most, half)))
+        labels.append(label)
+    for (code, texts), label in zip(sources, labels, strict=True):
+        long = [text for text in texts if len(text.split()) >= _WORDS]
+        counted = Counter(tokenizer.words(long).languages)
+        right, none = counted[code], counted[""]
+        shares = (right, none, len(long) - right - none)
+        cells = " | ".join(f"{100 * each / len(long):.1f}%" for each in shares)
+        yield f"| {label} | {len(long):,} | {cells} |"
+
+
+def _texts(rows: Rows) -> list[str]:
+    return [text for text, _ in rows]
+
+
+def _sentences(shared: Path, code: str, most: int, half: int) -> Rows:
+    with gzip.open(shared / "ner" / f"{code}.jsonl.gz", "rt", encoding="utf-8") as file:
+        every = [json.loads(line) for line in file][half::2]
+    return [
+        (row["text"], [(begin, end, kind) for begin, end, kind in row["spans"]])
+        for row in every[:most]
+    ]
+
+
+def _reviews(shared: Path, code: str, most: int, half: int) -> list[str]:
+    return _read(shared / "text" / f"trustpilot_{code}.jsonl.gz", most, half)
+
+
+def _read(path: Path, most: int, half: int) -> list[str]:
+    with gzip.open(path, "rt", encoding="utf-8") as file:
+        return [json.loads(line)["text"] for line in file][half::2][:most]

@@ -1,0 +1,257 @@
+"""Lists of words of languages other than English: the folders of dptext/data/languages.
+
+A folder is a language; its name is the code. Its files `*.txt` are read as those of
+dptext/data/words (dptext.tokens.language_data): "#" begins a comment, [heading] a
+section. Which file has a section does not matter, and one that is missing is empty, so
+that another language is one folder. docs/languages.md lists the sections.
+places.txt and shared.txt beside the folders hold for all languages.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from dptext.tokens import language_data
+from dptext.tokens.language_data import WordClass
+from dptext.tokens.names import fold
+from dptext.types import ENGLISH
+
+#: What is written in the place of a text in none of the languages of a run.
+MARK = "[text in another language]"
+#: Fewest words in lower case of a record that may be in none of them.
+MANY = 8
+#: So many commonest words of a language are copied in every record.
+COPIED = 2000
+
+_FOLDER = Path(__file__).parents[1] / "data" / "languages"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageLists:
+    """The lists of a language.
+
+    Words are keys (dptext.tokens.regex.key_of). Names and places have their accents,
+    and stand once more without them (dptext.tokens.names.fold): look up a key as it is.
+    In phrases "_" stands for a space.
+    """
+
+    code: str
+    #: The name of the language in English.
+    name: str
+    #: The commonest words.
+    common: frozenset[str]
+    #: The place of each of these by frequency, from 0.
+    ranks: Mapping[str, int]
+    #: Nouns that are copied with a capital inside a sentence, for languages that write
+    #: all nouns with one.
+    nouns: frozenset[str]
+    #: Words that are copied under every language and tell the language.
+    function_words: frozenset[str]
+    #: Parts of names that are function words, too: "von". They tell no language.
+    particles: frozenset[str]
+    #: Given names by gender, and those without one; some are in two lists.
+    women: frozenset[str]
+    men: frozenset[str]
+    given: frozenset[str]
+    families: frozenset[str]
+    #: Words that are names or places, too, but rarely in small letters: "grand".
+    plain: frozenset[str]
+    #: Words of names of countries, regions and towns.
+    places: frozenset[str]
+    #: Words never copied, also in small letters: names of persons, countries, regions,
+    #: cities, peoples and known organisations, without function words and plain ones.
+    strong: frozenset[str]
+    #: Public bodies and parties, whose names are common words: "bundestag".
+    bodies: frozenset[str]
+    #: Known organisations.
+    organisations: frozenset[str]
+    #: Peoples and adjectives of places: "belge".
+    demonyms: frozenset[str]
+    #: Delicate words; those of a special category have its name.
+    classes: tuple[WordClass, ...]
+    abbreviations: frozenset[str]
+    months: tuple[str, ...]
+    weekdays: tuple[str, ...]
+    greetings: frozenset[str]
+    closings: frozenset[str]
+    titles: frozenset[str]
+    streets: frozenset[str]
+    #: Ends of names of streets in one word: "straße", "laan".
+    street_endings: tuple[str, ...]
+    #: Beginnings of words that end with an apostrophe: "l'".
+    elisions: frozenset[str]
+    #: Words never written in the place of others.
+    vulgar: frozenset[str]
+    #: Words to write in the place of others, by their ending.
+    writable: Mapping[str, tuple[str, ...]]
+    #: The same for nouns, where these have a capital.
+    writable_nouns: Mapping[str, tuple[str, ...]]
+    #: The endings of `writable`, the longest first; the last is "".
+    endings: tuple[str, ...]
+    #: What is written in the place of names, spelled as in texts.
+    women_to_write: tuple[str, ...]
+    men_to_write: tuple[str, ...]
+    families_to_write: tuple[str, ...]
+    places_to_write: tuple[str, ...]
+    organisations_to_write: tuple[str, ...]
+    legal_forms: tuple[str, ...]
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Return all names of persons."""
+        return self.women | self.men | self.given | self.families
+
+    @property
+    def special(self) -> frozenset[str]:
+        """Return the words of special categories of personal data."""
+        return frozenset().union(*(each.words for each in self.classes if each.special))
+
+    def ending(self, key: str) -> str:
+        """Return the ending class of a key, a key of `writable` and `writable_nouns`.
+
+        It is the longest ending that the key has with two letters before it, or "".
+        """
+        return next(each for each in self.endings if _ends(key, each))
+
+
+def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
+    """Return the codes of all languages with lists, sorted."""
+    found = {path.parent.name for path in folder.glob("*/*.txt")}
+    return tuple(sorted(found))
+
+
+def name_of(code: str) -> str:
+    """Return the name of a language in English."""
+    return "English" if code == ENGLISH else language_lists(code).name
+
+
+@cache
+def digest(folder: Path = _FOLDER) -> str:
+    """Return the digest of all lists of languages, for results that depend on them."""
+    content = hashlib.sha256()
+    for path in sorted(folder.rglob("*.txt")):
+        content.update(path.relative_to(folder).as_posix().encode() + path.read_bytes())
+    return content.hexdigest()
+
+
+@cache
+def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
+    """Return the lists of a language.
+
+    Raises KeyError for a code that `languages` does not have.
+    """
+    if code not in languages(folder):
+        raise KeyError(code)
+    read, shared = _read(folder / code), _read(folder)
+    classes = [
+        language_data.word_class(heading, read.pop(heading))
+        for heading in [*read]
+        if ": " in heading
+    ]
+    lists = _Sections(read)
+    function = lists.keys("function words")
+    plain = lists.keys("no names")
+    particles = lists.keys("particles")
+    women, men, given, families = (
+        lists.names(heading) - function
+        for heading in ("women", "men", "given names", "family names")
+    )
+    named = _Sections(shared)
+    regions = lists.names("places", "countries", "cities")
+    regions |= named.names("countries", "cities")
+    organisations = lists.names("organisations") | named.names("organisations")
+    demonyms = lists.names("demonyms")
+    common = lists.keys("common")
+    # Those that a list of another language has without accents: "Cádiz".
+    regions |= {word for word in common if fold(word) in regions}
+    strong = women | men | given | families | regions | organisations | demonyms
+    strong |= {
+        word
+        for word in common
+        for ending in lists.texts("name endings")
+        if word.endswith(ending) and word.removesuffix(ending) in strong
+    }
+    invented = language_data.invented_names(ENGLISH)["organisations"]
+    endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
+    return LanguageLists(
+        code=code,
+        name=" ".join(read.get("name", [code])),
+        common=common,
+        ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
+        nouns=lists.keys("nouns"),
+        function_words=function,
+        particles=particles,
+        women=women,
+        men=men,
+        given=given,
+        families=families,
+        plain=plain,
+        places=(regions | named.names("towns") | lists.names("towns")) - function,
+        strong=strong - function - plain,
+        bodies=lists.keys("public bodies"),
+        organisations=organisations - function,
+        demonyms=demonyms - function,
+        classes=tuple(classes),
+        abbreviations=lists.keys("abbreviations"),
+        months=lists.texts("months"),
+        weekdays=lists.texts("weekdays"),
+        greetings=lists.keys("greetings"),
+        closings=lists.keys("closings"),
+        titles=lists.keys("titles"),
+        streets=lists.keys("streets"),
+        street_endings=lists.texts("street endings"),
+        elisions=lists.keys("elisions"),
+        vulgar=lists.keys("vulgar words"),
+        writable=_by_ending(lists.texts("writable"), endings),
+        writable_nouns=_by_ending(lists.texts("writable nouns"), endings),
+        endings=endings,
+        women_to_write=lists.texts("women to write"),
+        men_to_write=lists.texts("men to write"),
+        families_to_write=lists.texts("family names to write"),
+        places_to_write=lists.texts("places to write"),
+        organisations_to_write=lists.texts("organisations to write") or invented,
+        legal_forms=lists.texts("legal forms"),
+    )
+
+
+def _read(folder: Path) -> dict[str, list[str]]:
+    """Return the words of each section of the files of a folder."""
+    lists: dict[str, list[str]] = {}
+    for path in sorted(folder.glob("*.txt")):
+        for heading, words in language_data.sections(path.stem, folder):
+            lists.setdefault(heading, []).extend(words)
+    return lists
+
+
+class _Sections:
+    def __init__(self, sections: Mapping[str, list[str]]) -> None:
+        self._sections = sections
+
+    def keys(self, heading: str) -> frozenset[str]:
+        return frozenset(self._sections.get(heading, ()))
+
+    def names(self, *headings: str) -> frozenset[str]:
+        """Return keys, and the same without accents."""
+        words = self.keys(headings[0]).union(*map(self.keys, headings[1:]))
+        return words.union(map(fold, words))
+
+    def texts(self, heading: str) -> tuple[str, ...]:
+        return tuple(self._sections.get(heading, ()))
+
+
+def _by_ending(
+    words: Iterable[str], endings: tuple[str, ...]
+) -> Mapping[str, tuple[str, ...]]:
+    groups: dict[str, list[str]] = {}
+    for word in words:
+        ending = next(each for each in endings if _ends(word, each))
+        groups.setdefault(ending, []).append(word)
+    return {ending: tuple(words) for ending, words in groups.items()}
+
+
+def _ends(key: str, ending: str) -> bool:
+    return key.endswith(ending) and len(key) > len(ending) + 1

@@ -1,0 +1,469 @@
+"""Records in several languages: which language each is in, and how its words are read.
+
+The language of a record is a function of pieces that every language copies. Cutting,
+forms and elisions come first and are the same for all languages. *Function words* are
+those of all languages of the run, without particles of names and without names of any
+list; in lower case, or in capitals from three letters on, they are copied in every
+record, whatever its language. Only they and the number of words in lower case decide:
+a record is in the language whose function words it has most, by public frequencies; in
+none of them if it has hardly any among many words; in the first language of the run if
+it has none among few. So a change of a replaced word to another one in lower case or
+with a capital as before changes no language (docs/guarantees.md, 4).
+
+A text in none of the languages becomes one mark.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import chain
+
+import numpy as np
+
+from dptext.errors import UsageError
+from dptext.tokens import common, kinds, language_data, name_cues, organisations
+from dptext.tokens.forms import FormLayout
+from dptext.tokens.languages import (
+    COPIED,
+    MANY,
+    MARK,
+    LanguageLists,
+    language_lists,
+    languages,
+)
+from dptext.tokens.policy import Policy
+from dptext.tokens.regex import key_of
+from dptext.tokens.word_reading import WORD, Names, Reader
+from dptext.types import ENGLISH, Ints, Lexicon, Mask
+
+#: A text in none of the languages of the run.
+OTHER = ""
+#: The form of such a text.
+TEXT = "text"
+# The share of words in lower case that a record shares with its language at least.
+_SHARE = 0.12
+# How much likelier, in nats, one in a language that the run lacks is in that language.
+_APART = 6.0
+# Words that may be part of a name of several words (dptext.tokens.organisations).
+_BETWEEN = frozenset(("and", "of", "for"))
+_OUTSIDE = frozenset(
+    (*(f"{space}{word}" for word in _BETWEEN for space in ("", " ")), "'s", "’s")
+)
+# Ends of elisions, and words between a day and its month.
+_ELIDED, _OF = frozenset("'’"), frozenset((" de", " di"))
+_BEFORE_THE = frozenset((" of", " for", "Of", "For"))
+# The rank of a word that a language lacks.
+_RARE = 6000
+# Particles of names among so many commonest words are words of the language, too.
+_FIRST = 150
+_WORDS = np.isin(
+    np.arange(kinds.COUNT),
+    (
+        kinds.WORD,
+        kinds.UNKNOWN,
+        kinds.STOP_WORD,
+        kinds.COMMON,
+        kinds.PERSON,
+        kinds.PLACE,
+        kinds.ORGANISATION,
+        kinds.CALENDAR,
+    ),
+)
+_DRAWN = _WORDS & (np.arange(kinds.COUNT) != kinds.COMMON)
+_DRAWN[kinds.IDENTIFIER] = True
+_CAPITAL = kinds.TITLE | kinds.UPPER
+_LEAST = 3
+
+
+def check(policy: Policy, lexicon: Lexicon) -> None:
+    """Raise UsageError for languages that have no lists, or no common words."""
+    known = (ENGLISH, *languages())
+    for code in policy.languages:
+        if code not in known:
+            raise UsageError(
+                f"tokens.languages: no lists of language {code!r}; there are "
+                f"{', '.join(known)}"
+            )
+    if policy.languages and lexicon.language != ENGLISH:
+        raise UsageError(
+            f"tokens.languages: lexicon {lexicon.name} is of language "
+            f"{lexicon.language!r}; languages go with an English one"
+        )
+
+
+class Languages:
+    """The languages of a policy."""
+
+    def __init__(self, policy: Policy, lexicon: Lexicon) -> None:
+        """Prepare the lists of all languages. Raises UsageError for unknown ones."""
+        check(policy, lexicon)
+        self.codes = policy.languages
+        others = [code for code in self.codes if code != ENGLISH]
+        lists = {code: language_lists(code) for code in others}
+        english = _english_names()
+        english_function = language_data.stop_words(ENGLISH)
+        names = Names(list(lists.values()), english)
+        known = dict(lists)
+        if len(self.codes) > 1:
+            known |= {code: language_lists(code) for code in languages()}
+        # Languages that tell a record apart: those of the run, then all others.
+        self._known = tuple(dict.fromkeys((*self.codes, ENGLISH, *known)))
+        functions = _function_words(known, lexicon)
+        apart = names.persons | names.strong | names.organisations | english
+        apart |= language_data.special_words(ENGLISH)
+        apart = apart.union(*(each.special for each in known.values()))
+        calendar = (each.months + each.weekdays for each in known.values())
+        apart |= frozenset(map(key_of, chain(*calendar)))
+        function = {*english_function}.union(
+            *(each.function_words | each.particles for each in known.values())
+        )
+        listed = {word for words in functions.values() for word in words}
+        is_name = name_cues.cues(ENGLISH).is_name
+        every = {word for word in listed if word in function or word not in apart}
+        every = {word for word in every if not is_name(word)}
+        self._ranks = {
+            code: {word: words[word] for word in words if word in every}
+            for code, words in functions.items()
+        }
+        self._particles = frozenset[str]().union(
+            *(each.particles for each in known.values())
+        )
+        #: Words that are copied in every record, as they are spelled.
+        self.copied = frozenset(every | _with_capitals(every & function - apart))
+        if len(self.codes) == 1:
+            self.copied = frozenset()
+        self._scores: dict[str, tuple[float, ...]] = {}
+        for word in self.copied:
+            row = self._score(key_of(word))
+            self._scores[word] = self._scores[f" {word}"] = row
+        self.readers: Mapping[str, Reader] = {
+            code: Reader(
+                lists[code], copied=self.copied, names=names, classes=policy.classes
+            )
+            for code in others
+        }
+        #: Beginnings of words that are pieces of their own.
+        self.elisions = frozenset[str]().union(
+            *(each.elisions for each in lists.values())
+        )
+        self._classes = frozenset(each.kind for each in policy.classes)
+        self._is_class = np.isin(np.arange(kinds.COUNT), [*self._classes])
+        self._titles = frozenset[str]().union(*(each.titles for each in lists.values()))
+
+    def _score(self, word: str) -> tuple[float, ...]:
+        """Return the number 1, and the logarithm of the frequency in each language.
+
+        Then whether each has it as a function word.
+        """
+        ranks = [self._ranks[code].get(word) for code in self._known]
+        logs = [-math.log(_RARE if rank is None else rank + 3) for rank in ranks]
+        own = [float(rank is not None) for rank in ranks]
+        return (1.0, *logs, *own)
+
+    def find(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        *,
+        records: Ints,
+        declared: Sequence[str | None],
+    ) -> list[str]:
+        """Return the language of each text, OTHER for another one: (r,).
+
+        records (r,): the record of each text, from 0 and non-decreasing; declared: the
+        language that a column has for each record, None for no column.
+        """
+        texts_in = self._find(pieces, codes, ends, records=records, count=len(declared))
+        for at, each in enumerate(declared):
+            if each is not None:
+                texts_in[at] = each if each in self.codes else OTHER
+        return [texts_in[at] for at in records.tolist()]
+
+    def _find(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        *,
+        records: Ints,
+        count: int,
+    ) -> list[str]:
+        """Return the language of each record."""
+        if len(self.codes) == 1:
+            return [*self.codes] * count
+        kind = codes & kinds.KIND
+        texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+        record = records[texts]
+        known = map(self._scores.__contains__, pieces)
+        tells = np.fromiter(known, bool, count=len(pieces)) & (kind == kinds.COMMON)
+        spots = np.flatnonzero(tells).tolist()
+        spots = [at for at in spots if self._counts(pieces, codes, at)]
+        size, run = len(self._known), len(self.codes)
+        sums = np.zeros((count, 1 + 2 * size))
+        if spots:
+            rows = np.array([self._scores[pieces[at]] for at in spots])
+            np.add.at(sums, record[spots], rows)
+        lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
+        lower = [at for at in lower if not _may_be_joined(pieces, at)]
+        words = np.bincount(record[lower], minlength=count)
+        scores = sums[:, 1 : 1 + size]
+        best = np.argmax(scores[:, :run], axis=1)
+        own = sums[np.arange(count), 1 + size + best]
+        apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
+        is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
+        texts_in = []
+        for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
+            has_none = not sums[at, 0]
+            code = self.codes[0 if has_none else int(number)]
+            texts_in.append(OTHER if other else code)
+        return texts_in
+
+    def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
+        """Tell whether a copied function word tells the language at its place.
+
+        A particle behind a word with a capital may be part of a name, and a letter
+        before a period an initial.
+        """
+        piece = pieces[at]
+        if _may_be_joined(pieces, at):
+            return False
+        body = piece.strip(" ")
+        if len(body) == 1:
+            return at + 1 == len(pieces) or pieces[at + 1] != "."
+        if body not in self._particles:
+            return True
+        before = at - 1
+        while before >= 0 and pieces[before].strip(" ") in self._particles:
+            before -= 1
+        if before < 0 or not codes[before] & kinds.TITLE:
+            return True
+        return pieces[before] in self._scores
+
+    def read(
+        self,
+        pieces: list[str],
+        codes: Ints,
+        ends: Ints,
+        formed: dict[int, FormLayout],
+        records: Ints | None,
+        declared: Sequence[str | None] | None,
+    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], list[str]]:
+        """Find the language of each text, and read the words of each in its own.
+
+        Returns pieces, codes, ends and forms as they are then, and the languages. Each
+        text in another language is one piece.
+        """
+        if records is None:
+            records = np.arange(len(ends))
+        if declared is None:
+            declared = [None] * (int(records[-1]) + 1 if len(records) else 0)
+        texts_in = self.find(pieces, codes, ends, records=records, declared=declared)
+        for code, mask in self._masks(ends, texts_in):
+            spots = np.flatnonzero(mask & _WORDS[codes & kinds.KIND])
+            spelled = map(pieces.__getitem__, spots.tolist())
+            read = map(self.readers[code].codes.__getitem__, spelled)
+            new = np.fromiter(read, np.int64, count=len(spots))
+            spots, new = spots[new >= 0], new[new >= 0]
+            codes[spots] = codes[spots] & (0xFF & ~kinds.KIND) | new
+        if OTHER in texts_in:
+            pieces, codes, ends, formed = _without_others(
+                pieces, codes, ends, formed=formed, texts_in=texts_in
+            )
+        return pieces, codes, ends, formed, texts_in
+
+    def finish(
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        texts_in: Sequence[str],
+        formed: dict[int, FormLayout],
+    ) -> None:
+        """Decide what the words beside a word decide, and add the layouts of words."""
+        begins = np.repeat(np.concatenate(([0], ends))[:-1], np.diff(ends, prepend=0))
+        for code, mask in self._masks(ends, texts_in):
+            reader, kind = self.readers[code], codes & kinds.KIND
+            unknown = np.flatnonzero(mask & (kind == kinds.UNKNOWN))
+            starts = unknown[common.begin(codes, unknown, begins[unknown])]
+            drawn = np.flatnonzero(mask & _DRAWN[kind])
+            if kinds.PERSON in self._classes:
+                starting = {*starts.tolist()}
+                capital = drawn[codes[drawn] & kinds.TITLE != 0]
+                where = zip(capital.tolist(), begins[capital].tolist(), strict=True)
+                for at, begin in where:
+                    is_start = at in starting
+                    if self._is_person(reader, codes, at, begin=begin, starts=is_start):
+                        codes[at] = codes[at] & ~kinds.KIND | kinds.PERSON
+            self._find_days(reader, pieces, codes, mask, formed)
+            drawn = drawn[~self._is_class[codes[drawn] & kinds.KIND]]
+            codes[drawn] = codes[drawn] & ~kinds.KIND | kinds.FORMED
+            spots = drawn.tolist()
+            layouts = map(reader.layouts.__getitem__, map(pieces.__getitem__, spots))
+            formed.update(zip(spots, layouts, strict=True))
+            for at in spots:
+                if at and pieces[at - 1][-1:] in _ELIDED and pieces[at][:1] != " ":
+                    formed[at] = reader.elided(formed[at])
+
+    @staticmethod
+    def _find_days(
+        reader: Reader,
+        pieces: Sequence[str],
+        codes: Ints,
+        mask: Mask,
+        formed: dict[int, FormLayout],
+    ) -> None:
+        """Make numbers before months days: "3 de marzo"."""
+        months = np.flatnonzero(mask & (codes & kinds.KIND == kinds.CALENDAR))
+        for at in months.tolist():
+            before = at - 1 - (pieces[at - 1] in _OF)
+            if before < 0 or codes[before] & kinds.KIND != kinds.NUMBER:
+                continue
+            if layout := reader.day(pieces[before], pieces[at]):
+                codes[before] = codes[before] & ~kinds.KIND | kinds.FORMED
+                formed[before] = layout
+
+    def _masks(self, ends: Ints, texts_in: Sequence[str]) -> Iterator[tuple[str, Mask]]:
+        """Yield each language other than English with the pieces of its texts."""
+        sizes = np.diff(ends, prepend=0)
+        for code in self.readers:
+            if code in texts_in:
+                texts = np.fromiter(map(code.__eq__, texts_in), bool)
+                yield code, np.repeat(texts, sizes)
+
+    @staticmethod
+    def _is_person(
+        reader: Reader, codes: Ints, at: int, *, begin: int, starts: bool
+    ) -> bool:
+        """Tell whether a word with a capital, in no list, is written as a person."""
+        kind = int(codes[at]) & kinds.KIND
+        before = at - 1
+        spaced = before >= begin and bool(codes[at] & kinds.LEAD)
+        if spaced:
+            code = int(codes[before])
+            if code & kinds.KIND == kinds.PERSON and kind != kinds.ORGANISATION:
+                return kind != kinds.CALENDAR
+            dotted = before > begin and bool(code & common.DOT)
+            title = int(codes[before - 1]) if dotted else code
+            if title & common.TITLES and title & kinds.KIND == kinds.COMMON:
+                return True
+            if code & common.GREETS and code & kinds.KIND == kinds.COMMON:
+                return (
+                    kind in (kinds.UNKNOWN, kinds.PLACE)
+                    and not codes[at] & common.STARTS
+                )
+        if kind != kinds.UNKNOWN or codes[at] & kinds.UPPER:
+            return False
+        return not starts and not reader.has_capital_nouns
+
+    def is_title(self, piece: str) -> bool:
+        """Tell whether a word is a title of any of the languages."""
+        return key_of(piece.strip(" ")) in self._titles
+
+    def choices(self, shown: str) -> Sequence[str]:
+        """Return the words one of which is written for a layout; a mark is one."""
+        if shown == MARK:
+            return (MARK,)
+        return self.readers[shown.partition(" ")[0].strip("'")].choices[shown]
+
+
+def _without_others(
+    pieces: Sequence[str],
+    codes: Ints,
+    ends: Ints,
+    *,
+    formed: Mapping[int, FormLayout],
+    texts_in: Sequence[str],
+) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
+    """Return one mark for each text in another language that is not blank."""
+    out: list[str] = []
+    out_codes: list[Ints] = []
+    out_formed: dict[int, FormLayout] = {}
+    out_ends, begin = [], 0
+    for end, code in zip(ends.tolist(), texts_in, strict=True):
+        words = kinds.WORDLIKE[codes[begin:end] & kinds.KIND]
+        if code == OTHER and words.any():
+            out_formed[len(out)] = FormLayout(TEXT, MARK)  # type: ignore[arg-type]
+            out.append(MARK)
+            out_codes.append(np.array([kinds.FORMED], np.int64))
+        else:
+            for at in range(begin, end):
+                if at in formed:
+                    out_formed[len(out) + at - begin] = formed[at]
+            out += pieces[begin:end]
+            out_codes.append(codes[begin:end])
+        out_ends.append(len(out))
+        begin = end
+    return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
+
+
+def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
+    """Tell whether a small word may be inside a name of an organisation."""
+    if pieces[at] == " the":
+        return at > 0 and pieces[at - 1] in _BEFORE_THE
+    return pieces[at] in _OUTSIDE
+
+
+@lru_cache(maxsize=4)
+def languages_of(policy: Policy, lexicon: Lexicon) -> Languages:
+    """Return the prepared languages of a policy."""
+    return Languages(policy, lexicon)
+
+
+def is_form(name: str) -> bool:
+    """Tell whether a piece has one of the forms that users can choose."""
+    return name not in (WORD, TEXT)
+
+
+def _english_names() -> frozenset[str]:
+    """Return the names of English lists, as keys."""
+    lists = language_data.common_lists(ENGLISH)
+    texts_in = language_data.person_names(ENGLISH, capital=True)
+    texts_in |= language_data.person_names(ENGLISH)
+    for name in ("names", "cities", "places", "organisations", "months", "weekdays"):
+        texts_in |= lists.get(name, frozenset())
+    return texts_in
+
+
+def _function_words(
+    lists: Mapping[str, LanguageLists], lexicon: Lexicon
+) -> dict[str, dict[str, int]]:
+    """Return the function words of each language with their ranks."""
+    texts_in = {}
+    for code, each in lists.items():
+        ranks = each.ranks
+        words = {*each.function_words, *(w for w in ranks if ranks[w] < COPIED)}
+        words |= {word for word in each.particles if ranks.get(word, _FIRST) < _FIRST}
+        texts_in[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
+        texts_in[code] |= dict.fromkeys(each.elisions, 5)
+    order = np.argsort(-lexicon.counts, kind="stable").tolist()
+    cues = name_cues.cues(ENGLISH)
+    ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
+    first = (each for each in order[:COPIED] if lexicon.words[each].islower())
+    stop = {key_of(lexicon.words[row]) for row in first}
+    stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
+    texts_in[ENGLISH] = {
+        word: ranked.get(word, 500)
+        for word in stop
+        if word.isalpha() and not cues.is_name(word)
+    }
+    return texts_in
+
+
+def _with_capitals(words: set[str]) -> set[str]:
+    """Return function words of three letters and more, spelled with capitals.
+
+    Words that may be acronyms, or part of a name of several words, are left out.
+    """
+    short = language_data.short_forms(ENGLISH)
+    acronyms = frozenset().union(*(map(str.lower, each) for each in short.values()))
+    acronyms |= language_data.common_lists(ENGLISH).get(
+        "places in capitals", frozenset()
+    )
+    acronyms |= organisations.ADJECTIVES | {"who"}
+    fitting = [word for word in words if len(word) >= _LEAST and word not in acronyms]
+    return {
+        spelled for word in fitting for spelled in (word.upper(), word.capitalize())
+    }

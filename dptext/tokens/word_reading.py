@@ -1,0 +1,272 @@
+"""Words of a language other than English: which are copied, and what is written.
+
+Lists of the language (dptext.tokens.languages) and the spelling of a word decide. No
+vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
+
+- a common word in lower case, unless it is strong: a name of a person, country, region,
+  city, people or known organisation in a list of any language of the run;
+- a common word with a capital at the beginning of a text, a line or a sentence, unless
+  a list has it as a name;
+- function words of three letters and more in any capitals; a single letter that is a
+  function word, not before a period; titles, greetings, closing words, short forms;
+- in German a common noun with a capital, unless it is a name or a public body.
+
+Months, weekdays, names of persons and places, acronyms and words with an inner capital
+are of classes. Every other word becomes a random word of a public list with the same
+ending class and capitals (`layout`, `choices`), whatever it was.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Collection, Iterable, Sequence
+from itertools import chain
+from typing import TypeVar
+
+from dptext.tokens import common, kinds, organisations
+from dptext.tokens.draws import CONSONANTS
+from dptext.tokens.forms import FormLayout
+from dptext.tokens.languages import LanguageLists
+from dptext.tokens.policy import WordClass
+from dptext.tokens.regex import is_clitic, key_of
+
+#: The form of a word that is drawn from a list (dptext.types.Words.formed).
+WORD = "word"
+# Fewest letters of function words that are copied inside sentences.
+_LEAST = 3
+# Kinds and capitals in layouts.
+_NOUN, _OTHER, _LETTER = "noun", "word", "letter"
+_TITLE, _UPPER, _LOWER = "Title", "UPPER", "lower"
+_DAY, _ROMAN = "day", "roman"
+_DAYS = {1: tuple("123456789"), 2: tuple(map(str, range(10, 29)))}
+_ROMAN_NUMBER = re.compile("(?=[IVX]{2})X{0,2}(?:IX|IV|V?I{0,3})")
+_ROMANS = tuple(
+    "II III IV VI VII VIII IX XI XII XIII XIV XV XVI XVII XVIII XIX".split()
+)
+_VOWELS = frozenset("aeiouhàâéèêëîïôûùáíóúäöü")
+_INNER = re.compile(r"\w*[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]\w*")
+# Short forms of things, which all languages write so.
+_SHORT = frozenset(
+    "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
+    "SIM HD MB GB km kg cm mm ml".split()
+)
+# Distinct pieces that are remembered.
+_REMEMBERED = 200_000
+
+
+Value = TypeVar("Value")
+
+
+class _Memory(dict[str, Value]):
+    """What a function has for distinct pieces."""
+
+    def __init__(self, function: Callable[[str], Value]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, piece: str) -> Value:
+        if len(self) > _REMEMBERED:
+            self.clear()
+        value = self[piece] = self._function(piece)
+        return value
+
+
+def _parts(phrases: Iterable[str]) -> frozenset[str]:
+    """Return the words of phrases, which have "_" for a space."""
+    return frozenset(part for each in phrases for part in each.split("_"))
+
+
+class Names:
+    """Names of persons, places and the like of all languages of a run."""
+
+    def __init__(
+        self, lists: Sequence[LanguageLists], english: Collection[str]
+    ) -> None:
+        """Join the lists; english: names that English lists have, with a capital."""
+        self.strong = frozenset[str]().union(*(each.strong for each in lists))
+        self.persons = frozenset[str]().union(*(each.names for each in lists))
+        self.places = frozenset[str]().union(*(each.places for each in lists))
+        bodies = (each.organisations for each in lists)
+        self.organisations = frozenset[str]().union(*bodies)
+        self.every = self.strong | self.persons | self.places | self.organisations
+        self.every |= frozenset(english)
+
+
+class Reader:
+    """Reads the words of one language."""
+
+    def __init__(
+        self,
+        lists: LanguageLists,
+        *,
+        copied: Collection[str],
+        names: Names,
+        classes: Sequence[WordClass],
+    ) -> None:
+        """Prepare for a language; copied: spelled words that every language copies."""
+        self._lists, self._copied, self._names = lists, copied, names
+        self._function = lists.function_words | lists.particles
+        self._common = (lists.common - lists.special) | self._function
+        self._common -= lists.demonyms
+        apart = self._function | lists.plain
+        self._lower = self._common - (names.strong - apart)
+        self._capital = self._common - names.every - lists.bodies
+        self._nouns = lists.nouns - names.strong - lists.bodies - lists.special
+        self._written_nouns = frozenset(
+            map(key_of, chain(*lists.writable_nouns.values()))
+        )
+        self._kinds = frozenset(each.kind for each in classes)
+        self._months = frozenset(map(key_of, lists.months))
+        self._calendar = self._months | frozenset(map(key_of, lists.weekdays))
+        # Behind the last word of a greeting a name stands.
+        self._greetings = frozenset(each.rpartition("_")[2] for each in lists.greetings)
+        phrases = (*lists.closings, *lists.abbreviations, *lists.titles)
+        self._short = _parts(phrases) | _parts(lists.greetings)
+        #: The words to write by layout.
+        self.choices = _Memory(self._choices)
+        #: Codes and layouts by piece, for this process only.
+        self.codes = _Memory(self.code)
+        self.layouts = _Memory(lambda piece: FormLayout(WORD, self.layout(piece)))  # type: ignore[arg-type]
+        #: Whether nouns have a capital, so that an unlisted word with one is no name.
+        self.has_capital_nouns = bool(lists.nouns)
+
+    def code(self, piece: str) -> int:
+        """Return kind and bits of a piece, -1 for one without a letter.
+
+        kinds.WORD stands for a word that is replaced, and kinds.UNKNOWN for one that
+        has a capital and is in no list.
+        """
+        body = piece.strip(" ")
+        return self._code(body) if any(map(str.isalpha, body)) else -1
+
+    def _code(self, body: str) -> int:
+        key = key_of(body)
+        if body in self._copied:
+            return kinds.COMMON | (common.LETTER if len(body) == 1 else 0)
+        if body in _SHORT or is_clitic(body):
+            return kinds.COMMON
+        if key in self._lists.titles:
+            return kinds.COMMON | common.TITLES
+        if key in self._greetings:
+            return kinds.COMMON | common.GREETS
+        if key in self._short or key in self._lists.elisions:
+            return kinds.COMMON
+        if key in self._calendar:
+            return self._of_class(kinds.CALENDAR, body)
+        if body == body.lower():
+            if len(key) == 1:
+                is_function = key in self._function
+                return kinds.COMMON | common.LETTER if is_function else kinds.WORD
+            return kinds.COMMON if key in self._lower else kinds.WORD
+        return self._code_capital(body, key)
+
+    def _code_capital(self, body: str, key: str) -> int:
+        title = body[1:] == body[1:].lower()
+        if key in self._function and (title or body.isupper()):
+            if len(key) == 1:
+                return kinds.UNKNOWN | common.STARTS | common.LETTER
+            if len(key) >= _LEAST and key not in self._names.persons:
+                return kinds.COMMON
+            return kinds.UNKNOWN | (common.STARTS if title else 0)
+        if title and key in self._nouns:
+            return kinds.COMMON
+        if title and key in self._capital:
+            return kinds.UNKNOWN | common.STARTS
+        return self._code_name(body, key)
+
+    def _code_name(self, body: str, key: str) -> int:
+        """Return the kind of a word with a capital that is not copied."""
+        if key in self._lists.special:
+            return kinds.WORD
+        if _ROMAN_NUMBER.fullmatch(body):
+            return kinds.WORD
+        if not (body.isupper() and key in self._common):
+            if organisations.is_plural_acronym(body) or organisations.is_acronym(body):
+                return self._of_class(kinds.ORGANISATION, body) | common.ACRONYM
+            if _INNER.fullmatch(body) and organisations.has_inner_capital(body):
+                return self._of_class(kinds.ORGANISATION, body) | common.PRODUCT
+        if key in self._lists.bodies or key in self._names.organisations:
+            return self._of_class(kinds.ORGANISATION, body)
+        if key in self._names.persons:
+            return self._of_class(kinds.PERSON, body)
+        is_noun = key in self._written_nouns
+        if key in self._names.places and not is_noun:
+            return self._of_class(kinds.PLACE, body)
+        return kinds.UNKNOWN
+
+    def _of_class(self, kind: int, body: str) -> int:
+        if kind in self._kinds:
+            return kind
+        return kinds.WORD if body == body.lower() else kinds.UNKNOWN
+
+    def layout(self, piece: str) -> str:
+        """Return the layout of a word that is drawn from a list."""
+        body = piece.strip(" ")
+        capital, kind = _LOWER, _OTHER
+        if body[:1] != body[:1].lower():
+            capital = _UPPER if body.isupper() and len(body) > 1 else _TITLE
+            kind = _NOUN if self.has_capital_nouns else _OTHER
+        if len(body) == 1:
+            return f"{self._lists.code} {_LETTER} {capital} "
+        if _ROMAN_NUMBER.fullmatch(body):
+            return f"{self._lists.code} {_ROMAN} {capital} "
+        return f"{self._lists.code} {kind} {capital} {self._lists.ending(key_of(body))}"
+
+    def day(self, number: str, month: str) -> FormLayout | None:
+        """Return the layout of the day before a month, None for other numbers."""
+        body = number.strip(" ")
+        is_month = key_of(month.strip(" ")) in self._months
+        if not is_month or not body.isdecimal() or len(body) > len("31"):
+            return None
+        return FormLayout(WORD, f"{self._lists.code} {_DAY} {_LOWER} {len(body)}")  # type: ignore[arg-type]
+
+    @staticmethod
+    def elided(layout: FormLayout) -> FormLayout:
+        """Return the layout of a word behind an elision, which begins with a vowel."""
+        return layout._replace(shown=layout.shown.replace(" ", "' ", 1))
+
+    def _choices(self, shown: str) -> Sequence[str]:
+        """Return the words one of which is written for a layout, all equally likely."""
+        code, kind, capital, ending = shown.split(" ")
+        if kind == _LETTER:
+            words: Sequence[str] = CONSONANTS.lower()
+        elif kind == _DAY:
+            words = _DAYS[int(ending)]
+        elif kind == _ROMAN:
+            words = _ROMANS
+        else:
+            nouns = kind == _NOUN
+            groups = self._lists.writable_nouns if nouns else self._lists.writable
+            words = groups.get(ending) or tuple(chain(*groups.values()))
+            if code[-1] == "'":
+                words = [each for each in words if each[0] in _VOWELS] or words
+        if capital == _UPPER:
+            return tuple(map(str.upper, words))
+        if capital == _TITLE:
+            return tuple(word[:1].upper() + word[1:] for word in words)
+        return tuple(words)
+
+    def names(
+        self, kind: int, body: str, *, family: bool, title: bool, elided: bool
+    ) -> Sequence[str]:
+        """Return the words one of which is written for a word of a class.
+
+        Of the body, only whether it is a month is looked at. title: with a capital;
+        elided: behind an elision.
+        """
+        listed = self._names_of(kind, body, family=family, title=title)
+        return (elided and [n for n in listed if n[0].lower() in _VOWELS]) or listed
+
+    def _names_of(
+        self, kind: int, body: str, *, family: bool, title: bool
+    ) -> Sequence[str]:
+        lists = self._lists
+        if kind == kinds.PERSON:
+            both = lists.women_to_write + lists.men_to_write
+            return lists.families_to_write if family else both
+        if kind == kinds.PLACE:
+            return lists.places_to_write
+        if kind == kinds.ORGANISATION:
+            return lists.organisations_to_write or organisations.choices("")
+        listed = lists.months if key_of(body) in self._months else lists.weekdays
+        return [each.capitalize() if title else each.lower() for each in listed]

@@ -1,0 +1,178 @@
+"""Tests for dptext.tokens.multilingual and dptext.tokens.word_reading."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from dptext import lexicons, profile
+from dptext.errors import UsageError
+from dptext.randomness import Randomness, RunKey
+from dptext.tokens import kinds, word_reading
+from dptext.tokens.joining import Joiner
+from dptext.tokens.languages import MARK, language_lists
+from dptext.tokens.tokenizer import Tokenizer
+from dptext.types import Lexicon, Words
+
+pytestmark = pytest.mark.quick
+
+ALL = ("en", "de", "es", "fr", "it", "nl", "pt")
+TEXTS = {
+    "en": "The parcel from Patricia Ivanova was late again, so please call me back.",
+    "de": "Hallo Frau Koslowski, der Karton war leider offen und das Gerät ist defekt.",
+    "fr": "Bonjour Madame Dupont, le colis que j'attendais est arrivé à Lyon hier.",
+    "es": "Hola, el paquete que pedí hace una semana todavía no ha llegado a Sevilla.",
+    "it": "Buongiorno, il pacco che ho ordinato non è ancora arrivato a casa di Marta.",
+    "nl": "Hallo, het pakket dat ik vorige week heb besteld is nog niet in Utrecht.",
+    "pt": "Olá, o pacote que eu pedi na semana passada ainda não chegou em Coimbra.",
+}
+
+
+@pytest.fixture(scope="module")
+def lexicon() -> Lexicon:
+    """Return the built-in lexicon."""
+    return lexicons.find("builtin")
+
+
+def tokenizer(lexicon: Lexicon, *codes: str, **settings: object) -> Tokenizer:
+    """Return a tokenizer of the profile readable for languages."""
+    tokens = {"languages": [*codes], **settings}
+    return Tokenizer(lexicon, profile.load("readable", {"tokens": tokens}).tokens)
+
+
+def copied(words: Words) -> list[str]:
+    """Return the copied words of a batch."""
+    kind = words.flags & kinds.KIND
+    return [words.pieces[at] for at in np.flatnonzero(kind == kinds.COMMON).tolist()]
+
+
+@pytest.mark.parametrize("code", ALL)
+def test_each_text_is_read_in_its_language(lexicon: Lexicon, code: str) -> None:
+    """Sentences of customers are found to be in their language."""
+    words = tokenizer(lexicon, *ALL).words([TEXTS[code]])
+    assert words.languages == [code]
+
+
+def test_a_text_in_no_language_of_the_run_becomes_a_mark(lexicon: Lexicon) -> None:
+    """No text is written as gibberish, in a language with lists or without."""
+    polish = "Paczka, którą zamówiłem dwa tygodnie temu, jeszcze nie dotarła do mnie."
+    words = tokenizer(lexicon, "en", "de").words([TEXTS["fr"], polish, TEXTS["de"]])
+    assert words.languages == ["", "", "de"]
+    assert words.pieces[:2] == [MARK, MARK]
+
+
+def test_texts_of_a_record_are_read_in_one_language(lexicon: Lexicon) -> None:
+    """A short text is read in the language of its record."""
+    words = tokenizer(lexicon, "en", "de").words(
+        [TEXTS["de"], "Super!"], np.array([0, 0])
+    )
+    assert words.languages == ["de", "de"]
+
+
+def test_a_column_decides_the_language(lexicon: Lexicon) -> None:
+    """The language of a column has priority, and an unknown one is none."""
+    words = tokenizer(lexicon, "en", "de").words(
+        [TEXTS["en"], TEXTS["en"]], np.array([0, 1]), ["de", "xx"]
+    )
+    assert words.languages == ["de", ""]
+
+
+def test_particles_of_names_tell_no_language(lexicon: Lexicon) -> None:
+    """A name such as Leonardo da Vinci leaves an English text English."""
+    text = "Leonardo da Vinci, Vincent van Gogh, Otto von Bismarck"
+    assert tokenizer(lexicon, *ALL).words([text]).languages == ["en"]
+
+
+@pytest.mark.parametrize("code", [code for code in ALL if code != "en"])
+def test_replaced_words_change_no_language_and_no_copied_word(
+    lexicon: Lexicon, code: str
+) -> None:
+    """Other words in place of replaced ones leave all copied words as they are."""
+    divide = tokenizer(lexicon, *ALL)
+    lists, draws = language_lists(code), random.Random(7)
+    before = divide.words([TEXTS[code]])
+    reader = divide._languages.readers[code]  # type: ignore[union-attr]
+    # Names are replaced words in lower case as well.
+    small: dict[str, list[str]] = {}
+    for each in sorted(lists.strong)[::20]:
+        if reader.code(each) == kinds.WORD:
+            small.setdefault(reader.layout(each), []).append(each)
+    capital = [each.capitalize() for each in sorted(lists.families)[::20]]
+    capital = [each for each in capital if reader.code(each) == kinds.PERSON]
+    for _ in range(50):
+        pieces = list(before.pieces)
+        for at, (form, layout) in before.formed.items():
+            if form == word_reading.WORD and " lower " in layout:
+                same = small.get(layout, [pieces[at].strip(" ")])
+                pieces[at] = f" {draws.choice(same)}"
+        for at in np.flatnonzero(before.flags & kinds.KIND == kinds.PERSON).tolist():
+            lead = " " if pieces[at][:1] == " " else ""
+            pieces[at] = lead + draws.choice(capital)
+        after = divide.words(["".join(pieces)])
+        assert after.languages == before.languages
+        assert copied(after) == copied(before)
+        assert after.formed == before.formed
+        assert (after.flags == before.flags).all()
+
+
+def written(lexicon: Lexicon, text: str, *codes: str) -> str:
+    """Return what is written for a text with random bits that are always the same."""
+    policy = profile.load("readable", {"tokens": {"languages": [*codes]}}).tokens
+    words = Tokenizer(lexicon, policy).words([text])
+    joiner = Joiner(lexicon, policy)
+    positions = joiner.positions_to_redraw(words)
+    randomness = Randomness(RunKey.from_seed(3), "")
+    bits = randomness.bits([bytes(16)], positions * 0)
+    joiner.redraw(words, bits, positions)
+    assert not len(words.ids), "no word of these texts is drawn with an epsilon"
+    none = randomness.bits([bytes(16)], words.texts)
+    return joiner.join(words, words.ids, none).texts[0]
+
+
+def test_what_is_written_is_independent_of_the_replaced_word(
+    lexicon: Lexicon,
+) -> None:
+    """Two German texts that differ in replaced words of a class are written alike."""
+    one = "Hallo Frau Koslowski, der Karton aus Hamburg ist seit Dienstag defekt."
+    two = "Hallo Frau Schneider, der Waggon aus München ist seit Freitag defekt."
+    assert written(lexicon, one, "de") == written(lexicon, two, "de")
+    assert "Hamburg" not in written(lexicon, one, "de")
+
+
+@pytest.mark.parametrize("name", ["hamburg", "deutschland", "müller", "sabine"])
+def test_names_are_never_copied_in_lower_case(lexicon: Lexicon, name: str) -> None:
+    """Countries, cities and names of persons are replaced in any capitals."""
+    divide = tokenizer(lexicon, *ALL)
+    for spelled in (name, name.capitalize(), name.upper()):
+        words = divide.words(
+            [f"wir haben gestern mit {spelled} über das Paket geredet"]
+        )
+        assert f" {spelled}" not in copied(words)
+
+
+def test_elisions_stand_before_their_words(lexicon: Lexicon) -> None:
+    """French elisions are copied, and no space comes behind them."""
+    text = written(lexicon, "Je suis sûr que l'emballage n'était pas fermé.", "fr")
+    assert "l' " not in text
+    assert " l'" in text
+
+
+def test_english_alone_is_no_language_to_choose(lexicon: Lexicon) -> None:
+    """The language English alone is the default, with the same settings."""
+    usual = profile.load("readable")
+    english = profile.load("readable", {"tokens": {"languages": ["en"]}})
+    assert replace(english, name=usual.name) == usual
+
+
+@pytest.mark.parametrize("code", ["xx", "Deutsch"])
+def test_an_unknown_language_is_refused(code: str) -> None:
+    """A language without lists is refused with the known ones."""
+    with pytest.raises(UsageError, match=r"no lists of language.*de"):
+        profile.load("readable", {"tokens": {"languages": [code]}})
+
+
+def test_a_profile_without_common_words_refuses_languages() -> None:
+    """Mechanisms draw English words alone: another profile is named."""
+    with pytest.raises(UsageError, match="use the profile readable"):
+        profile.load("balanced", {"tokens": {"languages": ["de"]}})
