@@ -12,7 +12,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -42,7 +42,7 @@ def _name(spelled: str) -> str:
 
 
 # Facts of a file and how each is read, in order.
-_FACTS = {
+_FACTS: dict[str, Callable[[str], Any]] = {
     "epsilon": float,
     "delta": float,
     "unit": str,

@@ -47,8 +47,11 @@ OVERRIDDEN = {
 _AMOUNTS = ("budget.epsilon", "budget.risk", "budget.attacker_risk")
 # Keys of a profile that an option decides, where `set` of the layers below has them.
 _DECIDED = {
-    name: _AMOUNTS if part == "budget" else (part,)
-    for name, (part, _) in DECIDED.items()
+    **{
+        name: _AMOUNTS if part == "budget" else (part,)
+        for name, (part, _) in DECIDED.items()
+    },
+    "words": ("tokens.words",),  # and no other key of tokens
 }
 _YES, _NO = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 Parsed = Any  # The parser has no public types.

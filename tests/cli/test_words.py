@@ -273,6 +273,23 @@ def test_a_profile_holds_its_words_when_the_file_is_gone(builtin: Lexicon) -> No
     assert "grobnik" not in text
 
 
+def test_a_typed_list_changes_no_other_key_of_a_file() -> None:
+    """Keys of tokens in a configuration stay, but for another list."""
+    built()
+    kept = "set: {tokens.number: mask, tokens.words: gone.words}"
+    settings = f"sanitize: {{profile: readable, {kept}}}\n"
+    Path(".dptext.yaml").write_text(settings)
+    ran = here("sanitize", "new.jsonl", "-f", "body", "-q", *_WORDS)
+    assert ran.code == 0, ran.err
+    tokens = report()["run"]["settings"]["tokens"]
+    assert (tokens["number"], tokens["words"]["file"]) == ("mask", "own.words")
+    settings = "sanitize: {profile: readable, words: own.words}\n"
+    Path(".dptext.yaml").write_text(settings)
+    ran = here("sanitize", "new.jsonl", "-f", "body", "-q", "-o", "out.jsonl")
+    assert ran.code == 0, ran.err
+    assert report()["run"]["settings"]["tokens"]["words"]["joined"] == 3
+
+
 def test_python_takes_a_list() -> None:
     """By the keyword of the option."""
     built()
