@@ -97,9 +97,9 @@ def _others(word: str) -> set[str]:
     american = dict(zip(_PAIRS[1::2], _PAIRS[::2], strict=True))
     found = {british.get(word, ""), american.get(word, "")}
     for one, other in _ENDINGS:
-        plain, rest = re.match(r"(\w+?)(\(.*)$", one).groups()
+        plain, _, rest = one.partition("(")
         found.add(re.sub(one, other, word))
-        found.add(re.sub(other + rest, plain, word))
+        found.add(re.sub(f"{other}({rest}", plain, word))
     return found - {word, ""}
 
 

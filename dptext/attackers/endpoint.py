@@ -200,7 +200,7 @@ class Chooser:
             else:
                 text += f" {MASKED}" if piece.text.startswith(" ") else MASKED
         if self._gaps:
-            numbers = {str(number): [] for number in number_of.values()}
+            numbers: dict[str, list[str]] = {str(n): [] for n in number_of.values()}
             return Question(
                 (
                     ("system", _ASK_GAPS),
@@ -228,9 +228,10 @@ class Chooser:
         if answer.keys() != {*numbers}:
             return None
         words = [answer[number] for number in numbers]
-        if not all(isinstance(word, str) for word in words):
+        texts = [word.strip() for word in words if isinstance(word, str)]
+        if len(texts) < len(words):
             return None
-        return [self._rows.get(key_of(word.strip()), -1) for word in words]
+        return [self._rows.get(key_of(text), -1) for text in texts]
 
     def choices(self, options: Options, index: int) -> dict[str, int]:
         """Return the row of each option of a word by the text that is shown."""
