@@ -54,6 +54,8 @@ SENTENCES = (
 # Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
+# The language of a plan for texts in several languages.
+_SEVERAL = "several"
 _EXAMPLES = (
     Column("as it is", path="before"),
     Column("as it may become", path="after"),
@@ -231,13 +233,15 @@ def plan(
         limits=limits,
     )
     verdict, tone = protection.fitness(basis)
+    # Public figures are of English texts.
+    several = bool(pipeline.profile.tokens.languages)
     return Plan(
         profile=pipeline.profile.name,
         verdict=verdict,
         tone=tone,
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
-        language=pipeline.lexicon.language,
+        language=_SEVERAL if several else pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
         guarantee=promise,
         risk=measures.risk,
@@ -247,8 +251,8 @@ def plan(
         written=(*public_text[1], *measures.written),
         attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
-        copied=public.measure_common_share(pipeline),
-        examples=_examples(pipeline),
+        copied=None if several else public.measure_common_share(pipeline),
+        examples=() if several else _examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
         text_bytes=None if size is None else size.text,
@@ -312,6 +316,7 @@ def view(result: Plan) -> Page:
         attackers=attackers,
         attackers_risk=result.attackers_risk,
         language=result.language,
+        other_language=result.language == _SEVERAL,
         measured_by=(
             f"dptext sanitize {option('plan')} {option('public-text', 'FILE')} "
             "measures "
