@@ -164,7 +164,7 @@ def command(
         )
     else:
         job = _chosen(job, columns, uses)
-        recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL)
+        recipe = _recipe(Audience(audience or Audience.PROGRAMS), _USUAL, job)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
@@ -247,7 +247,7 @@ def _ask(
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=_recipe(reader, risk),
+        recipe=_recipe(reader, risk, chosen),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -388,8 +388,13 @@ def _preview(job: Job, audience: Audience) -> None:
     screen.preview(batch[:_RECORDS], pipelines, RunKey.fresh())
 
 
-def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Return the settings of the profile, and the policy for them."""
+def _recipe(
+    audience: Audience, risk: str, job: Job
+) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the settings of the profile, and the policy for them.
+
+    For people, with the languages of the first records of a job.
+    """
     from dptext import profile
     from dptext.guarantees import claims
 
@@ -402,7 +407,23 @@ def _recipe(audience: Audience, risk: str) -> tuple[dict[str, Any], dict[str, An
     check: dict[str, Any] = {"max_epsilon": epsilon, "allow": [*map(str, shown)]}
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
-    return {"profile": recipe.name}, check
+    chosen: dict[str, Any] = {"profile": recipe.name}
+    if languages := _languages(job):
+        chosen["language"] = languages
+    return chosen, check
+
+
+def _languages(job: Job) -> list[str]:
+    """Return the languages of the first records, [] for English alone."""
+    from dptext import lexicons, profile
+    from dptext.engine import source
+    from dptext.engine.fields import SAMPLE
+    from dptext.tokens.tokenizer import languages_in
+
+    recipe = profile.load(_PROFILES[Audience.PEOPLE])
+    records = source.first_records(job, SAMPLE)
+    texts = [text for record in records for text in record.texts]
+    return languages_in(texts, recipe.tokens, lexicons.find(recipe.lexicon))
 
 
 def _settings(

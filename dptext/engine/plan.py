@@ -54,6 +54,7 @@ SENTENCES = (
 # Compressed files are not opened: their content is mostly 2 to 4 times as long.
 UNPACKED = 3
 _SECONDS = 0.5
+_DRAWN_ONCE = "Public sentences before and after one draw"
 # The language of a plan for texts in several languages.
 _SEVERAL = "several"
 _EXAMPLES = (
@@ -350,9 +351,10 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section(
-                "Public sentences before and after one draw",
-                (Table.from_items(_EXAMPLES, result.examples),),
+            *(
+                [Section(_DRAWN_ONCE, (Table.from_items(_EXAMPLES, result.examples),))]
+                if result.examples
+                else []
             ),
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 import numpy as np
@@ -13,6 +15,7 @@ from dptext.tokens import (
     grammar,
     kinds,
     language_data,
+    languages,
     markup,
     multilingual,
     name_cues,
@@ -39,6 +42,8 @@ _SEVERAL = -1
 # and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
+# A language of fewer texts than one of so many is not proposed.
+_FEW = 20
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 
@@ -319,7 +324,7 @@ class Tokenizer:
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
-        words, languages = self._common, self._languages
+        words, several = self._common, self._languages
         if words is None:
             return segment(body, self.lookup)
         return divide(
@@ -327,7 +332,7 @@ class Tokenizer:
             self.lookup,
             whole=words.whole,
             is_whole=self._is_whole,
-            elisions=words.elisions if languages is None else languages.elisions,
+            elisions=words.elisions if several is None else several.elisions,
         )
 
     def _is_whole(self, word: str) -> bool:
@@ -411,6 +416,16 @@ class Tokenizer:
         else:
             return False  # as most words
         return is_name or (self._common is not None and self._common.is_person(body))
+
+
+def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
+    """Return the languages of at least a twentieth of longer texts, [] for English."""
+    every = replace(policy, languages=(ENGLISH, *languages.languages()))
+    long = [text for text in texts if len(text.split()) >= languages.MANY]
+    read = Counter(Tokenizer(lexicon, every).words(long).languages)
+    least = max(1, len(long) / _FEW)
+    codes = [code for code in every.languages if read[code] >= least]
+    return [] if codes in ([], [ENGLISH]) else codes
 
 
 @lru_cache(maxsize=2)
