@@ -135,8 +135,7 @@ class Choices:
     languages: Annotated[
         tuple[str, ...],
         Option(
-            "Code of the language of texts, as in de; of several it is found for each "
-            "record.",
+            "Language of records, as in de; repeatable.",
             GUARANTEE,
             metavar="CODE",
             spelled="language",
