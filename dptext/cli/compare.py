@@ -110,9 +110,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Override one key of the profile or policy, as in "
-            "tokens.number=mask; repeatable. Here keys of decoder, for --attacker "
-            "endpoint.",
+            "Set a key: tokens.number=mask; repeatable. Here keys of decoder, for "
+            "--attacker endpoint.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,

@@ -155,8 +155,7 @@ class Choices:
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override one key of the profile or policy, as in tokens.number=mask; "
-            "repeatable.",
+            "Set a key: tokens.number=mask; repeatable.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",
