@@ -154,6 +154,7 @@ _AVOIDED = (
     "titles",
     "abbreviations",
     "particles",
+    "no names",
     "greetings",
     "closings",
 )

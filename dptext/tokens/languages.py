@@ -133,7 +133,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     plain = lists.keys("no names")
     particles = lists.keys("particles")
     women, men, given, families = (
-        lists.names(heading) - function
+        lists.names(heading).union(map(str.lower, lists.texts(f"{heading} to write")))
+        - function
         for heading in ("women", "men", "given names", "family names")
     )
     named = _Sections(shared)
