@@ -17,6 +17,7 @@ from pathlib import Path
 from dptext.tokens import language_data
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.names import fold
+from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH
 
 _FOLDER = Path(__file__).parents[1] / "data" / "languages"
@@ -133,8 +134,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     plain = lists.keys("no names")
     particles = lists.keys("particles")
     women, men, given, families = (
-        lists.names(heading).union(map(str.lower, lists.texts(f"{heading} to write")))
-        - function
+        lists.names(heading, f"{heading} to write") - function
         for heading in ("women", "men", "given names", "family names")
     )
     named = _Sections(shared)
@@ -152,13 +152,20 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         for ending in lists.texts("name endings")
         if word.endswith(ending) and word.removesuffix(ending) in strong
     }
+    avoided = strong | function | plain
+    avoided |= lists.keys("public bodies") | lists.keys("vulgar words")
+    avoided |= lists.keys("never written")
+    avoided = avoided.union(*(each.words for each in classes))
+    places = (regions | named.names("towns") | lists.names("towns")) - function
+    bodies = lists.keys("public bodies")
+    known = women | men | given | families | places | bodies
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
         code=code,
         name=" ".join(read.get("name", [code])),
         common=common,
-        nouns=lists.keys("nouns"),
+        nouns=lists.keys("nouns") - known,
         function_words=function,
         particles=particles,
         women=women,
@@ -166,9 +173,9 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         given=given,
         families=families,
         plain=plain,
-        places=(regions | named.names("towns") | lists.names("towns")) - function,
+        places=places,
         strong=strong - function - plain,
-        bodies=lists.keys("public bodies"),
+        bodies=bodies,
         organisations=organisations - function,
         demonyms=demonyms - function,
         classes=tuple(classes),
@@ -182,8 +189,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),
         vulgar=lists.keys("vulgar words"),
-        writable=_by_ending(lists.texts("writable"), endings),
-        writable_nouns=_by_ending(lists.texts("writable nouns"), endings),
+        writable=_by_ending(lists.texts("writable"), endings, avoided),
+        writable_nouns=_by_ending(lists.texts("writable nouns"), endings, avoided),
         endings=endings,
         women_to_write=lists.texts("women to write"),
         men_to_write=lists.texts("men to write"),
@@ -212,18 +219,18 @@ class _Sections:
 
     def names(self, *headings: str) -> frozenset[str]:
         """Return keys, and the same without accents."""
-        words = self.keys(headings[0]).union(*map(self.keys, headings[1:]))
-        return words.union(map(fold, words))
+        words = {key_of(word) for each in headings for word in self.texts(each)}
+        return frozenset(words.union(map(fold, words)))
 
     def texts(self, heading: str) -> tuple[str, ...]:
         return tuple(self._sections.get(heading, ()))
 
 
 def _by_ending(
-    words: Iterable[str], endings: tuple[str, ...]
+    words: Iterable[str], endings: tuple[str, ...], avoided: frozenset[str]
 ) -> Mapping[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
-    for word in words:
+    for word in (each for each in words if each not in avoided):
         ending = next(each for each in endings if _ends(word, each))
         groups.setdefault(ending, []).append(word)
     return {ending: tuple(words) for ending, words in groups.items()}

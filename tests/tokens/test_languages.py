@@ -60,14 +60,14 @@ def test_function_words_are_no_names(lists: LanguageLists) -> None:
         ("fr", "france paris belgique belge marseille québec genève unis"),
         ("es", "españa méxico madrid cádiz sevilla ginebra londres españoles"),
         ("nl", "nederland amsterdam haag duitsland vlaanderen nederlandse"),
-        ("it", "italia roma milano firenze francia tedesco"),
+        ("it", "italia roma milano firenze francia francese"),
         ("pt", "brasil portugal lisboa porto brasileiro frança"),
     ],
 )
 def test_countries_and_cities_are_never_copied(code: str, words: str) -> None:
     """Commonest names of countries, cities and peoples are in the strong list."""
     lists = language_lists(code)
-    assert {*words.split()} - lists.strong == {"tedesco"} - lists.strong
+    assert {*words.split()} <= lists.strong
     assert not lists.nouns & (lists.names | lists.places)
 
 

@@ -32,7 +32,7 @@ def test_each_language_says_where_its_words_are_from() -> None:
     folders = [languages.FOLDER, *(path.parent for path in _hands())]
     for folder in folders:
         text = (folder / "PROVENANCE.md").read_text("utf-8")
-        named = {word.strip(".,;:)|") for word in text.split() if "LICENSE." in word}
+        named = {word.rstrip(".,;:)|") for word in text.split() if "LICENSE." in word}
         assert "CC BY-SA 4.0" in text
         assert named
         assert all((folder / name).is_file() for name in named), folder
