@@ -34,14 +34,15 @@ _WORD = re.compile(r"[^\W\d_]+")
 _HEAD = """\
 # Other languages
 
-For those who have records in German, French, Spanish, Dutch, Italian or Portuguese: what
-`readable` leaves of them. `python -m benchmarks languages` measures this on public
+For those who have records in German, French, Spanish, Dutch, Italian or Portuguese:
+what `readable` leaves of them. `python -m benchmarks languages` measures this on public
 corpora: GermEval 2014 (de), CoNLL-2002 (es, nl), WikiNEuRal (fr, it; labels by a
-machine), First HAREM (pt), and reviews of Trustpilot. Lists and rules were tuned on rows
-with even numbers; these figures are of those with odd numbers.
+machine), First HAREM (pt), and reviews of Trustpilot. Lists and rules were tuned on
+rows with even numbers; these figures are of those with odd numbers.
 
 A name counts as whole if all of its words stand side by side in the output, copied or
-drawn by chance. Text in lower case is the weak point: names of organisations stay there.
+drawn by chance. Text in lower case is the weak point: there names of organisations
+stay.
 """
 Rows = list[tuple[str, list[tuple[int, int, str]]]]
 

@@ -55,7 +55,8 @@ _PROVENANCE = """\
 | words.txt | wordfreq 3.1.1; function words: spaCy 3.8.18, too; German nouns: \
 german-nouns 1.2.5; less the names and words of the other files | CC BY-SA 4.0: \
 ../LICENSE.cc-by-sa-4.0; MIT: ../LICENSE.spacy |
-| names.txt | faker 40.63.0, mimesis 22.2.0 | MIT: ../LICENSE.faker, ../LICENSE.mimesis |
+| names.txt | faker 40.63.0, mimesis 22.2.0 | MIT: ../LICENSE.faker, \
+../LICENSE.mimesis |
 | hand.txt, classes.txt | written by hand for dptext | Apache-2.0: LICENSE of dptext |
 
 Made by `python -m tools.languages`. ../PROVENANCE.md names the sources of wordfreq.
@@ -86,7 +87,10 @@ def contents(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
         yield f"{code}/names.txt", _file(names[code])
         lists = [*names[code].values(), places["countries"], places["cities"]]
         known = _folded(word for each in lists for word in each)
-        delicate = _words_of(folder / code / "classes.txt")
+        given = (names[each][kind] for each in codes for kind in ("women", "men"))
+        delicate = _words_of(folder / code / "classes.txt").union(
+            shared["organisations"], *given
+        )
         name = " ".join(hand[code]["name"])
         yield f"{code}/PROVENANCE.md", _PROVENANCE.format(name=name)
         yield f"{code}/words.txt", _file(_words(code, hand[code], known, delicate))
@@ -154,6 +158,7 @@ _AVOIDED = (
     "titles",
     "abbreviations",
     "particles",
+    "no names",
     "greetings",
     "closings",
 )

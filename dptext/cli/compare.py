@@ -110,7 +110,7 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Override a key, as in tokens.number=mask. Here keys of decoder, for "
+            "Set a key: tokens.number=mask; repeatable. Here keys of decoder, for "
             "--attacker endpoint.",
             GUARANTEE,
             metavar="KEY=VALUE",

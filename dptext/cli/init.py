@@ -191,7 +191,7 @@ def command(
     else:
         job = _chosen(job, columns, uses)
         reader = Audience(audience or _USUAL_AUDIENCE)
-        recipe = _recipe(reader, _USUAL, choices)
+        recipe = _recipe(reader, _USUAL, choices, job)
         typer.echo(
             _settings(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
@@ -274,7 +274,7 @@ def _ask(
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=_recipe(reader, risk, choices),
+        recipe=_recipe(reader, risk, choices, chosen),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -480,9 +480,11 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
 
 
 def _recipe(
-    audience: Audience, risk: str, choices: Choices
+    audience: Audience, risk: str, choices: Choices, job: Job
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the settings of the profile, and the policy for them.
+
+    For people, with the languages of the first records of a job.
 
     Raises UsageError for words to copy where no word is written, or each is replaced.
     """
@@ -516,7 +518,22 @@ def _recipe(
         named["max_words_delta"] = listed.delta
     if audience is Audience.STATISTICS:
         return {"topics": "topics"}, check
+    if languages := _languages(job):
+        kept["language"] = languages
     return {"profile": recipe.name, **kept}, check | named
+
+
+def _languages(job: Job) -> list[str]:
+    """Return the languages of the first records, [] for English alone."""
+    from dptext import lexicons, profile
+    from dptext.engine import source
+    from dptext.engine.fields import SAMPLE
+    from dptext.tokens.tokenizer import languages_in
+
+    recipe = profile.load(_PROFILES[Audience.PEOPLE])
+    records = source.first_records(job, SAMPLE)
+    texts = [text for record in records for text in record.texts]
+    return languages_in(texts, recipe.tokens, lexicons.find(recipe.lexicon))
 
 
 def _settings(

@@ -60,6 +60,8 @@ _BATCHES = (1, 1, 8, 64, 256, 256)  # texts by which the speed is measured
 _SECONDS = 3.0  # of a batch, after which no larger one is begun
 _OTHER = 0.2  # of the words of these are others of the lexicon
 _FACTOR = 3  # by which texts and machines may differ from them
+# The language of a plan for texts in several languages.
+_SEVERAL = "several"
 _EXAMPLES = (
     Column("as it is", path="before"),
     Column("as it may become", path="after"),
@@ -237,13 +239,15 @@ def plan(
         limits=limits,
     )
     verdict, tone = protection.fitness(basis)
+    # Public figures are of English texts.
+    several = bool(pipeline.profile.tokens.languages)
     return Plan(
         profile=pipeline.profile.name,
         verdict=verdict,
         tone=tone,
         mechanism=pipeline.mechanism.name,
         lexicon=pipeline.lexicon.name,
-        language=pipeline.lexicon.language,
+        language=_SEVERAL if several else pipeline.lexicon.language,
         epsilon=pipeline.budget.description.high,
         guarantee=promise,
         risk=measures.risk,
@@ -253,8 +257,8 @@ def plan(
         written=(*public_text[1], *measures.written),
         attackers_risk=measures.attackers_risk,
         changed=public.measure_changed_share(pipeline),
-        copied=public.measure_common_share(pipeline),
-        examples=_examples(pipeline),
+        copied=None if several else public.measure_common_share(pipeline),
+        examples=() if several else _examples(pipeline),
         characters=rate,
         bytes=None if size is None else size.bytes,
         text_bytes=None if size is None else size.text,
@@ -337,6 +341,7 @@ def view(result: Plan) -> Page:
         attackers=attackers,
         attackers_risk=result.attackers_risk,
         language=result.language,
+        other_language=result.language == _SEVERAL,
         measured_by=(
             f"dptext sanitize {option('plan')} {option('public-text', 'FILE')} "
             "measures "
@@ -370,9 +375,10 @@ def view(result: Plan) -> Page:
     return Page(
         f"Plan: {result.profile}",
         [
-            Section(
-                "Public sentences before and after one draw",
-                (Table.from_items(_EXAMPLES, result.examples),),
+            *(
+                [Section(_DRAWN_ONCE, (Table.from_items(_EXAMPLES, result.examples),))]
+                if result.examples
+                else []
             ),
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),

@@ -32,7 +32,7 @@ from dptext.report.advice import RunOutputs
 from dptext.report.notebook import Report
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs
-from dptext.run.interface import option
+from dptext.run.interface import noun, option
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
 from dptext.run.work import Keys, LedgerUse, Work
@@ -124,7 +124,13 @@ class Request:
             any_language=is_asked_for(choices.keys),
             needs=needs,
         )
-        return cls(job=job, profile=profile.chosen(choices), ledger=ledger, **others)
+        chosen = profile.chosen(choices)
+        if selection.language_field is not None and not chosen.tokens.languages:
+            raise UsageError(
+                f"{noun('language-field')}: name the languages of the records, too, as "
+                f"in {option('language', 'en')} {option('language', 'de')}"
+            )
+        return cls(job=job, profile=chosen, ledger=ledger, **others)
 
     def jobs(self, warn: Callable[[str], None]) -> list[Job]:
         """Return one job for each output. Raises UsageError for files that clash."""

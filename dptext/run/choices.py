@@ -158,8 +158,7 @@ class Choices:
     languages: Annotated[
         tuple[str, ...],
         Option(
-            "Code of the language of texts, as in de; of several it is found for each "
-            "record.",
+            "Language of records, as in de; repeatable.",
             GUARANTEE,
             metavar="CODE",
             spelled="language",
@@ -189,7 +188,7 @@ class Choices:
     overrides: Annotated[
         Mapping[str, object],
         Option(
-            "Override a key, as in tokens.number=mask.",
+            "Set a key: tokens.number=mask; repeatable.",
             GUARANTEE,
             collect=read_keys,
             metavar="KEY=VALUE",

@@ -18,6 +18,7 @@ from pathlib import Path
 from dptext.tokens import language_data
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.names import fold
+from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH
 
 #: What is written in the place of a text in none of the languages of a run.
@@ -56,7 +57,7 @@ class LanguageLists:
     #: Given names by gender, and those without one; some are in two lists.
     women: frozenset[str]
     men: frozenset[str]
-    given: frozenset[str]
+    given_names: frozenset[str]
     families: frozenset[str]
     #: Words that are names or places, too, but rarely in small letters: "grand".
     plain: frozenset[str]
@@ -103,7 +104,7 @@ class LanguageLists:
     @property
     def names(self) -> frozenset[str]:
         """Return all names of persons."""
-        return self.women | self.men | self.given | self.families
+        return self.women | self.men | self.given_names | self.families
 
     @property
     def special(self) -> frozenset[str]:
@@ -120,8 +121,8 @@ class LanguageLists:
 
 def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
     """Return the codes of all languages with lists, sorted."""
-    found = {path.parent.name for path in folder.glob("*/*.txt")}
-    return tuple(sorted(found))
+    codes = {path.parent.name for path in folder.glob("*/*.txt")}
+    return tuple(sorted(codes))
 
 
 def name_of(code: str) -> str:
@@ -156,8 +157,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     function = lists.keys("function words")
     plain = lists.keys("no names")
     particles = lists.keys("particles")
-    women, men, given, families = (
-        lists.names(heading) - function
+    women, men, given_names, families = (
+        lists.names(heading, f"{heading} to write") - function
         for heading in ("women", "men", "given names", "family names")
     )
     named = _Sections(shared)
@@ -168,13 +169,20 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     common = lists.keys("common")
     # Those that a list of another language has without accents: "Cádiz".
     regions |= {word for word in common if fold(word) in regions}
-    strong = women | men | given | families | regions | organisations | demonyms
+    strong = women | men | given_names | families | regions | organisations | demonyms
     strong |= {
         word
         for word in common
         for ending in lists.texts("name endings")
         if word.endswith(ending) and word.removesuffix(ending) in strong
     }
+    avoided = strong | function | plain
+    avoided |= lists.keys("public bodies") | lists.keys("vulgar words")
+    avoided |= lists.keys("never written")
+    avoided = avoided.union(*(each.words for each in classes))
+    places = (regions | named.names("towns") | lists.names("towns")) - function
+    bodies = lists.keys("public bodies")
+    known = women | men | given_names | families | places | bodies
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
@@ -182,17 +190,17 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         name=" ".join(read.get("name", [code])),
         common=common,
         ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
-        nouns=lists.keys("nouns"),
+        nouns=lists.keys("nouns") - known,
         function_words=function,
         particles=particles,
         women=women,
         men=men,
-        given=given,
+        given_names=given_names,
         families=families,
         plain=plain,
-        places=(regions | named.names("towns") | lists.names("towns")) - function,
+        places=places,
         strong=strong - function - plain,
-        bodies=lists.keys("public bodies"),
+        bodies=bodies,
         organisations=organisations - function,
         demonyms=demonyms - function,
         classes=tuple(classes),
@@ -206,8 +214,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),
         vulgar=lists.keys("vulgar words"),
-        writable=_by_ending(lists.texts("writable"), endings),
-        writable_nouns=_by_ending(lists.texts("writable nouns"), endings),
+        writable=_by_ending(lists.texts("writable"), endings, avoided),
+        writable_nouns=_by_ending(lists.texts("writable nouns"), endings, avoided),
         endings=endings,
         women_to_write=lists.texts("women to write"),
         men_to_write=lists.texts("men to write"),
@@ -236,18 +244,18 @@ class _Sections:
 
     def names(self, *headings: str) -> frozenset[str]:
         """Return keys, and the same without accents."""
-        words = self.keys(headings[0]).union(*map(self.keys, headings[1:]))
-        return words.union(map(fold, words))
+        words = {key_of(word) for each in headings for word in self.texts(each)}
+        return frozenset(words.union(map(fold, words)))
 
     def texts(self, heading: str) -> tuple[str, ...]:
         return tuple(self._sections.get(heading, ()))
 
 
 def _by_ending(
-    words: Iterable[str], endings: tuple[str, ...]
+    words: Iterable[str], endings: tuple[str, ...], avoided: frozenset[str]
 ) -> Mapping[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
-    for word in words:
+    for word in (each for each in words if each not in avoided):
         ending = next(each for each in endings if _ends(word, each))
         groups.setdefault(ending, []).append(word)
     return {ending: tuple(words) for ending, words in groups.items()}

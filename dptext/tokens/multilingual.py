@@ -297,7 +297,7 @@ class Languages:
                     is_start = at in starting
                     if self._is_person(reader, codes, at, begin=begin, starts=is_start):
                         codes[at] = codes[at] & ~kinds.KIND | kinds.PERSON
-            self._find_days(reader, pieces, codes, mask, formed)
+            self._find_days(reader, pieces, codes, mask=mask, formed=formed)
             drawn = drawn[~self._is_class[codes[drawn] & kinds.KIND]]
             codes[drawn] = codes[drawn] & ~kinds.KIND | kinds.FORMED
             spots = drawn.tolist()
@@ -312,6 +312,7 @@ class Languages:
         reader: Reader,
         pieces: Sequence[str],
         codes: Ints,
+        *,
         mask: Mask,
         formed: dict[int, FormLayout],
     ) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
@@ -15,6 +17,7 @@ from dptext.tokens import (
     headings,
     kinds,
     language_data,
+    languages,
     markup,
     multilingual,
     name_cues,
@@ -50,6 +53,8 @@ _SEVERAL = -1
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
+# A language of fewer texts than one of so many is not proposed.
+_FEW = 20
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 
@@ -384,7 +389,7 @@ class Tokenizer:
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
-        words, languages = self._common, self._languages
+        words, several = self._common, self._languages
         if words is None:
             return segment(body, self.lookup)
         return divide(
@@ -392,7 +397,7 @@ class Tokenizer:
             self.lookup,
             whole=words.whole,
             is_whole=self._is_whole,
-            elisions=words.elisions if languages is None else languages.elisions,
+            elisions=words.elisions if several is None else several.elisions,
         )
 
     def _is_one(self, word: str) -> bool:
@@ -487,6 +492,16 @@ class Tokenizer:
         else:
             return False  # as most words
         return is_name or (self._common is not None and self._common.is_person(body))
+
+
+def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
+    """Return the languages of at least a twentieth of longer texts, [] for English."""
+    every = replace(policy, languages=(ENGLISH, *languages.languages()))
+    long = [text for text in texts if len(text.split()) >= languages.MANY]
+    read = Counter(Tokenizer(lexicon, every).words(long).languages)
+    least = max(1, len(long) / _FEW)
+    codes = [code for code in every.languages if read[code] >= least]
+    return [] if codes in ([], [ENGLISH]) else codes
 
 
 @lru_cache(maxsize=2)

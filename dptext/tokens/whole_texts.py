@@ -35,8 +35,13 @@ class WholeTexts(Tokenizer):
         """Return -1: no string is a topic."""
         return -1
 
-    def words(self, texts: Sequence[str]) -> Words:
-        """Return a batch of texts with one word each."""
+    def words(
+        self,
+        texts: Sequence[str],
+        records: Ints | None = None,
+        declared: Sequence[str | None] | None = None,
+    ) -> Words:
+        """Return a batch of texts with one word each, in whatever language."""
         every = np.arange(len(texts), dtype=np.int64)
         return Words(
             pieces=list(texts),

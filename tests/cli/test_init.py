@@ -445,3 +445,17 @@ def test_statistics_on_a_terminal_name_topics_first(folder: Path) -> None:
     assert words.code == 0, words.err
     lines = Path("out.txt").read_text().splitlines()
     assert set(lines) <= set(document.sizes["8"].phrases)
+
+
+def test_it_proposes_the_languages_of_the_first_records(tmp_path: Path) -> None:
+    """Records in German and English get both languages, English ones alone none."""
+    lines = (
+        "Der Karton war leider offen und das Gerät darin ist ganz kaputt.",
+        "The parcel was open and the device inside it is broken.",
+    )
+    for texts, codes in ((lines, ["en", "de"]), (lines[1:], None)):
+        records = [json.dumps({"text": text}) for text in texts]
+        file = tmp_path / "mixed.jsonl"
+        file.write_text("\n".join(records) + "\n", encoding="utf-8")
+        done = here("init", str(file), "--audience", "people")
+        assert yaml.safe_load(done.out)["sanitize"].get("language") == codes

@@ -158,6 +158,26 @@ def test_elisions_stand_before_their_words(lexicon: Lexicon) -> None:
     assert " l'" in text
 
 
+def test_days_roman_numbers_and_greetings_read_well(lexicon: Lexicon) -> None:
+    """A day before a month is one, centuries stay numbers, and greetings stay."""
+    text = written(lexicon, "Cordiali saluti. Il 31 marzo del XIX secolo, Marta.", "it")
+    assert text.startswith("Cordiali saluti. Il ")
+    assert 10 <= int(text.split()[3]) <= 28
+    assert set(text.split()[6]) <= set("IVX")
+
+
+def test_names_of_several_words_tell_no_language(lexicon: Lexicon) -> None:
+    """Small words inside a name of an organisation are hidden and do not count."""
+    divide = tokenizer(lexicon, "en", "de")
+    texts = [
+        f"Ich war gestern beim {name} und habe dort lange gewartet."
+        for name in ("Court of Kwimbel", "Court of the Kwimbel and Grobnik")
+    ]
+    assert divide.words(texts).languages == ["de", "de"]
+    assert divide._languages is not None
+    assert not {" of", " and", "of", "and"} & set(divide._languages._scores)
+
+
 def test_english_alone_is_no_language_to_choose(lexicon: Lexicon) -> None:
     """The language English alone is the default, with the same settings."""
     usual = profile.load("readable")
