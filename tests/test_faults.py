@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -85,7 +88,9 @@ class Workspace:
                 assert marker not in path.read_bytes().lower(), path
 
 
-def break_stage(patch: pytest.MonkeyPatch, stage: str, kind: type) -> None:
+def break_stage(
+    patch: pytest.MonkeyPatch, stage: str, kind: Callable[[str], BaseException]
+) -> None:
     """Have a stage raise an error that holds all that it was given.
 
     Many a library writes such messages.
@@ -142,12 +147,13 @@ def test_marker_stays_inside_when_a_stage_fails(
         (KeyError, 70),
         (StopIteration, 70),
         (OSError, 70),
+        (partial(OSError, errno.EIO), 1),  # its text is that of a library
         (MemoryError, 1),
         (KeyboardInterrupt, 130),
     ],
 )
 def test_marker_stays_inside_for_every_kind_of_error(
-    kind: type,
+    kind: Callable[[str], BaseException],
     expected: int,
     workspace: Workspace,
     monkeypatch: pytest.MonkeyPatch,

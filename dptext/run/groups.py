@@ -23,10 +23,10 @@ def options(group: type) -> tuple[tuple[str, Option, tuple[object, ...]], ...]:
         each.name: getattr(hints[each.name], "__metadata__", ())
         for each in dataclasses.fields(group)
     }
-    found = {name: find_mark(each, Option) for name, each in marks.items()}
+    declared = {name: find_mark(each, Option) for name, each in marks.items()}
     return tuple(
         (name, option, marks[name])
-        for name, option in found.items()
+        for name, option in declared.items()
         if option is not None
     )
 

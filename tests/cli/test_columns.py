@@ -298,3 +298,10 @@ def test_strings_of_json_have_no_fields_to_drop(
         assert "the records are strings, which have no fields" in ran.err
     stopped = ("--fail-on", "identifying", "-o", "out.json")
     assert here("sanitize", "in.json", *options, *stopped).code == 0
+
+
+def test_tokens_follow_from_the_key() -> None:
+    """Who lacks the key cannot compute the token of a value."""
+    keys = (RunKey(letter * 32, "key-file") for letter in (b"a", b"b"))
+    one, other = (Pseudonyms(each).token("ada@x.org") for each in keys)
+    assert one != other
