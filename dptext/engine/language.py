@@ -17,9 +17,10 @@ from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.run.interface import option
 from dptext.tokens import kinds
+from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
-from dptext.types import Record, Words
+from dptext.types import Ints, Record, Words
 
 _UNKNOWN = 1 / 3  # of the words make a warning
 _FEWEST = 6  # unknown words below which nothing is said
@@ -29,6 +30,7 @@ _FEWEST_WORDS = 4  # of a text without capitals that is counted
 _LOWER_SHARE = "1 to 3%"
 _LOWER = 1 / 10  # of the texts without capitals make a warning
 _COUNTED = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN]
+_NAMES = [kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR]
 # Thai, Lao, Tibetan, Burmese, Khmer, Japanese syllables, Han.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
@@ -80,10 +82,11 @@ class Language:
         first = list(islice(real, SAMPLE - self._records))
         texts = [text[:CHARACTERS] for record in first for text in record.texts]
         words = self._tokenizer.words(texts)
-        self._pieces += np.bincount(words.flags & kinds.KIND, minlength=kinds.COUNT)
+        kind = _kinds(words, self._tokenizer)
+        self._pieces += np.bincount(kind, minlength=kinds.COUNT)
         self._has_languages = words.languages is not None
         self._texts += sum(bool(text.strip()) for text in texts)
-        self._foreign += _count_foreign(words)
+        self._foreign += _count_foreign(kind, words)
         self._lower += _count_lower(words)
         for text in texts:
             letters, unspaced = (len(p.findall(text)) for p in (_LETTER, _UNSPACED))
@@ -166,9 +169,20 @@ def _count_lower(words: Words) -> int:
     return int(((common >= _FEWEST_WORDS) & (capital == 0)).sum())
 
 
-def _count_foreign(words: Words) -> int:
+def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
+    """Return the kinds of pieces, where names count as words, known or not: (n,).
+
+    Nouns of other languages may be read as names, which have a capital, too.
+    """
+    kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
+    for place in np.flatnonzero(np.isin(kind, _NAMES)):
+        is_known = tokenizer.lookup(key_of(words.pieces[place])) >= 0
+        kind[place] = kinds.WORD if is_known else kinds.UNKNOWN
+    return kind
+
+
+def _count_foreign(kind: Ints, words: Words) -> int:
     """Return how many texts have over a third unknown words."""
-    kind = words.flags & kinds.KIND
     starts = np.r_[0, words.ends[:-1]]
     totals = [
         np.r_[0, np.cumsum(each)]

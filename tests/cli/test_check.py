@@ -14,7 +14,7 @@ import msgspec
 import pytest
 
 from dptext.cli import check
-from tests.cli.running import MARKER, Ran, here, small, write_policy
+from tests.cli.running import BALANCED, MARKER, Ran, here, small, write_policy
 
 TRUSTED = f"dptext: {check.TRUST}\n"
 Change = Callable[[dict[str, Any]], None]
@@ -366,7 +366,7 @@ def test_fresh_reports_follow_from_their_settings(
 ) -> None:
     """For any settings, the writer's report equals the checker's."""
     sets_budget = any(each.startswith(("--epsilon", "budget")) for each in settings)
-    base = options[:2] if sets_budget else options
+    base = (*options[:2], *BALANCED) if sets_budget else options
     Path("in.jsonl").write_text('{"text":"the film was good","n":1}\n')
     run = (
         "sanitize",
@@ -511,7 +511,7 @@ def test_a_verdict_against_handing_on_fails(
     options: tuple[str, ...], folder: Path
 ) -> None:
     """Unless a policy sets limits of protection, which decide then."""
-    export = _export(options[:2], "--epsilon", "30")
+    export = _export(options[:2], *BALANCED, "--epsilon", "30")
     _fails(here("check", str(export)), "most words can be guessed")
     _passes(here("check", str(export), "--set", "max_epsilon=30"))
     _fails(here("check", str(export), "--set", "max_loss=29"), "worst loss is 30 nats")
@@ -547,7 +547,7 @@ def test_written_words(folder: Path) -> None:
     It is the share of words as they leave, above the risk of a draw, and an edited one
     is found.
     """
-    export = _export(())
+    export = _export(BALANCED)
     _passes(here("check", str(export), "--set", "max_written=35%"))
     _fails(
         here("check", str(export), "--set", "max_written=21%", "--set", "max_risk=21%"),
@@ -581,7 +581,12 @@ def test_written_words(folder: Path) -> None:
 def test_classes(name: str, value: str, options: tuple[str, ...], folder: Path) -> None:
     """A class of token that is not protected fails unless it is allowed."""
     export = _export(options, "--set", f"tokens.{name}={value}")
-    _fails(here("check", str(export)), f"the policy does not allow {name}")
+    if (name, value) in (("number", "digits"), ("case", "copy")):
+        _passes(here("check", str(export)))  # as the default profile shows them
+    else:
+        _fails(here("check", str(export)), f"the policy does not allow {name}")
+    strict = ("check", str(export), "--set", "allow=[punctuation, forms]")
+    _fails(here(*strict), f"the policy does not allow {name}")
     _passes(here("check", str(export), "--set", f"allow=[punctuation, forms, {name}]"))
 
 

@@ -208,7 +208,8 @@ def test_reports_show_who_signed(keys: None, options: tuple[str, ...]) -> None:
     words = ("--lexicon", options[1])
     for command, output in (("sanitize", "new.jsonl"), ("embed", "new.npy")):
         files = ("in.jsonl", "-f", "text", "-o", output, "--html", "new.html")
-        run = (command, *files, *words)
+        profile = ("--profile", "balanced") if command == "sanitize" else ()
+        run = (command, *files, *words, *profile)
         side = Path(f"{output}.dptext.json")
         for signed, said in ((("--sign-key", "sign.pem"), f"by key {key} (Ed25519)"),):
             assert said in _flat(here(*run, *signed).err)

@@ -26,7 +26,6 @@ KEY = RunKey.from_seed(11)
 def run_of(folder: Path) -> Run:
     """Make the settings of a run ready."""
     data = {
-        "profile": "balanced",
         "lexicon": lexicon(folder),
         "mechanism": "santext",
         "budget": {"name": "uniform", "epsilon": 3.0},
