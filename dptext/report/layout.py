@@ -137,7 +137,7 @@ class Layout:
             if isinstance(value, bool):
                 typed.append(COMMAND_LINE.option(f"no-{option.name(name)}"))
                 continue
-            for each in (value,) if isinstance(value, str) else value:
+            for each in (value,) if isinstance(value, str) else value or ():
                 typed.append(COMMAND_LINE.option(option.name(name), each))
         return typed
 

@@ -272,7 +272,6 @@ BELIEVED_EDITS: dict[str, tuple[str, Edit]] = {
     "run.dptext": ("out.csv", put("run.dptext", "0.0.9")),
     "run.recorded": ("out.csv", put("run.recorded", sample("run", "recorded"))),
     "run.layout.fields": ("out.csv", put("run.layout.fields", ["text", "who"])),
-    "run.layout.sheets": ("out.csv", put("run.layout.sheets", ["Mine"])),
     "run.layout.shuffled": ("out.csv", put("run.layout.shuffled", True)),
     "run.layout.id_field": ("out.csv", put("run.layout.id_field", "n")),
     "run.layout.missing": ("out.jsonl", put("run.layout.missing", "pass")),
@@ -317,6 +316,7 @@ COMPARED_EDITS: dict[str, tuple[str, Edit]] = {
     "run.layout.format": ("out.csv", put("run.layout.format", "jsonl")),
     "run.layout.delimiter": ("out.csv", put("run.layout.delimiter", ",")),
     "run.layout.header": ("out.csv", put("run.layout.header", False)),
+    "run.layout.sheets": ("out.csv", put("run.layout.sheets", ["Mine"])),
     "run.layout.dropped": ("out.jsonl", put("run.layout.dropped", ["who"])),
     "run.layout.pseudonyms": (
         "keyed.jsonl",
