@@ -67,7 +67,7 @@ def make_overrides(
         over["decoder"] = {"name": wanted["decode"]}
     tokens = _tokens(wanted)
     if "languages" in wanted:
-        tokens["languages"] = list(wanted["languages"])
+        tokens["languages"] = [*(chosen.get("languages") or ())]
     if tokens:
         over["tokens"] = tokens
     for name in spent:

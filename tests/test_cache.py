@@ -340,7 +340,7 @@ def test_entries_are_closed_to_other_users(folder: Path) -> None:
 
 def test_a_folder_is_hashed_again_once_it_changes(folder: Path, tmp_path: Path) -> None:
     """A digest is kept while no file changes its time; a fresh folder is not kept."""
-    held, computed = tmp_path / "held", []
+    held, computed = tmp_path / "held", list[int]()
 
     def digest() -> str:
         computed.append(len(computed))

@@ -43,8 +43,8 @@ PROFILES: dict[str, tuple[str, ...]] = {
 
 def run(key: str, folder: Path, options: tuple[str, ...]) -> str:
     """Return the digest of the output of a keyed run."""
-    given = ("--key-file", key, "--lexicon", lexicon(folder), "--no-bayes-risk")
-    given = (*BALANCED, *given)
+    words = ("--lexicon", lexicon(folder), "--no-bayes-risk")
+    given = (*BALANCED, "--key-file", key, *words)
     done = here("sanitize", "--quiet", *given, *options, given=TEXT)
     assert done.code == 0, done.err
     return hashlib.sha256(done.out).hexdigest()[:16]
@@ -62,8 +62,8 @@ def test_no_byte_follows_from_the_version_of_the_program(
     version: str, key: str, tmp_path: Path
 ) -> None:
     """A release that changes no law writes the same bytes under the same key."""
-    options = ("--key-file", key, "--lexicon", lexicon(tmp_path), "--no-bayes-risk")
-    options = (*BALANCED, *options)
+    words = ("--lexicon", lexicon(tmp_path), "--no-bayes-risk")
+    options = (*BALANCED, "--key-file", key, *words)
     code = (
         f"from dptext import _version; _version.__version__ = {version!r}\n"
         "import dptext.__main__ as program\nprogram.main()"

@@ -59,6 +59,7 @@ UNPACKED = 3
 _BATCHES = (1, 1, 8, 64, 256, 256)  # texts by which the speed is measured
 _SECONDS = 3.0  # of a batch, after which no larger one is begun
 _OTHER = 0.2  # of the words of these are others of the lexicon
+_DRAWN_ONCE = "Public sentences before and after one draw"
 _FACTOR = 3  # by which texts and machines may differ from them
 # The language of a plan for texts in several languages.
 _SEVERAL = "several"

@@ -140,14 +140,8 @@ def survey(job: Job) -> list[FieldSummary]:
         raise InputError(f"{name}: no record with a field")
     columns, pages = [], _pages(names, head) if module.HAS_SHEETS else set()
     for path in names:
-        each, how = values[path], values[path].identifies(path)
-        kind, looks = None if how is None else how.kind, each.looks()
-        # A text may hold an address, as it may hold a name.
-        if how is None or how.inside:
-            if phrases[path].are_text(path, repeated=looks == FEW_VALUES):
-                looks = TEXT
-        if kind is not None and looks != TEXT:
-            looks = kind
+        each = values[path]
+        kind, looks = _looks(path, each, phrases[path])
         if looks == TEXT and _sheet(path) in pages:
             looks = PAGE
         words = each.words / max(each.texts, 1)
@@ -163,6 +157,17 @@ def survey(job: Job) -> list[FieldSummary]:
             )
         )
     return columns
+
+
+def _looks(path: str, values: FieldValues, phrases: Phrases) -> tuple[Kind | None, str]:
+    """Return how a field identifies people, if it does, and its content."""
+    how, looks = values.identifies(path), values.looks()
+    kind = None if how is None else how.kind
+    # A text may hold an address, as it may hold a name.
+    if how is None or how.inside:
+        if phrases.are_text(path, repeated=looks == FEW_VALUES):
+            return kind, TEXT
+    return kind, looks if kind is None or looks == TEXT else kind
 
 
 def _names_in(

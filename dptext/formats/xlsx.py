@@ -444,11 +444,14 @@ def _record(
     size = sum(
         len(cell.value) for cell in cells if cell and isinstance(cell.value, str)
     )
-    changed = {"dropped": selection.dropped, "pseudonyms": selection.pseudonyms}
     record = use.columns.record(
         text=lambda index: cell_text(cells[index]),
         # Fields to leave out may be those of other sheets.
-        chosen=replace(use.selection, **changed),
+        chosen=replace(
+            use.selection,
+            dropped=selection.dropped,
+            pseudonyms=selection.pseudonyms,
+        ),
         rest=rest._replace(cells=cells),
         ordinal=ordinal,
         size=size,

@@ -564,8 +564,8 @@ def test_a_typed_override_replaces_no_typed_choice(typed: tuple[str, ...]) -> No
 def test_an_override_fits_the_choice_beside_it(tmp_path: Path) -> None:
     """The same value again, and parameters of the mechanism that is chosen."""
     Path("in.jsonl").write_text(RECORD)
-    base = ("sanitize", "in.jsonl", "-f", "body", "-q", *BALANCED)
-    base = (*base, "--lexicon", lexicon(tmp_path))
+    words = ("--lexicon", lexicon(tmp_path))
+    base = ("sanitize", "in.jsonl", "-f", "body", "-q", *BALANCED, *words)
     same = ("--epsilon", "5", "--set", "budget.epsilon=5")
     part = ("--mechanism", "rank", "--epsilon", "5", "--set", "mechanism.k=3")
     for each in (same, part):

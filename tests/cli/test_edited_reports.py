@@ -22,8 +22,8 @@ from tests.keys import PRIVATE
 
 # Limits that hold for all, so that no verdict decides.
 POLICY = policy.parse({"notion": ["LDP", "metric-DP"], "max_loss": 1e9}, "test")
-SANITIZE = ("sanitize", "-f", "text", "--epsilon", "3", "--set", "mechanism.k=8")
-SANITIZE = (*SANITIZE, *BALANCED)
+_SMALL = ("--epsilon", "3", "--set", "mechanism.k=8")
+SANITIZE = ("sanitize", "-f", "text", *_SMALL, *BALANCED)
 EMBED = (
     "embed",
     "-f",

@@ -229,7 +229,7 @@ def test_workbooks_of_several_sheets_are_surveyed_whole(folder: Path) -> None:
     book.active.title = "Info"
     book.active["A1"] = "Monthly report of the desk for support"
     book.active["A3"] = "It was written by hand in May and is not yet complete."
-    rows = {
+    rows: dict[str, list[Any]] = {
         "long": [["id", "day"], *([n, "open"] for n in range(1200))],
         "notes": [
             ["id", "note"],
@@ -251,7 +251,7 @@ def test_workbooks_of_several_sheets_are_surveyed_whole(folder: Path) -> None:
     assert settings["sanitize"] == {
         "field": ["notes!note"],
         "drop": ["Info!Monthly report of the desk for support", "people!mail"],
-        "risk": "20%",
+        "profile": "readable",
     }
     assert "# left out, since its sheet is no table: 'Info!Monthly" in ran.out.decode()
     Path(".dptext.yaml").write_bytes(ran.out)

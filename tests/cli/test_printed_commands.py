@@ -153,7 +153,7 @@ def _blank(part: ast.AST) -> str:
         "noun",
     ):
         name = call.args[0]
-        if isinstance(name, ast.Constant):
+        if isinstance(name, ast.Constant) and isinstance(name.value, str):
             return f"--{name.value}"
     return "X"
 

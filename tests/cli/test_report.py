@@ -20,8 +20,8 @@ def export(tmp_path: Path) -> str:
     """Write an output with its report, and an internal one."""
     source, out = tmp_path / "in.jsonl", str(tmp_path / "out.jsonl")
     source.write_text('{"id": 1, "name": "A", "text": "the film was good"}\n' * 3)
-    run = ("sanitize", str(source), "-f", "text", "--lexicon", lexicon(tmp_path))
-    run = (*run, *BALANCED)
+    words = ("--lexicon", lexicon(tmp_path))
+    run = ("sanitize", str(source), "-f", "text", *words, *BALANCED)
     internal = str(tmp_path / "internal.json")
     done = here(*run, "--epsilon", "3", "-o", out, "--report", internal)
     assert done.code == 0, done.err

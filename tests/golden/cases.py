@@ -412,9 +412,9 @@ def imported(source: str, *options: str) -> Entry:
         # Packed files have other bytes with another version of the packer.
         named="" if source.endswith((".gz", ".npz")) else "digest",
     )
-    given = (*TEXT, *BALANCED, "--lexicon", name, "--epsilon", "6", *KEY)
-    given = (*given, "--decode", "none")
-    return {"import": entry, "use": words("two.jsonl", *given)}
+    own = ("--lexicon", name, "--epsilon", "6", "--decode", "none")
+    use = words("two.jsonl", *TEXT, *BALANCED, *own, *KEY)
+    return {"import": entry, "use": use}
 
 
 def _lexicons() -> Iterator[tuple[str, Case]]:
@@ -600,8 +600,9 @@ def _table() -> Entry:
 
     frame = pd.DataFrame({"id": [4, 5], "text": ["the good film", "the dog runs"]})
     key = bytes(range(7, 7 + 64))
-    given = {"profile": "balanced", "lexicon": "gold", "key": key}
-    private = dptext.privatize(frame, columns="text", id="id", **given)
+    private = dptext.privatize(
+        frame, "balanced", columns="text", id="id", lexicon="gold", key=key
+    )
     return {
         "columns": list(private.columns),
         "text": digest(repr(list(private.text)).encode()),

@@ -105,7 +105,7 @@ def judged(document: Document, policy: ExportPolicy) -> list[str]:
     """Return what a report lacks by a policy, and its contradictions."""
     return [
         *verify._terms(document, known_risk(document), policy),
-        *verify._classes(document, policy),
+        *verify._parts(document, policy),
         *verify._contradictions(document),
     ]
 

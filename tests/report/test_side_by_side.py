@@ -178,8 +178,8 @@ def test_the_command_compares_two_exports(tmp_path: Path) -> None:
     """In the terminal, as JSON and as a page; columns are read from the files."""
     source = tmp_path / "in.jsonl"
     source.write_text('{"id": 1, "name": "A", "text": "the film was good"}\n' * 3)
-    run = ("sanitize", str(source), "-f", "text", "--lexicon", lexicon(tmp_path))
-    run = (*run, *BALANCED)
+    words = ("--lexicon", lexicon(tmp_path))
+    run = ("sanitize", str(source), "-f", "text", *words, *BALANCED)
     first, second = str(tmp_path / "a.jsonl"), str(tmp_path / "b.jsonl")
     for more in (
         ("--epsilon", "3", "-o", first),
