@@ -30,7 +30,8 @@ LAYERS = (
     "types errors _version _built keywords",
     "streams randomness registry failures cache models progress noise ledger settings "
     "pseudonyms shared_draws signatures overrides run arrays",
-    "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.numbers "
+    "tokens.kinds tokens.policy tokens.regex tokens.language_data tokens.languages "
+    "tokens.numbers "
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder tokens.codes tokens.number_words tokens.addresses "
     "tokens.name_cues",

@@ -47,7 +47,7 @@ class LanguageLists:
     #: Given names by gender, and those without one; some are in two lists.
     women: frozenset[str]
     men: frozenset[str]
-    given: frozenset[str]
+    given_names: frozenset[str]
     families: frozenset[str]
     #: Words that are names or places, too, but rarely in small letters: "grand".
     plain: frozenset[str]
@@ -94,7 +94,7 @@ class LanguageLists:
     @property
     def names(self) -> frozenset[str]:
         """Return all names of persons."""
-        return self.women | self.men | self.given | self.families
+        return self.women | self.men | self.given_names | self.families
 
     @property
     def special(self) -> frozenset[str]:
@@ -111,8 +111,7 @@ class LanguageLists:
 
 def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
     """Return the codes of all languages with lists, sorted."""
-    found = {path.parent.name for path in folder.glob("*/*.txt")}
-    return tuple(sorted(found))
+    return tuple(sorted({path.parent.name for path in folder.glob("*/*.txt")}))
 
 
 @cache
@@ -133,7 +132,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     function = lists.keys("function words")
     plain = lists.keys("no names")
     particles = lists.keys("particles")
-    women, men, given, families = (
+    women, men, given_names, families = (
         lists.names(heading, f"{heading} to write") - function
         for heading in ("women", "men", "given names", "family names")
     )
@@ -145,7 +144,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     common = lists.keys("common")
     # Those that a list of another language has without accents: "Cádiz".
     regions |= {word for word in common if fold(word) in regions}
-    strong = women | men | given | families | regions | organisations | demonyms
+    strong = women | men | given_names | families | regions | organisations | demonyms
     strong |= {
         word
         for word in common
@@ -158,7 +157,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     avoided = avoided.union(*(each.words for each in classes))
     places = (regions | named.names("towns") | lists.names("towns")) - function
     bodies = lists.keys("public bodies")
-    known = women | men | given | families | places | bodies
+    known = women | men | given_names | families | places | bodies
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
@@ -170,7 +169,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         particles=particles,
         women=women,
         men=men,
-        given=given,
+        given_names=given_names,
         families=families,
         plain=plain,
         places=places,
