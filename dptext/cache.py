@@ -160,9 +160,14 @@ def folder_digest(state: FolderState, compute: Callable[[], str]) -> str:
     newest = max((changed for *_, changed in files), default=0)
     if not files or time.time_ns() - newest < _SETTLED:
         return compute()
-    key = key_of("folder", 1, path, files)
-    kept = numbers(key, lambda: {"digest": compute()}, work="checking files")
-    return str(kept["digest"])
+    return _entry(
+        f"{key_of('folder', 1, path, files)}.digest",
+        read=bytes.decode,
+        write=str.encode,
+        compute=compute,
+        holds=None,
+        work="checking files",
+    )
 
 
 def table(
@@ -312,6 +317,7 @@ _KINDS = {
     ".arrays": "tables",
     ".table": "large tables",
     ".numbers": "figures",
+    ".digest": "digests of folders",
     ".part": "unfinished files",
 }
 _LEXICONS = "lexicons opened from files"
