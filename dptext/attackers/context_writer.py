@@ -9,11 +9,11 @@ words l and r is
 with the gains g of pairs of words (dptext.attackers.ngrams), the topic of
 dptext.attackers.pairs and a Gumbel variable G of the draw: among close candidates the
 draw decides, so that no few words are written everywhere. Candidates have the form that
-is shown and are words that may have been replaced: those that pairs with l and with r
-make likely, and the likely inputs of y. A delicate word is written only where it was
-drawn. Words that a text has already are written again only where they fit far better.
-A noun of which copied words tell that it is an illness ("suffer from", "breast") is
-written as a word for any.
+is shown and are words that may have been replaced, or common but not among the
+commonest: those that pairs with l and with r make likely, and the likely inputs of y. A
+delicate word is written only where it was drawn. Words that a text has already are
+written again only where they fit far better. A noun of which copied words tell that it
+is an illness ("suffer from", "breast") is written as a word for any.
 
 This is a function of the release and of public files. All scores are whole numbers, so
 every machine writes the same. Source: sampling by maxima of Gumbel variables (Gumbel
@@ -52,6 +52,8 @@ _REPEATED = 4
 _LEAST_LETTERS = 3
 # Least length of the polarity of a word with an opinion.
 _POLAR = 0.03
+# So many commonest words of a lexicon are not made up in a gap without a capital.
+_COMMONEST = 3000
 # Lists of words that are not written, and parts of speech that are.
 _UNFIT = ("names", "months", "fragments", "organisations", "cities")
 _WRITTEN = ("noun", "verb", "adjective", "adverb")
@@ -336,7 +338,7 @@ class ContextWriter:
         settings = {name: str(getattr(policy, name)) for name in _DECISIVE}
         words = channel.lexicon.digest, cache.digest(channel.prior), settings
         public = language_data.digest()
-        key = cache.key_of("context", 2, *content, *words, public, _LISTED)
+        key = cache.key_of("context", 3, *content, *words, public, _LISTED)
 
         def compute() -> cache.Arrays:
             may_write = writable_words(channel)
@@ -420,8 +422,9 @@ class ContextWriter:
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """Tell which words may be written where they were not drawn: (2, V + 2).
 
-    First in a gap without a capital: words that may have been replaced. With a capital
-    they may have been common words, too. None are delicate, of a closed class, names or
+    First in a gap without a capital: words that may have been replaced, and common ones
+    but for the commonest, which would stand everywhere; rare ones alone read badly.
+    With a capital all common words, too. None are delicate, of a closed class, names or
     fragments by the lists of the language, or other than nouns, verbs, adjectives and
     adverbs.
     """
@@ -455,4 +458,7 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     if channel.policy.common:
         copied = common_words(lexicon, *channel.policy.copied_words)
         may_write[0, copied.rows] = False
+        order = np.argsort(-lexicon.counts, kind="stable")
+        commonest = np.isin(np.arange(size), order[:_COMMONEST])
+        may_write[0, :size] |= fits & channel.common[:-1] & ~commonest
     return may_write
