@@ -22,7 +22,7 @@ from dptext.metrics import AllMetrics, Batch, Figure, Partials
 from dptext.pipeline import Privatized
 from dptext.tokens import kinds
 from dptext.tokens.multilingual import is_form
-from dptext.types import Eps, Lexicon, Record
+from dptext.types import ENGLISH, Eps, Lexicon, Record
 
 _STEP = np.log1p(0.005)
 # Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
@@ -104,6 +104,7 @@ class Counted(NamedTuple):
     epsilons: EpsilonsSpent
     metrics: Partials
     #: Number of texts by the language that they are read in, "" for none of the run.
+    #: Those that a lexicon reads alone count as English.
     languages: Counter[str]
     #: Number of texts that are the same before and after; empty ones apart.
     unchanged_texts: int = 0
@@ -134,7 +135,9 @@ class Meters:
             forms=Counter(
                 str(form) for form, _ in batch.words.formed.values() if is_form(form)
             ),
-            languages=Counter(batch.words.languages or ()),
+            languages=Counter(
+                batch.words.languages or [ENGLISH] * len(batch.words.ends)
+            ),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
             listed=batch.words.listed or 0,

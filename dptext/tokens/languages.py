@@ -25,6 +25,10 @@ from dptext.types import ENGLISH
 MARK = "[text in another language]"
 #: Fewest words in lower case of a record that may be in none of them.
 MANY = 8
+#: Fewest of these of a record of MANY words that is not read in English alone.
+FEW_LOWER = 5
+#: The share of those that are copied English words at least, or it is in none.
+ENGLISH_SHARE = 0.2
 #: So many commonest words of a language are copied in every record.
 COPIED = 2000
 

@@ -27,6 +27,8 @@ from dptext.tokens import common, kinds, language_data, name_cues, organisations
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import (
     COPIED,
+    ENGLISH_SHARE,
+    FEW_LOWER,
     MANY,
     MARK,
     LanguageLists,
@@ -269,8 +271,8 @@ class Languages:
             spots, new = spots[new >= 0], new[new >= 0]
             codes[spots] = codes[spots] & (0xFF & ~kinds.KIND) | new
         if OTHER in texts_in:
-            pieces, codes, ends, formed = _without_others(
-                pieces, codes, ends, formed=formed, texts_in=texts_in
+            pieces, codes, ends, formed, _ = without_others(
+                pieces, codes, ends, formed=formed, layouts={}, texts_in=texts_in
             )
         return pieces, codes, ends, formed, texts_in
 
@@ -364,40 +366,72 @@ class Languages:
         return key_of(piece.strip(" ")) in self._titles
 
     def choices(self, shown: str) -> Sequence[str]:
-        """Return the words one of which is written for a layout; a mark is one."""
-        if shown == MARK:
-            return (MARK,)
+        """Return the words one of which is written for a layout."""
         return self.readers[shown.partition(" ")[0].strip("'")].choices[shown]
 
 
-def _without_others(
+def in_english(
+    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, tells: Mask
+) -> list[str] | None:
+    """Return the language of each text, English or OTHER; None if all are English.
+
+    The final codes (p,) decide: a record of many words, of which some are in lower case
+    and of these hardly any is copied, is in another language. counted (16,): kinds of
+    words; tells (p,): copied words that other languages lack.
+    """
+    kind = codes & kinds.KIND
+    # Emoji are copied, too.
+    words = counted[kind] & ((kind != kinds.COMMON) | (codes & kinds.ENDER == 0))
+    lower = words & (codes & _CAPITAL == 0)
+    texts = np.arange(len(ends)) if records is None else records
+    of_piece = np.repeat(texts, np.diff(ends, prepend=0))
+    size = int(texts[-1]) + 1 if len(texts) else 0
+    every, small, known = (
+        np.bincount(of_piece[each], minlength=size)
+        for each in (words, lower, lower & tells)
+    )
+    is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)
+    if not is_other.any():
+        return None
+    return [OTHER if other else ENGLISH for other in is_other[texts].tolist()]
+
+
+def without_others(
     pieces: Sequence[str],
     codes: Ints,
     ends: Ints,
     *,
     formed: Mapping[int, FormLayout],
+    layouts: Mapping[int, str],
     texts_in: Sequence[str],
-) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
-    """Return one mark for each text in another language that is not blank."""
+) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
+    """Return one mark for each text in another language that is not blank.
+
+    formed and layouts hold what stands at positions of pieces.
+    """
     out: list[str] = []
     out_codes: list[Ints] = []
-    out_formed: dict[int, FormLayout] = {}
-    out_ends, begin = [], 0
+    # Where each piece stands then; those of the others stand nowhere.
+    places = np.full(len(pieces), -1, np.int64)
+    marks, out_ends, begin = [], [], 0
     for end, code in zip(ends.tolist(), texts_in, strict=True):
         words = kinds.WORDLIKE[codes[begin:end] & kinds.KIND]
         if code == OTHER and words.any():
-            out_formed[len(out)] = FormLayout(TEXT, MARK)  # type: ignore[arg-type]
+            marks.append(len(out))
             out.append(MARK)
             out_codes.append(np.array([kinds.FORMED], np.int64))
         else:
-            for at in range(begin, end):
-                if at in formed:
-                    out_formed[len(out) + at - begin] = formed[at]
+            places[begin:end] = np.arange(len(out), len(out) + end - begin)
             out += pieces[begin:end]
             out_codes.append(codes[begin:end])
         out_ends.append(len(out))
         begin = end
-    return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
+    moved = places.tolist()
+    of_forms = {moved[at]: formed[at] for at in formed if moved[at] >= 0}
+    of_forms |= dict.fromkeys(marks, FormLayout(TEXT, MARK))  # type: ignore[arg-type]
+    of_names = {moved[at]: layouts[at] for at in layouts if moved[at] >= 0}
+    all_ends = np.array(out_ends, np.int64)
+    return out, np.concatenate(out_codes), all_ends, of_forms, of_names
 
 
 def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
