@@ -275,6 +275,15 @@ class Pipeline:
         """Count the words of each text that a run replaces, without drawing any."""
         return self._words(records)[0].by_text()
 
+    def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
+        """Tell which records with a text are in none of the languages of the run."""
+        words, record_of_text = self._words(records)
+        others = np.zeros(len(records), bool)
+        if words.languages is not None:
+            is_other = [not code for code in words.languages]
+            others[record_of_text[is_other]] = True
+        return list(map(bool, others))
+
     def _words(self, records: Sequence[Record]) -> tuple[Words, Ints]:
         """Divide the texts of records; return the record of each text, too."""
         texts = [text for record in records for text in record.texts]

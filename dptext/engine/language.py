@@ -17,7 +17,6 @@ from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.run.interface import option
 from dptext.tokens import kinds
-from dptext.tokens.languages import MARK
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
@@ -151,8 +150,8 @@ class Language:
         lost = "such texts lose their meaning; leave them out"
         if self._marked:
             self._warn(
-                f"{self._marked} {of_all}: in another language; each becomes "
-                f'"{MARK}". Name the language, as in {option("language", "de")}'
+                f"{self._marked} {of_all}: in another language, so that nothing of "
+                f"them is written; name it, as in {option('language', 'de')}"
             )
         if self._foreign:
             self._warn(

@@ -172,6 +172,8 @@ class Totals:
     counted: Counted
     records: int = 0
     faults: int = 0
+    #: Number of records left out since they are in none of the languages.
+    others: int = 0
     #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     #: Names of copied fields, in order: all of a header or schema, else of the sample.
@@ -215,6 +217,7 @@ class Tally(Totals):
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
+        self.others += totals.others
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
         self.identifying.update(totals.identifying)

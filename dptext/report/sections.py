@@ -522,6 +522,15 @@ class Private:
             )
         ),
     ] = ()
+    others: Annotated[
+        int,
+        Meta(
+            description=(
+                "Number of records left out because they are in none of the languages "
+                "of the run."
+            )
+        ),
+    ] = 0
     unchanged: Annotated[
         tuple[str, ...],
         Meta(
@@ -547,7 +556,8 @@ class Private:
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
         copied = tuple(getattr(counts, "copied", ()))
-        return cls(shown, *numbers, words, vectors, unchanged=copied)
+        others = getattr(counts, "others", 0)
+        return cls(shown, *numbers, words, vectors, others=others, unchanged=copied)
 
 
 @dataclass(frozen=True, slots=True)

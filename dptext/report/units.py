@@ -100,7 +100,10 @@ class Unit(ABC):
             sentence = say(f"output.{self.key}", self, where=where)
             return AnswerLine("output", sentence, {}, sentence)
         rows = say("counts.rows", self)
-        figures = {"records": private.records, "left_out": private.faults}
+        figures = {
+            "records": private.records,
+            "left_out": private.faults + private.others,
+        }
         counts, blanks = self.counts(private)
         long, short = (
             say(f"counts.{self.key}", self, **{**counts, **blanks, **each})

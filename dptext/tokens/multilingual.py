@@ -270,10 +270,9 @@ class Languages:
             new = np.fromiter(read, np.int64, count=len(spots))
             spots, new = spots[new >= 0], new[new >= 0]
             codes[spots] = codes[spots] & (0xFF & ~kinds.KIND) | new
-        if OTHER in texts_in:
-            pieces, codes, ends, formed, _ = without_others(
-                pieces, codes, ends, formed=formed, layouts={}, texts_in=texts_in
-            )
+        pieces, codes, ends, formed, _ = without_others(
+            pieces, codes, ends, formed=formed, layouts={}, texts_in=texts_in
+        )
         return pieces, codes, ends, formed, texts_in
 
     def finish(
@@ -397,18 +396,20 @@ def in_english(
 
 
 def without_others(
-    pieces: Sequence[str],
+    pieces: list[str],
     codes: Ints,
     ends: Ints,
     *,
-    formed: Mapping[int, FormLayout],
-    layouts: Mapping[int, str],
-    texts_in: Sequence[str],
+    formed: dict[int, FormLayout],
+    layouts: dict[int, str],
+    texts_in: Sequence[str] | None,
 ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
     """Return one mark for each text in another language that is not blank.
 
     formed and layouts hold what stands at positions of pieces.
     """
+    if texts_in is None or OTHER not in texts_in:
+        return pieces, codes, ends, formed, layouts
     out: list[str] = []
     out_codes: list[Ints] = []
     # Where each piece stands then; those of the others stand nowhere.

@@ -181,7 +181,7 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
-        texts_in = None
+        texts_in: Sequence[str] | None = None
         if self._languages is not None:
             pieces, codes, ends, formed, texts_in = self._languages.read(
                 pieces=pieces,
@@ -198,17 +198,11 @@ class Tokenizer:
             self._languages.finish(
                 pieces, codes, ends, texts_in=texts_in, formed=formed
             )
-        elif self._telling is not None and self._counted is not None:
-            tells = (codes & kinds.KIND == kinds.COMMON) & self._telling[
-                self._rows(codes)
-            ]
-            texts_in = multilingual.in_english(
-                codes, ends, records, counted=self._counted, tells=tells
+        else:
+            texts_in = self._tell(codes, ends, records)
+            pieces, codes, ends, formed, layouts = multilingual.without_others(
+                pieces, codes, ends, formed=formed, layouts=layouts, texts_in=texts_in
             )
-            if texts_in is not None:
-                pieces, codes, ends, formed, layouts = multilingual.without_others(
-                    pieces, codes, ends, formed=formed, layouts=layouts, texts_in=texts_in
-                )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
@@ -231,6 +225,18 @@ class Tokenizer:
             grammar=self._grammar(pieces, positions, ids),
             listed=self._count_listed(pieces, flags),
             languages=texts_in,
+        )
+
+    def _tell(
+        self, codes: Ints, ends: Ints, records: Ints | None
+    ) -> Sequence[str] | None:
+        """Return the language of each text, English or none; None if it is not told."""
+        if self._telling is None or self._counted is None:
+            return None
+        is_copied = codes & kinds.KIND == kinds.COMMON
+        tells = is_copied & self._telling[self._rows(codes)]
+        return multilingual.in_english(
+            codes, ends, records, counted=self._counted, tells=tells
         )
 
     @staticmethod
