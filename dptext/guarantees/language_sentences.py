@@ -12,6 +12,7 @@ from dptext.tokens.languages import (
     language_lists,
     languages,
     name_of,
+    names_without_special,
 )
 from dptext.tokens.policy import MANY_COMMON, Policy
 from dptext.types import ENGLISH
@@ -59,7 +60,7 @@ def shown_languages(policy: Policy) -> list[str]:
     if not policy.languages:
         return []
     lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
-    without = tuple(each.name for each in lists if not each.special)
+    without = names_without_special(policy.languages)
     is_one = len(policy.languages) == 1
     which = render(
         f"shown.{'one_language' if is_one else 'several_languages'}",

@@ -36,7 +36,7 @@ from dptext.report.sections import (
 from dptext.run.choices import DEFAULT
 from dptext.run.interface import current
 from dptext.tokens import kinds
-from dptext.tokens.languages import language_lists, languages, name_of
+from dptext.tokens.languages import languages, name_of, names_without_special
 from dptext.tokens.policy import Form, Policy
 from dptext.types import ENGLISH, JsonObject, Level, Notion
 
@@ -239,8 +239,6 @@ class Words(Unit):
         named = [name_of(code) for code in codes]
         if counts:
             named = [f"{name_of(code)} {count(n)}" for code, n in counts.items()]
-        without = [language_lists(code) for code in codes if code != ENGLISH]
-        listed = tuple(each.name for each in without if not each.special)
         figures: JsonObject = {"languages": list(codes), "texts": counts, "other": lost}
         key = "texts" if counts else "lists"
         return line(
@@ -249,7 +247,7 @@ class Words(Unit):
             figures,
             read=say(f"languages.{key}", named=series(tuple(named))),
             lost=lost,
-            without=series(listed),
+            without=series(names_without_special(codes)),
             known=series(tuple(f"{each} ({name_of(each)})" for each in languages())),
         )
 

@@ -134,6 +134,12 @@ def name_of(code: str) -> str:
     return "English" if code == ENGLISH else language_lists(code).name
 
 
+def names_without_special(codes: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of languages without a list of special categories."""
+    lists = [language_lists(code) for code in codes if code != ENGLISH]
+    return tuple(each.name for each in lists if not each.special)
+
+
 @cache
 def digest(folder: Path = _FOLDER) -> str:
     """Return the digest of all lists of languages, for results that depend on them."""

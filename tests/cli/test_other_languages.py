@@ -9,7 +9,10 @@ import pytest
 
 from tests.cli.running import here
 
-ENGLISH = {"id": "a", "text": "The parcel from Patricia was late again, please call me."}
+ENGLISH = {"id": "a", "text": "The parcel from Patricia was late again, so call me."}
+    "id": "a",
+    "text": "The parcel from Patricia was late again, please call me.",
+}
 GERMAN = {
     "id": "b",
     "text": "Der Karton war offen und das Gerät ist leider defekt, bitte rufen Sie an.",
@@ -98,3 +101,10 @@ def test_other_processes_know_the_language_of_a_column() -> None:
     texts = values("text")
     assert texts[0] == MARK
     assert "parcel" in texts[1]
+
+
+def test_check_names_the_languages() -> None:
+    """And those without a list of special categories, which all have now."""
+    here(*RUN, "--no-bayes-risk", "--language", "en", "--language", "de")
+    ran = here("check", "out.jsonl")
+    assert "out.jsonl: its texts are read in English and German\n" in ran.err
