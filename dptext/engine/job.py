@@ -152,7 +152,7 @@ class TaskResult(NamedTuple):
 
     counted: Counted
     #: New texts of each record of a batch, None for one that is left out.
-    texts: list[tuple[str, ...] | None]
+    texts: Sequence[tuple[str, ...] | None]
     #: Number of replaced words of each text of a batch.
     replaced: list[int]
     #: New bytes of a part.

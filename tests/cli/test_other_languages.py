@@ -10,9 +10,6 @@ import pytest
 from tests.cli.running import here
 
 ENGLISH = {"id": "a", "text": "The parcel from Patricia was late again, so call me."}
-    "id": "a",
-    "text": "The parcel from Patricia was late again, please call me.",
-}
 GERMAN = {
     "id": "b",
     "text": "Der Karton war offen und das Gerät ist leider defekt, bitte rufen Sie an.",
