@@ -178,11 +178,11 @@ class Languages:
         records (r,): the record of each text, from 0 and non-decreasing; declared: the
         language that a column has for each record, None for no column.
         """
-        texts_in = self._find(pieces, codes, ends, records=records, count=len(declared))
+        found = self._find(pieces, codes, ends, records=records, count=len(declared))
         for at, each in enumerate(declared):
             if each is not None:
-                texts_in[at] = each if each in self.codes else OTHER
-        return [texts_in[at] for at in records.tolist()]
+                found[at] = each if each in self.codes else OTHER
+        return [found[at] for at in records.tolist()]
 
     def _find(
         self,
@@ -216,12 +216,12 @@ class Languages:
         own = sums[np.arange(count), 1 + size + best]
         apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
         is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
-        texts_in = []
+        found = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
             code = self.codes[0 if has_none else int(number)]
-            texts_in.append(OTHER if other else code)
-        return texts_in
+            found.append(OTHER if other else code)
+        return found
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.
@@ -456,36 +456,36 @@ def is_form(name: str) -> bool:
 def _english_names() -> frozenset[str]:
     """Return the names of English lists, as keys."""
     lists = language_data.common_lists(ENGLISH)
-    texts_in = language_data.person_names(ENGLISH, capital=True)
-    texts_in |= language_data.person_names(ENGLISH)
+    names = language_data.person_names(ENGLISH, capital=True)
+    names |= language_data.person_names(ENGLISH)
     for name in ("names", "cities", "places", "organisations", "months", "weekdays"):
-        texts_in |= lists.get(name, frozenset())
-    return texts_in
+        names |= lists.get(name, frozenset())
+    return names
 
 
 def _function_words(
     lists: Mapping[str, LanguageLists], lexicon: Lexicon
 ) -> dict[str, dict[str, int]]:
     """Return the function words of each language with their ranks."""
-    texts_in = {}
+    words_of = {}
     for code, each in lists.items():
         ranks = each.ranks
         words = {*each.function_words, *(w for w in ranks if ranks[w] < COPIED)}
         words |= {word for word in each.particles if ranks.get(word, _FIRST) < _FIRST}
-        texts_in[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
-        texts_in[code] |= dict.fromkeys(each.elisions, 5)
+        words_of[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
+        words_of[code] |= dict.fromkeys(each.elisions, 5)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     cues = name_cues.cues(ENGLISH)
     ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
     first = (each for each in order[:COPIED] if lexicon.words[each].islower())
     stop = {key_of(lexicon.words[row]) for row in first}
     stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
-    texts_in[ENGLISH] = {
+    words_of[ENGLISH] = {
         word: ranked.get(word, 500)
         for word in stop
         if word.isalpha() and not cues.is_name(word)
     }
-    return texts_in
+    return words_of
 
 
 def _with_capitals(words: set[str]) -> set[str]:
