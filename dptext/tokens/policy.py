@@ -156,9 +156,10 @@ class Policy:
     def marks_others(self) -> bool:
         """Tell whether a text in another language than English becomes a mark.
 
-        It does if the lexicon is English and has so many common words.
+        It does if the lexicon is English and has so many common words, unless unknown
+        words are treated apart.
         """
-        many = self.common >= MANY_COMMON
+        many = self.common >= MANY_COMMON and self.unknown == "perturb"
         return many and self.case == "copy" and not self.languages
 
     @property
