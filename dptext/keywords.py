@@ -48,6 +48,7 @@ class FileKeywords(TableKeywords, total=False):
     escapes: Literal["backslash", "none"] | None
     encoding: str | None
     language_field: str | None
+    other_language: Literal["mask", "drop", "quarantine"]
     max_record_bytes: int
     out_dir: str | os.PathLike[str] | None
     in_place: bool

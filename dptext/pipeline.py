@@ -273,19 +273,28 @@ class Pipeline:
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
         """Count the words of each text that a run replaces, without drawing any."""
-        texts = [text for each in records for text in each.texts]
-        return self.tokenizer.words(texts).by_text()
+        return self._words(records)[0].by_text()
 
-    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
-        """Draw a word for each word of records, and new digits for forms."""
+    def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
+        """Tell which records with a text are in none of the languages of the run."""
+        words, record_of_text = self._words(records)
+        others = np.zeros(len(records), bool)
+        if words.languages is not None:
+            is_other = [not code for code in words.languages]
+            others[record_of_text[is_other]] = True
+        return list(map(bool, others))
+
+    def _words(self, records: Sequence[Record]) -> tuple[Words, Ints]:
+        """Divide the texts of records; return the record of each text, too."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
-        if self.profile.tokens.languages:
-            declared = [record.language for record in records]
-            words = self.tokenizer.words(texts, record_of_text, declared)
-        else:
-            words = self.tokenizer.words(texts)
+        declared = [record.language for record in records]
+        return self.tokenizer.words(texts, record_of_text, declared), record_of_text
+
+    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
+        """Draw a word for each word of records, and new digits for forms."""
+        words, record_of_text = self._words(records)
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)

@@ -97,7 +97,7 @@ class Illnesses(NamedTuple):
         rows = {
             form: tuple(
                 lexicon.row_of[word]
-                for word in lists.get(name, ())
+                for word in sorted(lists.get(name, ()))
                 if word in lexicon.row_of
             )
             for name, form in (("noun", grammar.NOUN), ("plural", grammar.PLURAL))

@@ -35,6 +35,7 @@ from dptext.run.files import SIDECAR
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
 from dptext.signatures import Key
+from dptext.tokens.languages import name_of, names_without_special
 from dptext.types import JsonObject, Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
@@ -187,8 +188,18 @@ def verdict(
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
-    notes += corpus_words.trusted(report, keys)
+    notes += [*corpus_words.trusted(report, keys), *_languages(report)]
     return Verdict(tuple(findings), (*notes, *unread))
+
+
+def _languages(report: Document) -> Iterator[str]:
+    """Name the languages of the texts, and those without special categories."""
+    if report.policy is None or not (codes := report.policy.languages):
+        return
+    line = f"its texts are read in {series(tuple(map(name_of, codes)))}"
+    if without := names_without_special(codes):
+        line += f"; no list of special categories (health, ...) in {series(without)}"
+    yield line
 
 
 def _missing(export: Export) -> str:

@@ -198,7 +198,9 @@ class Building:
             raise UsageError("words are built for profiles that replace words")
         tokens = profile.in_language(self.recipe, lexicon).tokens
         candidates = Candidates(
-            Tokenizer(lexicon, tokens), lexicon, lexicons.find("builtin")
+            Tokenizer(lexicon, tokens, every_text=True),
+            lexicon,
+            lexicons.find("builtin"),
         )
         subject = self.ledger.subject
         facts = {

@@ -128,6 +128,8 @@ class Task(NamedTuple):
     first_text: int
     #: Replaces the records, which are empty then.
     part: FilePart | None = None
+    #: Whether records in none of the languages are left out.
+    leaves_out: bool = False
 
     def bare(self) -> Task:
         """Return it for another process, without data that is only written back."""
@@ -137,6 +139,7 @@ class Task(NamedTuple):
                 record.texts,
                 None,
                 record.identity,
+                language=record.language,
                 repeat=record.repeat,
             )
             for record in self.records
@@ -148,8 +151,8 @@ class TaskResult(NamedTuple):
     """Counts and output of a finished task, a batch or a part of a file."""
 
     counted: Counted
-    #: New texts of each record of a batch.
-    texts: list[tuple[str, ...]]
+    #: New texts of each record of a batch, None for one that is left out.
+    texts: Sequence[tuple[str, ...] | None]
     #: Number of replaced words of each text of a batch.
     replaced: list[int]
     #: New bytes of a part.
@@ -158,6 +161,9 @@ class TaskResult(NamedTuple):
     present: Counter[tuple[str, ...] | None]
     #: Faulty records of a part.
     faults: list[Fault]
+    #: Number of records of a part that are left out for their language, as they were.
+    others: int = 0
+    left_out: bytes = b""
 
 
 class Worker:
@@ -180,24 +186,37 @@ class Worker:
 
     def __call__(self, task: Task) -> TaskResult:
         """Make a batch or a part private."""
-        return self._records(task) if task.part is None else self._part(task.part)
+        return self._records(task) if task.part is None else self._part(task)
 
     def _records(self, task: Task) -> TaskResult:
-        private = self._pipeline.privatize(task.records, self._randomness)
+        records, others = task.records, [False] * len(task.records)
+        if task.leaves_out:
+            others = self._pipeline.in_other_languages(records)
+            records = [
+                each for each, other in zip(records, others, strict=True) if not other
+            ]
+        private = self._pipeline.privatize(records, self._randomness)
+        texts, replaced = iter(private.texts), iter(private.replaced)
         return TaskResult(
             counted=self._meters.count(private, task.first_text),
-            texts=private.texts,
-            replaced=private.replaced,
+            texts=[None if other else next(texts) for other in others],
+            replaced=[
+                0 if other else next(replaced)
+                for record, other in zip(task.records, others, strict=True)
+                for _ in record.texts
+            ],
             data=b"",
             present=Counter(),
             faults=[],
         )
 
-    def _part(self, part: FilePart) -> TaskResult:
+    def _part(self, task: Task) -> TaskResult:
         """Read a part, make it private, and write it.
 
         The first FIRST_TEXTS texts of a run must come before it.
         """
+        part = task.part
+        assert part is not None
         module = formats.find(None, part.format)
         batch, faults = list[Record](), list[Fault]()
         for item in module.read(part.source(io.BytesIO(part.head + part.data))):
@@ -208,16 +227,21 @@ class Worker:
                     Record(-1, (), item) if isinstance(item, Verbatim) else item
                 )
         # With its head, no batch is empty.
-        done = self._records(Task(batch, metrics.FIRST_TEXTS))
+        whole = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
+        done = self._records(whole)
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        writer = module.writer(
-            out, part.selection, pseudonym_function(part.selection, self._key)
-        )
+        token, others = pseudonym_function(part.selection, self._key), 0
+        writer = module.writer(out, part.selection, token)
+        aside = io.BytesIO()
+        kept = module.writer(aside, part.selection, token)
         head: int | None = None  # bytes that it takes in the output
         for record, texts in zip(batch, done.texts, strict=True):
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
                 head = out.tell() if head is None else head
+            elif texts is None:
+                others += 1
+                kept.write(record, record.texts)
             else:
                 present[record.present] += 1
                 writer.write(record, texts)
@@ -229,6 +253,8 @@ class Worker:
             data=data,
             present=present,
             faults=faults,
+            others=others,
+            left_out=aside.getvalue(),
         )
 
 

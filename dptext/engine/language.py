@@ -20,7 +20,7 @@ from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
-from dptext.types import Ints, Record, Words
+from dptext.types import ENGLISH, Ints, Record, Words
 
 _UNKNOWN = 1 / 3  # of the words make a warning
 _FEWEST = 6  # unknown words below which nothing is said
@@ -63,6 +63,8 @@ class Language:
         # Texts that are not blank; of another language; without spaces; without
         # capitals, where common words stay.
         self._texts = self._foreign = self._solid = self._lower = 0
+        # Texts that become a mark.
+        self._marked = 0
         self._pieces = np.zeros(kinds.COUNT, np.int64)
         # Whether texts may be in other languages, of which nothing was measured.
         self._has_languages = False
@@ -84,7 +86,11 @@ class Language:
         words = self._tokenizer.words(texts)
         kind = _kinds(words, self._tokenizer)
         self._pieces += np.bincount(kind, minlength=kinds.COUNT)
-        self._has_languages = words.languages is not None
+        for text, code in zip(texts, words.languages or (), strict=False):
+            self._has_languages |= code not in ("", ENGLISH)
+            if not code:
+                self._marked += 1
+                self._pieces[kinds.UNKNOWN] += len(text.split())
         self._texts += sum(bool(text.strip()) for text in texts)
         self._foreign += _count_foreign(kind, words)
         self._lower += _count_lower(words)
@@ -121,7 +127,8 @@ class Language:
         return bool(self._pieces[kinds.UNKNOWN] > _UNKNOWN * words)
 
     def _say(self) -> None:
-        if self._pieces[kinds.UNKNOWN] < _FEWEST or not self._are_unknown:
+        is_known = self._pieces[kinds.UNKNOWN] < _FEWEST or not self._are_unknown
+        if is_known or self._marked:
             if not self._is_whole:
                 self._say_of_texts()
         elif self._is_whole:
@@ -141,6 +148,11 @@ class Language:
         """Warn of single texts that mean nothing in the output."""
         of_all = f"of the first {self._texts:,} texts"
         lost = "such texts lose their meaning; leave them out"
+        if self._marked:
+            self._warn(
+                f"{self._marked} {of_all}: in another language, so that nothing of "
+                f"them is written; name it, as in {option('language', 'de')}"
+            )
         if self._foreign:
             self._warn(
                 f"{self._foreign} {of_all}: over a third of the words are not in "

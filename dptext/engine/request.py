@@ -125,6 +125,18 @@ class Request:
             needs=needs,
         )
         chosen = profile.chosen(choices)
+        if selection.other_language == "quarantine" and work.quarantine is None:
+            raise UsageError(
+                f"{option('other-language', 'quarantine')}: name the file with "
+                f"{option('quarantine', 'FILE')}"
+            )
+        tokens = chosen.tokens
+        if selection.other_language != "mask":
+            if not (tokens.languages or tokens.marks_others):
+                raise UsageError(
+                    f"{noun('other-language')}: these settings tell no language; use "
+                    f"{option('profile', 'readable')}"
+                )
         if selection.language_field is not None and not chosen.tokens.languages:
             raise UsageError(
                 f"{noun('language-field')}: name the languages of the records, too, as "

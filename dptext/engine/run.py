@@ -8,6 +8,7 @@ its subject before it is written (dptext.engine.charging).
 from __future__ import annotations
 
 import contextlib
+import io
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,7 +39,7 @@ from dptext.engine.language import Language
 from dptext.engine.reading import Reading
 from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
-from dptext.errors import InputError, UnknownFieldError
+from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.measures.public import PublicMeasures
 from dptext.pipeline import Pipeline
@@ -48,7 +49,7 @@ from dptext.report.notebook import Report
 from dptext.run.interface import noun, option
 from dptext.streams.outputs import OutputFile, Release
 from dptext.tokens import lists
-from dptext.types import Fault, Verbatim
+from dptext.types import Fault, Record, Verbatim
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it
     from dptext.engine.charging import Account, Charging
@@ -307,6 +308,7 @@ class Run(JobRun):
             held = HeldBack(output.stream, fields) if waits else None
             stream = held or output.stream
             writer = self._writer(job, reading.format, stream)  # type: ignore[arg-type]
+            aside = self._aside(job, reading.format)
             draws_by = self._draw_name(job)
             # A ledger is charged by records, and these are shuffled one by one.
             parts = job.work.jobs > 1 and charging is None and not job.outputs.shuffle
@@ -322,7 +324,12 @@ class Run(JobRun):
                 if charging is not None and before is None:
                     charging.charge(task.records, done.replaced)
                 _write(
-                    writer=writer, fields=fields, task=task, done=done, source=source
+                    writer=writer,
+                    fields=fields,
+                    task=task,
+                    done=done,
+                    source=source,
+                    aside=aside,
                 )
                 tally.add(done.counted)
                 tally.records = first + fields.records
@@ -344,6 +351,7 @@ class Run(JobRun):
                 f"{selection.encoding} and were written as '?'"
             )
         tally.faults += source.faults
+        tally.others += source.others
         tally.fields.update(fields.counts)
         copied = fields.copied if source.copied is None else source.copied
         tally.copied.update(dict.fromkeys(copied))
@@ -374,6 +382,29 @@ class Run(JobRun):
         if not job.outputs.shuffle:
             return writer
         return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
+
+    def _aside(self, job: Job, module: formats.Format) -> Callable[[Record], bytes]:
+        """Return the function that gives a record in another language as it was.
+
+        Raises UsageError for a format that keeps no record apart.
+        """
+        token = pseudonym_function(job.selection, self.key)
+
+        def lines(record: Record) -> bytes:
+            out = io.BytesIO()
+            module.writer(out, job.selection, token).write(record, record.texts)
+            return out.getvalue()
+
+        if job.selection.other_language == "quarantine":
+            if not isinstance(
+                module.writer(io.BytesIO(), job.selection, token), formats.LineWriter
+            ):
+                raise UsageError(
+                    f"{option('other-language', 'quarantine')}: records of this format "
+                    f"are no lines; use {option('other-language', 'drop')}, or JSON "
+                    "Lines, CSV, TSV or text"
+                )
+        return lines
 
     def _workers(self, job: Job, name: str | None) -> Callable[[], Worker] | None:
         """Return the maker of workers in other processes, None for a job of one."""
@@ -422,7 +453,12 @@ class Run(JobRun):
 
 
 def _write(
-    writer: formats.Writer, fields: Fields, task: Task, done: TaskResult, source: Source
+    writer: formats.Writer,
+    fields: Fields,
+    task: Task,
+    done: TaskResult,
+    source: Source,
+    aside: Callable[[Record], bytes],
 ) -> None:
     """Write the records of a batch with the bytes between them, or a part."""
     for record, texts in zip(task.records, done.texts, strict=True):
@@ -433,11 +469,14 @@ def _write(
             source.fault(record.rest)
         elif isinstance(record.rest, InputError):
             raise record.rest
+        elif texts is None:
+            source.leave_out(1, aside(record))
         else:
             fields.add(record, texts)
             writer.write(record, texts)
     for fault in done.faults:
         source.fault(fault)
+    source.leave_out(done.others, done.left_out)
     fields.merge(done.present)
     if done.data:
         assert isinstance(writer, formats.LineWriter)

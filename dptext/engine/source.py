@@ -219,6 +219,8 @@ class Source:
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
+        #: Number of records left out since they are in none of the languages.
+        self.others = 0
         self.copied: tuple[str, ...] | None = None
         self.sheets: dict[str, bool] | None = None
 
@@ -286,14 +288,17 @@ class Source:
     def tasks(self, *, parts: bool) -> Iterator[Task]:
         """Yield batches of the records, and with parts, parts after the first ones."""
         first_text = self._texts
+        leaves_out = self._job.selection.other_language != "mask"
         items = self.items(parts=parts)
         for is_part, group in groupby(items, lambda item: isinstance(item, FilePart)):
             if is_part:
-                yield from (Task([], 0, cast(FilePart, part)) for part in group)
+                yield from (
+                    Task([], 0, cast(FilePart, part), leaves_out) for part in group
+                )
                 continue
             records = cast(Iterator[Record], group)
             for batch in pipelines.batches(records, self._job.batch_size):
-                yield Task(batch, first_text)
+                yield Task(batch, first_text, leaves_out=leaves_out)
                 first_text += sum(len(record.texts) for record in batch)
 
     def count_texts(self) -> int:
@@ -423,6 +428,13 @@ class Source:
         if self._aside is not None:
             ending = b"" if fault.raw.endswith(b"\n") else b"\n"
             self._aside.add(fault.raw + ending)
+
+    def leave_out(self, number: int, raw: bytes) -> None:
+        """Leave out records in other languages; put their bytes aside if asked for."""
+        self.others += number
+        if self._job.selection.other_language == "quarantine" and number:
+            assert self._aside is not None
+            self._aside.add(raw + b"\n" * (not raw.endswith(b"\n")))
 
     def check_unchanged(self) -> None:
         """Raise InputError if an input to replace has changed since."""

@@ -22,7 +22,7 @@ from dptext.metrics import AllMetrics, Batch, Figure, Partials
 from dptext.pipeline import Privatized
 from dptext.tokens import kinds
 from dptext.tokens.multilingual import is_form
-from dptext.types import Eps, Lexicon, Record
+from dptext.types import ENGLISH, Eps, Lexicon, Record
 
 _STEP = np.log1p(0.005)
 # Sums are kept in integers, which no order of adding can change: an epsilon of 1e-40
@@ -104,6 +104,7 @@ class Counted(NamedTuple):
     epsilons: EpsilonsSpent
     metrics: Partials
     #: Number of texts by the language that they are read in, "" for none of the run.
+    #: Those that a lexicon reads alone count as English.
     languages: Counter[str]
     #: Number of texts that are the same before and after; empty ones apart.
     unchanged_texts: int = 0
@@ -134,7 +135,9 @@ class Meters:
             forms=Counter(
                 str(form) for form, _ in batch.words.formed.values() if is_form(form)
             ),
-            languages=Counter(batch.words.languages or ()),
+            languages=Counter(
+                batch.words.languages or [ENGLISH] * len(batch.words.ends)
+            ),
             epsilons=self.epsilons.observe(batch),
             metrics=self._metrics.observe(batch),
             listed=batch.words.listed or 0,
@@ -169,6 +172,8 @@ class Totals:
     counted: Counted
     records: int = 0
     faults: int = 0
+    #: Number of records left out since they are in none of the languages.
+    others: int = 0
     #: Number of records with each selected field, null or not.
     fields: Counter[str] = field(default_factory=Counter)
     #: Names of copied fields, in order: all of a header or schema, else of the sample.
@@ -212,6 +217,7 @@ class Tally(Totals):
         self.add(totals.counted)
         self.records += totals.records
         self.faults += totals.faults
+        self.others += totals.others
         self.fields.update(totals.fields)
         self.copied.update(totals.copied)
         self.identifying.update(totals.identifying)

@@ -5,13 +5,16 @@ from __future__ import annotations
 from dptext.guarantees.templates import render, series
 from dptext.tokens.languages import (
     COPIED,
+    ENGLISH_SHARE,
+    FEW_LOWER,
     MANY,
     MARK,
     language_lists,
     languages,
     name_of,
+    names_without_special,
 )
-from dptext.tokens.policy import Policy
+from dptext.tokens.policy import MANY_COMMON, Policy
 from dptext.types import ENGLISH
 
 
@@ -28,6 +31,8 @@ def where_numbers_are_written(policy: Policy) -> dict[str, str]:
 
 def but_other_languages(policy: Policy) -> str:
     """Except records in other languages from the words that the mechanism replaces."""
+    if policy.marks_others:
+        return render("covered.but_marked")
     return render("covered.but_other_languages") if policy.languages else ""
 
 
@@ -47,10 +52,15 @@ def _languages_of(policy: Policy) -> dict[str, str]:
 
 def shown_languages(policy: Policy) -> list[str]:
     """State how the language of a record is found, and what its texts show."""
+    if policy.marks_others:
+        numbers = {"common": MANY_COMMON, "many": MANY, "lower": FEW_LOWER}
+        named = {name: f"{number:,}" for name, number in numbers.items()}
+        share = f"{ENGLISH_SHARE:.0%}"
+        return [render("shown.marked_languages", **named, share=share, mark=MARK)]
     if not policy.languages:
         return []
     lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
-    without = tuple(each.name for each in lists if not each.special)
+    without = names_without_special(policy.languages)
     is_one = len(policy.languages) == 1
     which = render(
         f"shown.{'one_language' if is_one else 'several_languages'}",

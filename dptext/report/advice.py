@@ -99,7 +99,7 @@ def _rows_to_read(document: Document) -> list[int]:
     They are drawn by the digest of the output, so that all its reports name the same.
     """
     private, output = document.private, document.output
-    if private is None or output is None or private.faults:
+    if private is None or output is None or private.faults or private.others:
         return []
     drawn = random.Random(output.sha256)  # noqa: S311 - no secret
     return sorted(drawn.sample(range(1, private.records + 1), _ROWS))
@@ -197,7 +197,9 @@ def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
     report = f"{path}{SIDECAR}"
     if path is None or (released.is_run and released.public != report):
         return
-    is_ordered = not layout.shuffled and not (private and private.faults)
+    is_ordered = not layout.shuffled and not (
+        private and (private.faults or private.others)
+    )
     if not (is_ordered or layout.id_field):
         return
     if len(inputs) > 1 or inputs[0] == path or streams.is_stream(inputs[0]):

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -322,6 +322,12 @@ def treatment(policy: Policy) -> dict[str, str]:
     return {name: how for name, how in treated.items() if name not in optional}
 
 
+def _languages(pipeline: Pipeline, texts: Mapping[str, int]) -> dict[str, int]:
+    """Return numbers of texts by language, none where the lexicon reads them all."""
+    are_read = pipeline.profile.tokens.languages or texts.get("")
+    return dict(sorted(texts.items())) if are_read else {}
+
+
 def _corpus_words(pipeline: Pipeline, number: int) -> int | None:
     """Return a number of words of a list, None for settings without one."""
     return None if pipeline.profile.tokens.words is None else number
@@ -457,7 +463,7 @@ class WordCounts:
             words_per_second=counted.words / tally.seconds if tally.seconds else 0.0,
             fields=dict(tally.fields),
             forms=dict(sorted(counted.forms.items())),
-            languages=dict(sorted(counted.languages.items())),
+            languages=_languages(pipeline, counted.languages),
             used=pipeline.decoder.used,
             unchanged_texts=counted.unchanged_texts,
             corpus_words=_corpus_words(pipeline, counted.listed),
@@ -516,6 +522,15 @@ class Private:
             )
         ),
     ] = ()
+    others: Annotated[
+        int,
+        Meta(
+            description=(
+                "Number of records left out because they are in none of the languages "
+                "of the run."
+            )
+        ),
+    ] = 0
     unchanged: Annotated[
         tuple[str, ...],
         Meta(
@@ -541,7 +556,8 @@ class Private:
         )
         numbers = counts.records, counts.faults, counts.texts, counts.seconds
         copied = tuple(getattr(counts, "copied", ()))
-        return cls(shown, *numbers, words, vectors, unchanged=copied)
+        others = getattr(counts, "others", 0)
+        return cls(shown, *numbers, words, vectors, others=others, unchanged=copied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,7 @@ from dptext.report.sections import (
 from dptext.run.choices import DEFAULT
 from dptext.run.interface import current
 from dptext.tokens import kinds
-from dptext.tokens.languages import language_lists, name_of
+from dptext.tokens.languages import languages, name_of, names_without_special
 from dptext.tokens.policy import Form, Policy
 from dptext.types import ENGLISH, JsonObject, Level, Notion
 
@@ -100,7 +100,10 @@ class Unit(ABC):
             sentence = say(f"output.{self.key}", self, where=where)
             return AnswerLine("output", sentence, {}, sentence)
         rows = say("counts.rows", self)
-        figures = {"records": private.records, "left_out": private.faults}
+        figures = {
+            "records": private.records,
+            "left_out": private.faults + private.others,
+        }
         counts, blanks = self.counts(private)
         long, short = (
             say(f"counts.{self.key}", self, **{**counts, **blanks, **each})
@@ -206,7 +209,7 @@ class Words(Unit):
         yield from self._own_words()
         yield from attack_lines(known)
         yield from delicate_lines(known)
-        if has_other_languages(document):
+        if has_other_languages(document) or (self.counted and self.counted.languages):
             yield self._languages()
         if (policy := document.policy) is not None:
             named = series(tuple(f"{each}s" for each in policy.classes))
@@ -230,23 +233,22 @@ class Words(Unit):
     def _languages(self) -> AnswerLine:
         """Return the line on languages: the lists that apply, and counts of texts."""
         assert self.document.policy is not None
-        codes = self.document.policy.languages
+        codes = self.document.policy.languages or (ENGLISH,)
         counts = {} if self.counted is None else {**self.counted.languages}
         lost = counts.pop("", 0)
         named = [name_of(code) for code in codes]
         if counts:
             named = [f"{name_of(code)} {count(n)}" for code, n in counts.items()]
-        without = [language_lists(code) for code in codes if code != ENGLISH]
-        listed = tuple(each.name for each in without if not each.special)
         figures: JsonObject = {"languages": list(codes), "texts": counts, "other": lost}
         key = "texts" if counts else "lists"
         return line(
             "languages",
-            "always",
+            "several" if self.document.policy.languages else "english",
             figures,
             read=say(f"languages.{key}", named=series(tuple(named))),
             lost=lost,
-            without=series(listed),
+            without=series(names_without_special(codes)),
+            known=series(tuple(f"{each} ({name_of(each)})" for each in languages())),
         )
 
     def _meaning(self) -> AnswerLine:

@@ -203,6 +203,20 @@ class Selection:
         IN_FILES,
         Names(),
     ] = None
+    #: mask | drop | quarantine: of a record in none of the languages.
+    other_language: Annotated[
+        str,
+        Option(
+            "If a record is in none of the languages: mask (its texts become a mark), "
+            "drop, or quarantine (needs --quarantine).",
+            RECORDS,
+            parse=one_of("mask", "drop", "quarantine"),
+            metavar="ACTION",
+            hidden=True,
+        ),
+        ByFile(),
+        IN_FILES,
+    ] = "mask"
     #: fail | pass: of an absent or null field.
     missing: Annotated[
         str,

@@ -56,7 +56,7 @@ from dptext.errors import UsageError
 from dptext.run.choices import FOR_PROGRAMS
 from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
-from dptext.tokens.policy import WordClass
+from dptext.tokens.policy import MANY_COMMON, WordClass
 from dptext.tokens.regex import divide, key_of
 from dptext.tokens.written_classes import class_words
 from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
@@ -152,6 +152,8 @@ class CommonWords:
             for word in lists.get(name, _NO_WORDS)
         }
         self._first_words = lists.get("first words", _NO_WORDS)
+        #: Whether there are enough common words to tell a text of the language.
+        self.are_many = len(self._words) >= MANY_COMMON
 
     def _read_short_forms(self) -> None:
         """Read the lists of short forms, and of words copied at some places."""
@@ -279,6 +281,15 @@ class CommonWords:
     @property
     def _english(self) -> bool:
         return self._language == "en"
+
+    @cached_property
+    def tell_nothing(self) -> Mask:
+        """Tell which rows are words of several languages: (V + 1,)."""
+        lists = language_data.common_lists(self._language)
+        words = lists.get("words of several languages", _NO_WORDS)
+        out = np.zeros(len(self._rows) + 1, bool)
+        out[[self._rows[word] for word in words if word in self._rows]] = True
+        return out
 
     @cached_property
     def rows(self) -> Ids:

@@ -25,6 +25,10 @@ from dptext.types import ENGLISH
 MARK = "[text in another language]"
 #: Fewest words in lower case of a record that may be in none of them.
 MANY = 8
+#: Fewest of these of a record of MANY words that is not read in English alone.
+FEW_LOWER = 5
+#: The share of those that are copied English words at least, or it is in none.
+ENGLISH_SHARE = 0.2
 #: So many commonest words of a language are copied in every record.
 COPIED = 2000
 
@@ -128,6 +132,12 @@ def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
 def name_of(code: str) -> str:
     """Return the name of a language in English."""
     return "English" if code == ENGLISH else language_lists(code).name
+
+
+def names_without_special(codes: Iterable[str]) -> tuple[str, ...]:
+    """Return the names of languages without a list of special categories."""
+    lists = [language_lists(code) for code in codes if code != ENGLISH]
+    return tuple(each.name for each in lists if not each.special)
 
 
 @cache

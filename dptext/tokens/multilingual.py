@@ -27,6 +27,8 @@ from dptext.tokens import common, kinds, language_data, name_cues, organisations
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import (
     COPIED,
+    ENGLISH_SHARE,
+    FEW_LOWER,
     MANY,
     MARK,
     LanguageLists,
@@ -176,11 +178,11 @@ class Languages:
         records (r,): the record of each text, from 0 and non-decreasing; declared: the
         language that a column has for each record, None for no column.
         """
-        texts_in = self._find(pieces, codes, ends, records=records, count=len(declared))
+        found = self._find(pieces, codes, ends, records=records, count=len(declared))
         for at, each in enumerate(declared):
             if each is not None:
-                texts_in[at] = each if each in self.codes else OTHER
-        return [texts_in[at] for at in records.tolist()]
+                found[at] = each if each in self.codes else OTHER
+        return [found[at] for at in records.tolist()]
 
     def _find(
         self,
@@ -214,12 +216,12 @@ class Languages:
         own = sums[np.arange(count), 1 + size + best]
         apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
         is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
-        texts_in = []
+        found = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
             code = self.codes[0 if has_none else int(number)]
-            texts_in.append(OTHER if other else code)
-        return texts_in
+            found.append(OTHER if other else code)
+        return found
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.
@@ -268,10 +270,9 @@ class Languages:
             new = np.fromiter(read, np.int64, count=len(spots))
             spots, new = spots[new >= 0], new[new >= 0]
             codes[spots] = codes[spots] & (0xFF & ~kinds.KIND) | new
-        if OTHER in texts_in:
-            pieces, codes, ends, formed = _without_others(
-                pieces, codes, ends, formed=formed, texts_in=texts_in
-            )
+        pieces, codes, ends, formed, _ = without_others(
+            pieces, codes, ends, formed=formed, layouts={}, texts_in=texts_in
+        )
         return pieces, codes, ends, formed, texts_in
 
     def finish(
@@ -364,40 +365,74 @@ class Languages:
         return key_of(piece.strip(" ")) in self._titles
 
     def choices(self, shown: str) -> Sequence[str]:
-        """Return the words one of which is written for a layout; a mark is one."""
-        if shown == MARK:
-            return (MARK,)
+        """Return the words one of which is written for a layout."""
         return self.readers[shown.partition(" ")[0].strip("'")].choices[shown]
 
 
-def _without_others(
-    pieces: Sequence[str],
+def in_english(
+    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, tells: Mask
+) -> list[str] | None:
+    """Return the language of each text, English or OTHER; None if all are English.
+
+    The final codes (p,) decide: a record of many words, of which some are in lower case
+    and of these hardly any is copied, is in another language. counted (16,): kinds of
+    words; tells (p,): copied words that other languages lack.
+    """
+    kind = codes & kinds.KIND
+    # Emoji are copied, too.
+    words = counted[kind] & ((kind != kinds.COMMON) | (codes & kinds.ENDER == 0))
+    lower = words & (codes & _CAPITAL == 0)
+    texts = np.arange(len(ends)) if records is None else records
+    of_piece = np.repeat(texts, np.diff(ends, prepend=0))
+    size = int(texts[-1]) + 1 if len(texts) else 0
+    every, small, known = (
+        np.bincount(of_piece[each], minlength=size)
+        for each in (words, lower, lower & tells)
+    )
+    is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)
+    if not is_other.any():
+        return None
+    return [OTHER if other else ENGLISH for other in is_other[texts].tolist()]
+
+
+def without_others(
+    pieces: list[str],
     codes: Ints,
     ends: Ints,
     *,
-    formed: Mapping[int, FormLayout],
-    texts_in: Sequence[str],
-) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
-    """Return one mark for each text in another language that is not blank."""
+    formed: dict[int, FormLayout],
+    layouts: dict[int, str],
+    texts_in: Sequence[str] | None,
+) -> tuple[list[str], Ints, Ints, dict[int, FormLayout], dict[int, str]]:
+    """Return one mark for each text in another language that is not blank.
+
+    formed and layouts hold what stands at positions of pieces.
+    """
+    if texts_in is None or OTHER not in texts_in:
+        return pieces, codes, ends, formed, layouts
     out: list[str] = []
     out_codes: list[Ints] = []
-    out_formed: dict[int, FormLayout] = {}
-    out_ends, begin = [], 0
+    # Where each piece stands then; those of the others stand nowhere.
+    places = np.full(len(pieces), -1, np.int64)
+    marks, out_ends, begin = [], [], 0
     for end, code in zip(ends.tolist(), texts_in, strict=True):
         words = kinds.WORDLIKE[codes[begin:end] & kinds.KIND]
         if code == OTHER and words.any():
-            out_formed[len(out)] = FormLayout(TEXT, MARK)  # type: ignore[arg-type]
+            marks.append(len(out))
             out.append(MARK)
             out_codes.append(np.array([kinds.FORMED], np.int64))
         else:
-            for at in range(begin, end):
-                if at in formed:
-                    out_formed[len(out) + at - begin] = formed[at]
+            places[begin:end] = np.arange(len(out), len(out) + end - begin)
             out += pieces[begin:end]
             out_codes.append(codes[begin:end])
         out_ends.append(len(out))
         begin = end
-    return out, np.concatenate(out_codes), np.array(out_ends, np.int64), out_formed
+    moved = places.tolist()
+    of_forms = {moved[at]: formed[at] for at in formed if moved[at] >= 0}
+    of_forms |= dict.fromkeys(marks, FormLayout(TEXT, MARK))  # type: ignore[arg-type]
+    of_names = {moved[at]: layouts[at] for at in layouts if moved[at] >= 0}
+    all_ends = np.array(out_ends, np.int64)
+    return out, np.concatenate(out_codes), all_ends, of_forms, of_names
 
 
 def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
@@ -421,36 +456,36 @@ def is_form(name: str) -> bool:
 def _english_names() -> frozenset[str]:
     """Return the names of English lists, as keys."""
     lists = language_data.common_lists(ENGLISH)
-    texts_in = language_data.person_names(ENGLISH, capital=True)
-    texts_in |= language_data.person_names(ENGLISH)
+    names = language_data.person_names(ENGLISH, capital=True)
+    names |= language_data.person_names(ENGLISH)
     for name in ("names", "cities", "places", "organisations", "months", "weekdays"):
-        texts_in |= lists.get(name, frozenset())
-    return texts_in
+        names |= lists.get(name, frozenset())
+    return names
 
 
 def _function_words(
     lists: Mapping[str, LanguageLists], lexicon: Lexicon
 ) -> dict[str, dict[str, int]]:
     """Return the function words of each language with their ranks."""
-    texts_in = {}
+    words_of = {}
     for code, each in lists.items():
         ranks = each.ranks
         words = {*each.function_words, *(w for w in ranks if ranks[w] < COPIED)}
         words |= {word for word in each.particles if ranks.get(word, _FIRST) < _FIRST}
-        texts_in[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
-        texts_in[code] |= dict.fromkeys(each.elisions, 5)
+        words_of[code] = {word: ranks.get(word, 500) for word in words - _BETWEEN}
+        words_of[code] |= dict.fromkeys(each.elisions, 5)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     cues = name_cues.cues(ENGLISH)
     ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
     first = (each for each in order[:COPIED] if lexicon.words[each].islower())
     stop = {key_of(lexicon.words[row]) for row in first}
     stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN
-    texts_in[ENGLISH] = {
+    words_of[ENGLISH] = {
         word: ranked.get(word, 500)
         for word in stop
         if word.isalpha() and not cues.is_name(word)
     }
-    return texts_in
+    return words_of
 
 
 def _with_capitals(words: set[str]) -> set[str]:

@@ -16,6 +16,8 @@ from dptext.word_file import WordFile
 # Treatments of a piece; the first five are names of settings.
 _NAMES = ("perturb", "keep", "mask", "drop", "digits")
 PERTURB, KEEP, MASK, DROP, DIGITS, FORM, MARKUP = range(7)
+#: Fewest common words that tell a text of their language.
+MANY_COMMON = 5000
 
 
 class Form(StrEnum):
@@ -149,6 +151,16 @@ class Policy:
         """Return how many common words are copied, whether opinions are, and a list."""
         listed = frozenset[str]() if self.words is None else self.words.copied
         return self.common, self.opinion == "keep", listed
+
+    @property
+    def marks_others(self) -> bool:
+        """Tell whether a text in another language than English becomes a mark.
+
+        It does if the lexicon is English and has so many common words, unless unknown
+        words are treated apart.
+        """
+        many = self.common >= MANY_COMMON and self.unknown == "perturb"
+        return many and self.case == "copy" and not self.languages
 
     @property
     def has_lists(self) -> bool:

@@ -30,6 +30,7 @@ from dptext.tokens import (
     quantities,
 )
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
+from dptext.tokens.languages import MARK
 from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
@@ -133,7 +134,7 @@ class Redrawer:
             words, bits.take(classes), positions[classes], records[classes]
         )
         others = np.flatnonzero(~is_class)
-        if self._languages is not None:
+        if words.languages is not None:
             forms_of = map(words.formed.get, positions[others].tolist())
             of_list = [each is not None and not is_form(each[0]) for each in forms_of]
             listed = others[np.array(of_list, bool)]
@@ -160,8 +161,10 @@ class Redrawer:
     def _redraw_words(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
     ) -> None:
-        """Replace words of languages without a lexicon by words of lists, in place."""
-        assert self._languages is not None
+        """Replace words of languages without a lexicon by words of lists, in place.
+
+        Texts in another language become marks.
+        """
         if not len(positions):
             return
         integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
@@ -171,7 +174,9 @@ class Redrawer:
             spots, records.tolist(), keys, integers, strict=True
         ):
             shown = words.formed[position][1]
-            choices = self._languages.choices(shown)
+            choices: Sequence[str] = (MARK,)
+            if self._languages is not None and shown != MARK:
+                choices = self._languages.choices(shown)
             if self._marks:
                 word = choices[0] if len(choices) == 1 else _WORD
             elif self._by_record:

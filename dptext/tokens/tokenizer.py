@@ -36,7 +36,7 @@ from dptext.tokens.regex import (
     segment,
     without_clitics,
 )
-from dptext.types import ENGLISH, Ids, Ints, Lexicon, Words
+from dptext.types import ENGLISH, Ids, Ints, Lexicon, Mask, Words
 
 _ENDERS = frozenset(".!?…。！？")
 T = TypeVar("T")
@@ -62,11 +62,17 @@ _STAMPS = (Form.DATE, Form.TIME)
 class Tokenizer:
     """Divides texts into words of one vocabulary under one policy.
 
-    With every_word the positions include words that the policy keeps.
+    With every_word the positions include words that the policy keeps. With every_text
+    those in another language than English are divided as well.
     """
 
     def __init__(
-        self, lexicon: Lexicon, policy: Policy, *, every_word: bool = False
+        self,
+        lexicon: Lexicon,
+        policy: Policy,
+        *,
+        every_word: bool = False,
+        every_text: bool = False,
     ) -> None:
         copied_emoji = frozenset[str]()
         if policy.common:
@@ -114,6 +120,11 @@ class Tokenizer:
             self._counted = kinds.WORDLIKE.copy()
             self._counted[[kinds.FORMED, kinds.KEPT, kinds.MASKED]] = False
             self._counted[kinds.NUMBER] = policy.number == "perturb"
+        # Rows of common words that tell a text in English from one in another language.
+        self._telling: Mask | None = None
+        if self._common is not None and self._common.are_many and not every_text:
+            if policy.marks_others and lexicon.language == ENGLISH:
+                self._telling = ~self._common.tell_nothing
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -138,8 +149,8 @@ class Tokenizer:
 
         The pieces join to the texts, except for characters without width, which no
         output has, entities of letters if tags are recognised, and texts in none of
-        the languages of the policy. With languages, records (r,) is the record of each
-        text, from 0 on, and declared the language of each record where a column has it.
+        the languages of the policy. records (r,) is the record of each text, from 0 on,
+        and declared the language of each record where a column has it.
         """
         pieces: list[str] = []
         ends = np.empty(len(texts), np.int64)
@@ -170,7 +181,7 @@ class Tokenizer:
                 for position, layout in formed.items()
             }
         self._long.clear()
-        texts_in = None
+        texts_in: Sequence[str] | None = None
         if self._languages is not None:
             pieces, codes, ends, formed, texts_in = self._languages.read(
                 pieces=pieces,
@@ -187,10 +198,15 @@ class Tokenizer:
             self._languages.finish(
                 pieces, codes, ends, texts_in=texts_in, formed=formed
             )
+        else:
+            texts_in = self._tell(codes, ends, records)
+            pieces, codes, ends, formed, layouts = multilingual.without_others(
+                pieces, codes, ends, formed=formed, layouts=layouts, texts_in=texts_in
+            )
         flags = (codes & 0xFF).astype(np.uint8)
         positions = np.flatnonzero(self._wanted[flags & kinds.KIND])
         wanted = codes[positions]
-        ids: Ids = ((wanted >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
+        ids = self._rows(wanted)
         piece_texts = np.repeat(np.arange(len(texts)), np.diff(ends, prepend=0))
         persons = (wanted >> _NAMED & 1).astype(bool)
         read_as = ids if self._reads is None else self._reads[ids]
@@ -209,6 +225,18 @@ class Tokenizer:
             grammar=self._grammar(pieces, positions, ids),
             listed=self._count_listed(pieces, flags),
             languages=texts_in,
+        )
+
+    def _tell(
+        self, codes: Ints, ends: Ints, records: Ints | None
+    ) -> Sequence[str] | None:
+        """Return the language of each text, English or none; None if it is not told."""
+        if self._telling is None or self._counted is None:
+            return None
+        is_copied = codes & kinds.KIND == kinds.COMMON
+        tells = is_copied & self._telling[self._rows(codes)]
+        return multilingual.in_english(
+            codes, ends, records, counted=self._counted, tells=tells
         )
 
     @staticmethod
@@ -285,8 +313,13 @@ class Tokenizer:
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
             return None
-        rows = ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
-        return np.where((codes & kinds.KIND) == kinds.COMMON, rows, np.int32(-1))
+        is_copied = (codes & kinds.KIND) == kinds.COMMON
+        return np.where(is_copied, self._rows(codes), np.int32(-1))
+
+    @staticmethod
+    def _rows(codes: Ints) -> Ids:
+        """Return the rows of pieces, -1 for unknown ones."""
+        return ((codes >> _ROW & 0xFFFFFFFF) - 1).astype(np.int32)
 
     def _count_listed(
         self, pieces: Sequence[str], flags: NDArray[np.uint8]

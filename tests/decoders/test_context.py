@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dptext import open_pipeline, profile
 from dptext.attackers import kernel
-from dptext.attackers.context_writer import writable_words
+from dptext.attackers.context_writer import Illnesses, writable_words
 from dptext.decoders.context import Context, Params
 from dptext.errors import UsageError
 from dptext.lexicons import word_classes
@@ -152,6 +152,15 @@ def test_an_illness_is_written_as_any(text: str, written: set[str]) -> None:
     for seed in range(10):
         *_, last = words(decoder().decode(release((text,), seed)))
         assert last in written
+
+
+def test_words_for_illnesses_have_an_order() -> None:
+    """A set of strings has another one in each process, so that no draw repeats."""
+    lexicon = readable().lexicon
+    for rows in Illnesses.of_lexicon(lexicon).words.values():
+        named = [lexicon.words[row] for row in rows]
+        assert named == sorted(named)
+        assert len(named) > 1
 
 
 @pytest.mark.parametrize("text", ["I broke the sprocket.", "Breast. Sprocket"])

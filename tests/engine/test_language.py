@@ -22,6 +22,7 @@ UNSPACED = {
     "Thai": "การจัดส่งล่าช้าสองวันและกล่องเสียหาย\n",
 }
 NOTICED = "over a third of the first words"
+MARKED = "in another language, so that nothing of them is written"
 
 
 def run(text: str, *options: str) -> tuple[int, bytes, str]:
@@ -31,19 +32,29 @@ def run(text: str, *options: str) -> tuple[int, bytes, str]:
     return ran.code, ran.out, " ".join(ran.err.split())
 
 
-def test_another_language_is_noticed_by_the_owner_alone(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("profile", "noticed", "remedy"),
+    [
+        ("readable", MARKED, "--language de"),
+        ("balanced", NOTICED, "dptext lexicon adapt"),
+    ],
+)
+def test_another_language_is_noticed_by_the_owner_alone(
+    tmp_path: Path, profile: str, noticed: str, remedy: str
+) -> None:
     """A warning names reason and remedy; output and public report do not hold it."""
     files = [tmp_path / name for name in ("out.txt", "full.json", "page.html")]
     out, report, page = map(str, files)
-    code, _, said = run(GERMAN, "-o", out, "--report", report, "--html", page)
+    named = ("-o", out, "--report", report, "--html", page, "--profile", profile)
+    code, _, said = run(GERMAN, *named)
     assert code == 0
-    assert NOTICED in said
+    assert noticed in said
     assert "another language" in said
-    assert "dptext lexicon adapt" in said
+    assert remedy in said
     public = tmp_path / "out.txt.dptext.json"
     for path in (*files, public):
         is_private = path not in (files[0], public)
-        assert (NOTICED.encode() in path.read_bytes()) == is_private
+        assert (noticed.encode() in path.read_bytes()) == is_private
 
 
 def test_text_of_the_language_is_left_alone() -> None:
@@ -98,9 +109,14 @@ def test_some_words_of_such_a_script_are_no_reason_to_refuse() -> None:
 
 def test_a_row_of_another_language_or_script_is_counted() -> None:
     """One line each counts rows that mean nothing; the others are left alone."""
-    code, _, said = run(ENGLISH * 24 + GERMAN.splitlines()[0] + "\n")
-    assert code == 0
-    assert "1 of the first 25 texts: over a third of the words are not in" in said
+    german = GERMAN.splitlines()[0] + "\n"
+    for profile, noticed in (
+        ("readable", MARKED),
+        ("balanced", "over a third of the words are not in"),
+    ):
+        code, _, said = run(ENGLISH * 24 + german, "--profile", profile)
+        assert code == 0
+        assert f"1 of the first 25 texts: {noticed}" in said
     code, _, said = run(ENGLISH * 24 + UNSPACED["Chinese"] * 2, "--profile", "readable")
     assert code == 0
     assert "2 of the first 26 texts: a script without spaces" in said
@@ -130,8 +146,10 @@ def test_embed_notices_the_same(tmp_path: Path) -> None:
 def test_programs_are_warned_and_refused() -> None:
     """The functions for Python warn once a call, and raise for such scripts."""
     lines = GERMAN.splitlines()
-    with pytest.warns(UserWarning, match=NOTICED):
+    with pytest.warns(UserWarning, match=MARKED):
         dptext.privatize(lines)
+    with pytest.warns(UserWarning, match=NOTICED):
+        dptext.privatize(lines, "balanced")
     with pytest.warns(UserWarning, match=NOTICED):
         dptext.embed(lines)
     with pytest.raises(UsageError, match="without spaces"):

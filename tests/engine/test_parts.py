@@ -97,6 +97,7 @@ class Outcome:
                     else:
                         self.present[item.present] += 1
                         (texts,) = Upper(self.seen)(Task([item], 0)).texts
+                        assert texts is not None
                         writer.write(item, texts)
         except InputError as error:
             self.ended = str(error)

@@ -196,3 +196,60 @@ def test_a_profile_without_common_words_refuses_languages() -> None:
     """Mechanisms draw English words alone: another profile is named."""
     with pytest.raises(UsageError, match="use the profile readable"):
         profile.load("balanced", {"tokens": {"languages": ["de"]}})
+
+
+@pytest.mark.parametrize("code", [code for code in ALL if code != "en"])
+def test_the_english_lexicon_alone_marks_texts_in_other_languages(
+    lexicon: Lexicon, code: str
+) -> None:
+    """No text becomes English words and names one by one, and no English one a mark."""
+    words = tokenizer(lexicon).words([TEXTS["en"], TEXTS[code], "Super!"])
+    assert words.languages == ["en", "", "en"]
+    assert words.pieces.count(MARK) == 1
+    assert not (words.texts == 1).any(), "a mark spends no epsilon"
+
+
+def test_texts_of_a_record_become_marks_together(lexicon: Lexicon) -> None:
+    """A short text of a German record is German, too; layouts of names move along."""
+    texts = [TEXTS["de"], "Super!", "The TV of ACME Ltd. and NWX is broken again."]
+    words = tokenizer(lexicon).words(texts, np.array([0, 0, 1]))
+    assert words.languages == ["", "", "en"]
+    alone = tokenizer(lexicon).words(texts[2:])
+    assert words.pieces == [MARK, MARK, *alone.pieces]
+    assert words.layouts == {at + 2: each for at, each in alone.layouts.items()}
+
+
+def test_few_common_words_tell_no_language(lexicon: Lexicon) -> None:
+    """With few copied words, or hidden capitals, nothing tells an English text."""
+    for settings in ({"common": 1000}, {"case": "restore", "classes": []}):
+        words = tokenizer(lexicon, **settings).words([TEXTS["de"]])
+        assert words.languages is None
+
+
+def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon) -> None:
+    """Whether a text becomes a mark follows from copied pieces and numbers of words."""
+    divide, draws = tokenizer(lexicon), random.Random(3)
+    whole = tokenizer(lexicon)
+    whole._telling = None
+    small = ["zurück", "koslowski", "zq7", "#abholung", "paket", "grobnik", "vegan"]
+    small += [word for word in lexicon.words[::40] if word.islower()]
+    small = [word for word in small if whole.words([f"so {word}"]).positions.tolist()]
+    known = "the parcel is here again please call".split()
+    found = set[str]()
+    for _ in range(150):
+        number = draws.randrange(6, 14)
+        kept = [draws.random() < 0.2 for _ in range(number)]
+        texts = [
+            " ".join(
+                known[at % len(known)] if copy else draws.choice(small)
+                for at, copy in enumerate(kept)
+            )
+            for _ in range(2)
+        ]
+        one, other = map(whole.words, ([texts[0]], [texts[1]]))
+        if copied(one) != copied(other) or len(one.flags) != len(other.flags):
+            continue
+        languages = [divide.words([text]).languages for text in texts]
+        assert languages[0] == languages[1], texts
+        found.add(str(languages[0]))
+    assert found == {"None", "['']"}, "both cases occur"
