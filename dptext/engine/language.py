@@ -187,9 +187,9 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
     Nouns of other languages may be read as names, which have a capital, too.
     """
     kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
-    for place in np.flatnonzero(np.isin(kind, _NAMES)):
-        is_known = tokenizer.lookup(key_of(words.pieces[place])) >= 0
-        kind[place] = kinds.WORD if is_known else kinds.UNKNOWN
+    for position in np.flatnonzero(np.isin(kind, _NAMES)):
+        is_known = tokenizer.lookup(key_of(words.pieces[position])) >= 0
+        kind[position] = kinds.WORD if is_known else kinds.UNKNOWN
     return kind
 
 

@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import articles, common, kinds, organisations, written_classes
+from dptext.tokens import articles, kinds, organisations, written_classes
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
@@ -115,7 +115,7 @@ class Joiner:
             others = written_classes.class_words(lexicon, WordClass.PLACE)
             self._run_words[WordClass.PLACE] = places, others
         self._is_title = cache(partial(written_classes.is_title, lexicon))
-        self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
+        self._weekdays = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.
         frames = None

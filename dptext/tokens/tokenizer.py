@@ -23,6 +23,7 @@ from dptext.tokens import (
     name_cues,
     names,
     organisations,
+    written_classes,
 )
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
@@ -87,8 +88,8 @@ class Tokenizer:
         self._common: common.CommonWords | None = None
         if policy.common:
             self._common = common.common_words(lexicon, *policy.copied_words)
-        self._reads = common.reading(lexicon) if policy.common else None
-        self._classes = common.kinds_of_rows(lexicon, policy.classes)
+        self._reads = written_classes.reading(lexicon) if policy.common else None
+        self._classes = written_classes.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
@@ -96,7 +97,7 @@ class Tokenizer:
         # Weekdays that are divided before the s of a plural.
         self._plurals = frozenset[str]()
         if policy.common and WordClass.WEEKDAY in policy.classes:
-            days = common.keys_of_class(lexicon, WordClass.WEEKDAY)
+            days = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
             self._plurals = frozenset(f"{day}s" for day in days if day[-3:] == "day")
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
