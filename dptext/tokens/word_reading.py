@@ -105,13 +105,14 @@ class Reader:
     ) -> None:
         """Prepare for a language; copied: spelled words that every language copies."""
         self._lists, self._copied, self._names = lists, copied, names
+        self._special = lists.special
         self._function = lists.function_words | lists.particles
-        self._common = (lists.common - lists.special) | self._function
+        self._common = (lists.common - self._special) | self._function
         self._common -= lists.demonyms
         apart = self._function | lists.plain
         self._lower = self._common - (names.strong - apart)
         self._capital = self._common - names.every - lists.bodies
-        self._nouns = lists.nouns - names.strong - lists.bodies - lists.special
+        self._nouns = lists.nouns - names.strong - lists.bodies - self._special
         self._written_nouns = frozenset(
             map(key_of, chain(*lists.writable_nouns.values()))
         )
@@ -176,7 +177,7 @@ class Reader:
 
     def _code_name(self, body: str, key: str) -> int:
         """Return the kind of a word with a capital that is not copied."""
-        if key in self._lists.special:
+        if key in self._special:
             return kinds.WORD
         if _ROMAN_NUMBER.fullmatch(body):
             return kinds.WORD
