@@ -84,6 +84,9 @@ class LanguageLists:
     greetings: frozenset[str]
     closings: frozenset[str]
     titles: frozenset[str]
+    #: Those that tell the gender of a given name behind them.
+    titles_of_women: frozenset[str]
+    titles_of_men: frozenset[str]
     streets: frozenset[str]
     #: Ends of names of streets in one word: "straße", "laan".
     street_endings: tuple[str, ...]
@@ -220,6 +223,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         greetings=lists.keys("greetings"),
         closings=lists.keys("closings"),
         titles=lists.keys("titles"),
+        titles_of_women=lists.keys("titles of women"),
+        titles_of_men=lists.keys("titles of men"),
         streets=lists.keys("streets"),
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),

@@ -248,14 +248,26 @@ class Reader:
         return tuple(words)
 
     def names(
-        self, kind: int, body: str, *, family: bool, title: bool, elided: bool
+        self,
+        kind: int,
+        body: str,
+        *,
+        family: bool,
+        title: bool,
+        elided: bool,
+        behind: str = "",
     ) -> Sequence[str]:
         """Return the words one of which is written for a word of a class.
 
         Of the body, only whether it is a month is looked at. title: with a capital;
-        elided: behind an elision.
+        elided: behind an elision; behind: the copied title before a given name.
         """
         listed = self._names_of(kind, body, family=family, title=title)
+        if kind == kinds.PERSON and not family:
+            if key_of(behind) in self._lists.titles_of_women:
+                listed = self._lists.women_to_write or listed
+            elif key_of(behind) in self._lists.titles_of_men:
+                listed = self._lists.men_to_write or listed
         return (elided and [n for n in listed if n[0].lower() in _VOWELS]) or listed
 
     def _names_of(
