@@ -187,6 +187,9 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
     Nouns of other languages may be read as names, which have a capital, too.
     """
     kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
+    if words.languages is not None:  # others are read by lists
+        by_lists = [code not in ("", ENGLISH) for code in words.languages]
+        kind[np.repeat(by_lists, np.diff(words.ends, prepend=0))] = kinds.SPACE
     for position in np.flatnonzero(np.isin(kind, _NAMES)):
         is_known = tokenizer.lookup(key_of(words.pieces[position])) >= 0
         kind[position] = kinds.WORD if is_known else kinds.UNKNOWN

@@ -115,6 +115,7 @@ class Tokenizer:
         self._languages: multilingual.Languages | None = None
         if policy.languages:
             self._languages = multilingual.languages_of(policy, lexicon)
+        self._is_sole = len(policy.languages) == 1
         # Kinds that count as words of a heading, where capitals are shown.
         self._counted = None
         if policy.case == "copy":
@@ -375,6 +376,9 @@ class Tokenizer:
         plain = piece.removeprefix(" ")
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
+        if self._is_sole and plain.isalpha():
+            # Lists of the language read it (multilingual.Languages.read).
+            return _pack(kinds.UNKNOWN, -1, kinds.LEAD * (plain != piece), plain)
         if plain.isascii() and plain.isalpha():
             row = self.lookup(plain.lower())
             if row >= 0:
