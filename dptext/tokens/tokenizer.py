@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
@@ -17,7 +15,6 @@ from dptext.tokens import (
     headings,
     kinds,
     language_data,
-    languages,
     markup,
     multilingual,
     name_cues,
@@ -54,8 +51,6 @@ _SEVERAL = -1
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
-# A language of fewer texts than one of so many is not proposed.
-_FEW = 20
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 
@@ -530,16 +525,6 @@ class Tokenizer:
         else:
             return False  # as most words
         return is_name or (self._common is not None and self._common.is_person(body))
-
-
-def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
-    """Return the languages of at least a twentieth of longer texts, [] for English."""
-    every = replace(policy, languages=(ENGLISH, *languages.languages()))
-    long = [text for text in texts if len(text.split()) >= languages.MANY]
-    read = Counter(Tokenizer(lexicon, every).words(long).languages)
-    least = max(1, len(long) / _FEW)
-    codes = [code for code in every.languages if read[code] >= least]
-    return [] if codes in ([], [ENGLISH]) else codes
 
 
 @lru_cache(maxsize=2)
