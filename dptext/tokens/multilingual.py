@@ -178,13 +178,13 @@ class Languages:
         records (r,): the record of each text, from 0 and non-decreasing; declared: the
         language that a column has for each record, None for no column.
         """
-        records_in = self._find(
+        by_record = self._find(
             pieces, codes, ends, records=records, count=len(declared)
         )
         for at, each in enumerate(declared):
             if each is not None:
-                records_in[at] = each if each in self.codes else OTHER
-        return [records_in[at] for at in records.tolist()]
+                by_record[at] = each if each in self.codes else OTHER
+        return [by_record[at] for at in records.tolist()]
 
     def _find(
         self,
@@ -218,12 +218,12 @@ class Languages:
         own = sums[np.arange(count), 1 + size + best]
         apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
         is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
-        languages_of_records = []
+        by_record = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
             code = self.codes[0 if has_none else int(number)]
-            languages_of_records.append(OTHER if other else code)
-        return languages_of_records
+            by_record.append(OTHER if other else code)
+        return by_record
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.
