@@ -39,7 +39,7 @@ class Keys:
     key_file: Annotated[
         bytes | str | os.PathLike[str] | None,
         Option(
-            "Secret key, 32 bytes or more; repeats draws.",
+            "Secret key (32 bytes or more) for reruns.",
             GUARANTEE,
             metavar="FILE",
             python="key",

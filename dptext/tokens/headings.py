@@ -21,8 +21,9 @@ def settle(codes: Ints, ends: Ints, counted: Mask) -> Mask:
     capital = words & (codes & kinds.TITLE != 0)
     sums = np.zeros((2, len(codes) + 1), np.int64)
     np.cumsum((words, capital), axis=1, out=sums[:, 1:])
-    stops = np.union1d(np.flatnonzero(codes & kinds.ENDER), ends - 1)
-    stops = stops[stops >= 0]  # a batch of empty texts has none
+    is_last = codes & kinds.ENDER != 0
+    is_last[ends[ends > 0] - 1] = True  # empty texts have no last piece
+    stops = np.flatnonzero(is_last)
     count, high = np.diff(sums[:, np.concatenate(([0], stops + 1))])
     is_heading = (count >= _HEADING) & (high >= _SHARE * count)
     sizes = np.diff(stops, prepend=-1)

@@ -35,6 +35,7 @@ GIVEN = {
     "line_buffered": (("--line-buffered",), {*ALL} - {"parquet", "xlsx"}),
     "drop": (("--drop", "id"), FIELDS),
     "pseudonym": (("--pseudonym", "id"), FIELDS),
+    "language_field": (("--language-field", "id"), FIELDS),
     "subject": (
         ("--ledger", "l", "--subject", "id", "--limit", "900"),
         FIELDS,

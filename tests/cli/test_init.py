@@ -217,7 +217,7 @@ def test_texts_of_few_values_are_texts(folder: Path) -> None:
     for name, every in (("long", rows), ("short", short * 3)):
         path = folder / f"{name}.jsonl"
         path.write_text("".join(f"{json.dumps(row)}\n" for row in every))
-    wanted = {"field": ["note"], "risk": "20%"}
+    wanted = {"field": ["note"], "profile": "readable"}
     assert yaml.safe_load(here("init", "long.jsonl").out)["sanitize"] == wanted
     wanted["field"] = ["remark"]
     assert yaml.safe_load(here("init", "short.jsonl").out)["sanitize"] == wanted

@@ -146,7 +146,7 @@ def test_a_file_that_vanishes_is_left_out(
 
 def test_programs_get_the_others(folder: Path) -> None:
     """Paths are those of outputs that are there; each other file has a warning."""
-    given = {"fields": "text", "on_error": "skip", "lexicon": "builtin"}
+    given = {"fields": "text", "on_error": "skip", "profile": "balanced"}
     with pytest.warns(UserWarning, match="file left out: ") as caught:
         done = dptext.sanitize_files("in", out_dir="out", epsilon=3, **given)  # type: ignore[arg-type]
     assert [path.name for path in done.paths] == ["a.jsonl", "z.jsonl"]

@@ -291,8 +291,9 @@ def test_folders_of_a_repository(export: Path) -> None:
     ran = here("check", "--staged")
     assert ran.code == 1
     assert ran.out.decode() == (
-        "raw.csv: no public report: raw.csv.dptext.json is missing; put it back, or "
-        "make this file again from its original: dptext sanitize ORIGINAL -o raw.csv\n"
+        "raw.csv: no public report: raw.csv.dptext.json is missing; if this is an "
+        "original, leave it out, and begin a private copy with dptext init raw.csv; if "
+        "it is an output, put the report back; exclude in the policy passes a file\n"
     )
 
 
@@ -350,7 +351,7 @@ def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> 
     """Originals are made private before they are committed, each once; others stay."""
     _use("dptext-sanitize", "dptext-check")
     Path(".dptext.yaml").write_text(
-        f"sanitize: {{lexicon: {options[1]}, epsilon: 3, field: body, "
+        f"sanitize: {{lexicon: {options[1]}, profile: balanced, epsilon: 3, field: body, "
         "set: {mechanism.k: 8}, bayes_risk: false}\ncheck: {max_epsilon: 3}\n"
     )
     Path("exports/2026").mkdir(parents=True)

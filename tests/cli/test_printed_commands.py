@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.commands import ALL
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 
 PACKAGE = Path(__file__).parents[2] / "dptext"
 TEXT = "the film was good and the actor was sad"
@@ -76,7 +76,7 @@ def test_the_comparison_runs_as_printed(layout: str, folder: Path) -> None:
     path.write_text(content, encoding)
     source = f"./{name}" if name.startswith("-") else name
     output = str(path.with_name(f"out of{path.suffix}"))
-    made = ("--lexicon", lexicon(folder), "-o", output)
+    made = ("--lexicon", lexicon(folder), *BALANCED, "-o", output)
     ran = here("sanitize", source, *options, *made)
     assert ran.code == 0, ran.err
     compared = here(*printed(ran.err, "evaluate"))
@@ -94,7 +94,7 @@ def test_a_named_sheet_is_in_the_line(folder: Path) -> None:
         sheet.append([TEXT])
     book.save("a.xlsx")
     for options in (("-f", "text", "--sheet", "two sheets"), ("-f", "two sheets!text")):
-        made = ("--lexicon", lexicon(folder), "-o", "o.xlsx")
+        made = ("--lexicon", lexicon(folder), *BALANCED, "-o", "o.xlsx")
         ran = here("sanitize", "a.xlsx", *options, *made)
         assert ran.code == 0, ran.err
         assert here(*printed(ran.err, "evaluate")).code == 0
@@ -109,7 +109,7 @@ def test_no_line_where_none_can_be_run(options: tuple[str, ...], folder: Path) -
     lines = rows() + ("{\n" if "skip" in options else "")
     Path("a.jsonl").write_text(lines)
     where = () if "--in-place" in options else ("-o", "o.jsonl")
-    made = ("-f", "text", "--lexicon", lexicon(folder), *where, *options)
+    made = ("-f", "text", "--lexicon", lexicon(folder), *BALANCED, *where, *options)
     ran = here("sanitize", "a.jsonl", *made)
     assert ran.code in (0, 1), ran.err
     assert "dptext evaluate a.jsonl" not in ran.err

@@ -10,7 +10,7 @@ import pytest
 
 import dptext
 from dptext.errors import InputError, UsageError
-from tests.cli.running import here, lexicon
+from tests.cli.running import BALANCED, here, lexicon
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
@@ -133,6 +133,7 @@ def test_the_texts_are_those_of_the_file(
         "--key-file",
         key,
         "-q",
+        *BALANCED,
         "--lexicon",
         settings["lexicon"],
         "--epsilon",
