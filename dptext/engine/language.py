@@ -188,7 +188,7 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
     """
     kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
     for place in np.flatnonzero(np.isin(kind, _NAMES)):
-        is_known = tokenizer.lookup(key_of(words.pieces[place])) >= 0
+        is_known = tokenizer.lookup(key_of(words.pieces[place].strip())) >= 0
         kind[place] = kinds.WORD if is_known else kinds.UNKNOWN
     return kind
 
