@@ -196,7 +196,7 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
         by_lists = [code not in ("", ENGLISH) for code in words.languages]
         kind[np.repeat(by_lists, np.diff(words.ends, prepend=0))] = kinds.SPACE
     for position in np.flatnonzero(np.isin(kind, _NAMES)):
-        is_known = tokenizer.lookup(key_of(words.pieces[position])) >= 0
+        is_known = tokenizer.lookup(key_of(words.pieces[position].strip())) >= 0
         kind[position] = kinds.WORD if is_known else kinds.UNKNOWN
     return kind
 
