@@ -47,6 +47,7 @@ EVERYWHERE = {
     "max_record_bytes",
     "on_error",
     "quarantine",
+    "other_language",
     "output",
     "out_dir",
     "in_place",
