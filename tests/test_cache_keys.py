@@ -409,14 +409,17 @@ def test_an_imported_lexicon_is_kept_by_its_source_and_settings(
         {"budget": {"name": "per-text", "epsilon": 3.0}},
         {"tokens": {"stop_word": "keep"}},
         {"tokens": {"number": "mask"}},
-        {"tokens": {"keep": {"words": ["cat"]}}},
+        {"tokens": {"keep": {"patterns": ["cat"]}}},
         {"strategy": "record"},
         {"space": {"name": "unit"}},
         {"lexicon": OTHER},
     ],
 )
 def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) -> None:
-    """Mechanism, lexicon, epsilon and replaced tokens; a ladder by all but budgets."""
+    """Mechanism, lexicon, epsilon and replaced tokens; a ladder by all but budgets.
+
+    Not by the words of a keep list: figures are of public texts without them.
+    """
     recipe = {
         "mechanism": {"name": "rank", "weights": "staircase", "k": 4},
         "budget": {"name": "uniform", "epsilon": 3.0},
@@ -431,6 +434,9 @@ def test_figures_of_attackers_are_looked_up_by_all_that_decides_them(over: Any) 
         for each in (usual, other)
     ]
     assert (keys[0] == keys[1]) == ("budget" in over)
+    words = {**recipe, "tokens": {"keep": {"words": ["cat"]}}}
+    listed = pipeline.build(profile.parse(words, "test"), LEXICON)
+    assert context_risk.key_of(listed) == context_risk.key_of(usual)
     assert isinstance(usual.profile.budget.params, uniform.Params)
 
 

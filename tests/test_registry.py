@@ -296,7 +296,8 @@ def test_a_metric_that_fails_is_named(method: str, tmp_path: Path) -> None:
         "--jobs",
         "2",
     )
-    ran = run(tmp_path, "sanitize", "-f", "text", *small, given=LINE)
+    report = ("--report", str(tmp_path / "report.json"))  # asks for results
+    ran = run(tmp_path, "sanitize", "-f", "text", *small, *report, given=LINE)
     assert ran.code == 1, ran.err
     said = (
         f"metric 'length' of package lengths failed (KeyError at lengths.py:{row + 2}"

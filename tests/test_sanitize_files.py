@@ -238,7 +238,11 @@ def test_errors_name_arguments(
     file.write_text(content * 2000 if "jobs" in arguments else content)
     with pytest.raises((InputError, UsageError)) as refused:
         dptext.sanitize_files(
-            file, tmp_path / f"out.{name}", lexicon=lexicon(tmp_path), **arguments
+            file,
+            tmp_path / f"out.{name}",
+            profile="balanced",
+            lexicon=lexicon(tmp_path),
+            **arguments,
         )
     assert said in str(refused.value)
     assert " --" not in str(refused.value).replace("`dptext sanitize --", "")

@@ -61,6 +61,7 @@ TOKENS = {
     "classes": "classes whose words become random ones of the class",
     "grammar": "whether the grammatical form of a replaced word is shown",
     "repeat": "equal names, forms and long numbers of a record: drawn anew, or equal",
+    "languages": "languages that records may be in, beside common words",
     "years": "first and last year that dates and numbers may get",
     "marks": "whether marks such as `[name 1]` stand in place of invented words",
     "topic": "how a topic is written for a whole text",

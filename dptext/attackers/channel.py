@@ -25,8 +25,9 @@ from dptext.lexicons import word_classes
 from dptext.mechanisms import Mechanism
 from dptext.run.interface import option
 from dptext.tokens import grammar, kinds, language_data
-from dptext.tokens.common import common_words, kinds_of_rows
+from dptext.tokens.common import common_words
 from dptext.tokens.policy import Policy
+from dptext.tokens.written_classes import kinds_of_rows
 from dptext.types import (
     BudgetDescription,
     BudgetKind,

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import msgspec
 
 from dptext import profile, registry
-from dptext._version import __version__
 from dptext.checking import contents, corpus_words, exports, kept_words
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified, usually_allowed
@@ -36,7 +35,7 @@ from dptext.run.interface import option
 from dptext.settings import digest_of_data
 from dptext.signatures import Key
 from dptext.tokens.languages import name_of, names_without_special
-from dptext.types import JsonObject, Level, Notion, Strategy
+from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
 from dptext.vectors.columns import Shape
 
@@ -58,7 +57,6 @@ _SHOWN = {
     Unprotected.CLASSES: "the output shows where names, places and the like stood",
     Unprotected.GRAMMAR: "the grammatical form of replaced words is shown",
 }
-_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
 
 
 class Rule(StrEnum):
@@ -533,73 +531,3 @@ def _accepting(
         f"[{names}] "
         "into the section check of .dptext.yaml"
     )
-
-
-def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return verdicts as plain data; trust describes the trusted signers."""
-    return {
-        "success": not any(each.findings for each in judged),
-        "trust": trust,
-        "exports": [
-            {
-                "file": each.name,
-                "success": not each.findings,
-                "findings": [finding._asdict() for finding in each.findings],
-                "notes": list(each.notes),
-            }
-            for each in judged
-            if not each.unchecked
-        ],
-        "not_checked": [
-            {
-                "file": each.name,
-                "success": not each.findings,
-                "reason": each.unchecked,
-            }
-            for each in judged
-            if each.unchecked
-        ],
-    }
-
-
-def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
-    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
-    results = [
-        {
-            "ruleId": finding.rule,
-            "ruleIndex": [*Rule].index(finding.rule),
-            **_sarif_message("error", finding.message, each.name),
-        }
-        for each in judged
-        for finding in each.findings
-    ]
-    notes = [_sarif_message("note", trust)] if trust else []
-    notes += [
-        _sarif_message("note", note, each.name)
-        for each in judged
-        for note in each.notes
-    ]
-    rules = [
-        {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
-    ]
-    driver = {"name": "dptext check", "version": __version__, "rules": rules}
-    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
-    run = {
-        "tool": {"driver": driver},
-        "invocations": [invocation],
-        "columnKind": "unicodeCodePoints",
-        "results": results,
-    }
-    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
-
-
-def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
-    """Return a message, with the location of a file if it has one."""
-    from urllib.parse import quote
-
-    message: JsonObject = {"level": level, "message": {"text": text}}
-    if name:
-        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
-        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
-        message["locations"] = [{"physicalLocation": location}]
-    return message

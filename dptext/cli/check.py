@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from dptext import lexicons, progress, signatures, streams
-from dptext.checking import exports, verify
+from dptext.checking import exports, rendering, verify
 from dptext.checking.exports import Entry, Export, GitIndex
 from dptext.checking.policy import ExportPolicy, from_section, parse
 from dptext.checking.recompute import Recomputer
@@ -101,7 +101,9 @@ class Findings:
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
         """Print all verdicts as JSON or SARIF, if one is the format."""
-        write = {"json": verify.as_json, "sarif": verify.as_sarif}.get(self.format)
+        write = {"json": rendering.as_json, "sarif": rendering.as_sarif}.get(
+            self.format
+        )
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)
 

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 import typer
 
 from dptext import progress, registry, streams
-from dptext.cli import configuration, screen
+from dptext.cli import configuration, init_file, screen
+from dptext.cli.init_file import Use, Uses
 from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.formats._fields import listed
 from dptext.overrides import make_overrides
-from dptext.run import groups
 from dptext.run.choices import DEFAULT, FOR_PROGRAMS, Choices
 from dptext.run.interface import noun
 from dptext.run.marks import INPUT, Option
@@ -39,32 +39,8 @@ _note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
-_MANY = 0.9  # of the records that are looked at have a text, where there are many
-_HEAD = (
-    "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
-)
-_FORMS = (
-    "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
-    "# the like become others of the same layout, which is shown (tokens.forms,\n"
-    "# docs/tokens.md).\n"
-)
-_OWN_WORDS = "Product names and the like stay in texts with --keep-words WORD."
 _FOR_PEOPLE = "give --audience people, too"
-_MANY_WORDS = (
-    "Words that many people wrote may stay, too: dptext words build finds them, at an\n"
-    "# epsilon for each person, once (docs/own-words.md); then give init --words FILE."
-)
-_KEY = "pseudonyms.key"
-_MAKE_KEY = f"(umask 077; openssl rand -out {_KEY} 32)"
-
-
-class Use(StrEnum):
-    """What becomes of a field."""
-
-    PRIVATE = "private"
-    DROP = "drop"
-    PSEUDONYM = "pseudonym"
-    COPY = "copy"
+_MAKE_KEY = f"(umask 077; openssl rand -out {init_file.KEY} 32)"
 
 
 class Audience(StrEnum):
@@ -95,8 +71,6 @@ _OF_TOPICS = (
     f"statistics need topics: {_BUILD_TOPICS} makes them of public texts, and dptext "
     "topics estimate OUTPUT reads them"
 )
-# By the names of fields.
-Uses = Mapping[str, Use]
 _REST = "rest"
 _QUESTION = """
 What becomes of each field?
@@ -193,7 +167,7 @@ def command(
         reader = Audience(audience or _USUAL_AUDIENCE)
         recipe = _recipe(reader, _USUAL, choices, job)
         typer.echo(
-            _settings(job=job, columns=columns, uses=uses, recipe=recipe),
+            init_file.settings_text(job=job, columns=columns, uses=uses, recipe=recipe),
             nl=False,
         )
 
@@ -257,7 +231,7 @@ def _ask(
         _show(columns)
         _note(_QUESTION)
     uses = _asked(columns, uses)
-    if columns and not _named(uses, Use.PRIVATE):
+    if columns and not init_file.named(uses, Use.PRIVATE):
         uses = {**uses, _ask_private(columns): Use.PRIVATE}
     chosen = _chosen(job, columns, uses)
     risk = _USUAL
@@ -270,7 +244,7 @@ def _ask(
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, read_risk)
-    text = _settings(
+    text = init_file.settings_text(
         job=chosen,
         columns=columns,
         uses=uses,
@@ -303,7 +277,7 @@ def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
     ]
     if pseudonyms:
         _note(f"next, once, and keep the key secret: {_MAKE_KEY}")
-        commands[0] += ["--key-file", _KEY]
+        commands[0] += ["--key-file", init_file.KEY]
     for command_line in commands:
         _note(f"next: {shlex.join(command_line)}")
 
@@ -399,47 +373,29 @@ def _show(columns: Sequence[FieldSummary]) -> None:
     screen.show(blocks.Table(heads, rows), on=screen.console(stderr=True))
 
 
-def _named(uses: Uses, use: Use) -> tuple[str, ...]:
-    return tuple(name for name, each in uses.items() if each is use)
-
-
 def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
     """Return the job with these fields. Raises UsageError without a private one."""
     from dptext.engine import survey
 
-    private = _named(uses, Use.PRIVATE)
+    private = init_file.named(uses, Use.PRIVATE)
     if columns and not private:
         names = listed((each.name for each in columns if each.texts), "fields")
         raise UsageError(f"no private field: name one, as in --field NAME{names}")
     selection = replace(
         job.selection,
         fields=private,
-        dropped=_named(uses, Use.DROP),
-        pseudonyms=_named(uses, Use.PSEUDONYM),
+        dropped=init_file.named(uses, Use.DROP),
+        pseudonyms=init_file.named(uses, Use.PSEUDONYM),
     )
     return survey.with_missing(replace(job, selection=selection))
-
-
-def _offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
-    """Return the copied fields with values that may be words of a keep list."""
-    return [each for each in columns if each.values and uses[each.name] is Use.COPY]
-
-
-def _are_many(columns: Sequence[FieldSummary], uses: Uses) -> bool:
-    """Tell whether there are so many texts that words of many people are found."""
-    from dptext.engine.survey import RECORDS
-
-    private = _named(uses, Use.PRIVATE)
-    texts = [each.texts for each in columns if each.name in private]
-    return max(texts, default=0) >= _MANY * RECORDS
 
 
 def _with_values(
     columns: Sequence[FieldSummary], uses: Uses, words: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Ask whether words of copied fields are copied in texts, too; return all words."""
-    _note(f"\n{_OWN_WORDS}")
-    for each in _offered(columns, uses):
+    _note(f"\n{init_file.OWN_WORDS}")
+    for each in init_file.offered(columns, uses):
         values = [value for value in each.values if value not in words]
         question = (
             f"{each.name} is copied. Copy its {len(values)} words in texts, too, not "
@@ -528,95 +484,9 @@ def _languages(job: Job) -> list[str]:
     from dptext import lexicons, profile
     from dptext.engine import source
     from dptext.engine.fields import SAMPLE
-    from dptext.tokens.tokenizer import languages_in
+    from dptext.engine.language import languages_in
 
     recipe = profile.load(_PROFILES[Audience.PEOPLE])
     records = source.first_records(job, SAMPLE)
     texts = [text for record in records for text in record.texts]
     return languages_in(texts, recipe.tokens, lexicons.find(recipe.lexicon))
-
-
-def _settings(
-    job: Job,
-    columns: Sequence[FieldSummary],
-    uses: Uses,
-    recipe: tuple[dict[str, Any], dict[str, Any]],
-) -> str:
-    """Return the content of the file: the use of each field, and the policy."""
-    import yaml
-
-    selection, usual = job.selection, Selection(fields=())
-    sanitize: dict[str, Any] = {}
-    for name, option, _ in groups.options(Selection):
-        value = getattr(selection, name)
-        if value != getattr(usual, name):
-            shown = list(value) if isinstance(value, tuple) else value
-            sanitize[option.spelled or name] = shown
-    settings, check = recipe
-    sanitize |= settings
-    if columns:
-        check["fields"] = list(selection.fields)
-        check["copy"] = list(_named(uses, Use.COPY))
-        check["pseudonyms"] = list(selection.pseudonyms)
-        kept = [
-            each.name
-            for each in columns
-            if each.identifies is not None and uses[each.name] is Use.COPY
-        ]
-        if kept:  # asked about by name
-            check["allow"] = [*check["allow"], {"identifying": kept}]
-    text = yaml.safe_dump(
-        {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
-    )
-    formed = _FORMS if "forms" in check["allow"] else ""
-    own = "" if "topics" in settings else _own_words(columns, uses, settings)
-    return f"{_HEAD}{formed}{own}{_notes(columns, uses)}{text}"
-
-
-def _own_words(
-    columns: Sequence[FieldSummary], uses: Uses, settings: Mapping[str, Any]
-) -> str:
-    """Offer the words of copied fields for the keep list, as lines of comments."""
-    import yaml
-
-    lines, offers = [] if "keep_words" in settings else [_OWN_WORDS], []
-    is_common = settings.get("profile") == _PROFILES[Audience.PEOPLE]
-    if is_common and "words" not in settings and _are_many(columns, uses):
-        lines.append(_MANY_WORDS)
-    for each in _offered(columns, uses):
-        values = [x for x in each.values if x not in settings.get("keep_words", ())]
-        if values:
-            listed = yaml.safe_dump(
-                values, default_flow_style=True, allow_unicode=True, width=10_000
-            )
-            offers.append(f"  {each.name!r}: {listed.strip()}")
-    if offers:
-        lines.append("Words of copied fields stay in texts, too, if sanitize and check")
-        lines += ["have them under keep_words:", *offers]
-    return "".join(f"# {line}\n" for line in lines)
-
-
-def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
-    """Say which fields look as if they identified people, as lines of comments."""
-    remarks = {
-        Use.DROP: "left out, since it looks identifying",
-        Use.COPY: "unchanged, though it looks identifying",
-        Use.PSEUDONYM: "a pseudonym, which can be linked",
-    }
-    needs_key = ""
-    if Use.PSEUDONYM in uses.values():
-        needs_key = f"# pseudonyms need a key: --key-file {_KEY}, or DPTEXT_KEY_FILE\n"
-    of_pages = "".join(
-        f"# left out, since its sheet is no table: {each.name!r}\n"
-        for each in columns
-        if each.is_page and uses[each.name] is Use.DROP
-    )
-    return (
-        needs_key
-        + of_pages
-        + "".join(
-            f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
-            for each in columns
-            if each.identifies is not None and uses[each.name] in remarks
-        )
-    )

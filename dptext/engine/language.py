@@ -7,7 +7,9 @@ mechanism, so that the output is private and means nothing. Warnings hold no wor
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
@@ -16,12 +18,15 @@ from dptext.engine.fields import CHARACTERS, SAMPLE
 from dptext.errors import UsageError
 from dptext.lexicons.public_rows import PublicRows
 from dptext.run.interface import option
-from dptext.tokens import kinds
+from dptext.tokens import kinds, languages
+from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.tokens.whole_texts import WholeTexts
-from dptext.types import ENGLISH, Ints, Record, Words
+from dptext.types import ENGLISH, Ints, Lexicon, Record, Words
 
+# A language of fewer texts than one of so many is not proposed.
+_PROPOSED = 20
 _UNKNOWN = 1 / 3  # of the words make a warning
 _FEWEST = 6  # unknown words below which nothing is said
 _FEWEST_OF_TEXT = 3  # unknown words below which nothing is said of one text
@@ -187,9 +192,12 @@ def _kinds(words: Words, tokenizer: Tokenizer) -> Ints:
     Nouns of other languages may be read as names, which have a capital, too.
     """
     kind: Ints = (words.flags & kinds.KIND).astype(np.int64)
-    for place in np.flatnonzero(np.isin(kind, _NAMES)):
-        is_known = tokenizer.lookup(key_of(words.pieces[place])) >= 0
-        kind[place] = kinds.WORD if is_known else kinds.UNKNOWN
+    if words.languages is not None:  # others are read by lists
+        by_lists = [code not in ("", ENGLISH) for code in words.languages]
+        kind[np.repeat(by_lists, np.diff(words.ends, prepend=0))] = kinds.SPACE
+    for position in np.flatnonzero(np.isin(kind, _NAMES)):
+        is_known = tokenizer.lookup(key_of(words.pieces[position].strip())) >= 0
+        kind[position] = kinds.WORD if is_known else kinds.UNKNOWN
     return kind
 
 
@@ -209,3 +217,13 @@ def is_asked_for(overrides: Mapping[str, object]) -> bool:
     """Tell whether settings over a profile choose the treatment of unknown words."""
     tokens = overrides.get("tokens")
     return isinstance(tokens, Mapping) and "unknown" in tokens
+
+
+def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
+    """Return the languages of at least a twentieth of longer texts, [] for English."""
+    every = replace(policy, languages=(ENGLISH, *languages.languages()))
+    long = [text for text in texts if len(text.split()) >= languages.MANY]
+    read = Counter(Tokenizer(lexicon, every).words(long).languages)
+    least = max(1, len(long) / _PROPOSED)
+    codes = [code for code in every.languages if read[code] >= least]
+    return [] if codes in ([], [ENGLISH]) else codes

@@ -204,7 +204,7 @@ class Request:
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
                     written = [each]
-                    report = _report(run, jobs[0], written, notices, charged)
+                    report = _report(run, jobs[0], written, notices, at_once=charged)
                     write(report)
             else:
                 assert isinstance(run, Run)
@@ -223,7 +223,7 @@ class Request:
                 inputs = tuple(name for each, _ in done for name in each.inputs)
                 written = [each for _, each in done]
                 job = replace(self.job, inputs=inputs)
-                report = _report(run, job, written, notices, charged)
+                report = _report(run, job, written, notices, at_once=charged)
                 write(report)
                 release.commit()
         outputs = name_outputs(renewed, self.reports, *run.copied(written))
@@ -354,6 +354,7 @@ def _report(
     job: Job,
     written: Sequence[Written],
     notices: Notices,
+    *,
     at_once: bool,
 ) -> Callable[[], Report]:
     """Return a function that makes the internal report of outputs, once.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from dptext.guarantees import language_sentences, word_lists
+from dptext.guarantees import form_sentences, language_sentences, word_lists
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -29,7 +29,6 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.templates import TEMPLATES, render, series
 from dptext.tokens.draws import YEARS
-from dptext.tokens.forms import RULES
 from dptext.tokens.policy import Form, Policy, WordClass, WordList
 from dptext.types import BudgetKind, Guarantee, Level, Metric, Notion, Strategy
 
@@ -38,7 +37,6 @@ _LISTS = ("keep", "mask")
 # Number of originals among which an attacker looks for the right one.
 ORIGINALS = 1000
 _PROPERTIES = 3  # of two texts, in a sentence
-_COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
 def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
@@ -371,7 +369,7 @@ def shown(policy: Policy) -> tuple[str, ...]:
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
     if policy.classes:
         lines.append(_shown_classes(policy))
-    lines += _shown_of_forms(policy)
+    lines += form_sentences.shown_of_forms(policy)
     if named := _repeated(policy):
         people = dates = ""
         if WordClass.PERSON in policy.classes and not policy.marks:
@@ -387,20 +385,13 @@ def shown(policy: Policy) -> tuple[str, ...]:
     return tuple(lines)
 
 
-def _made(kind: str, policy: Policy, layouts: str = "") -> str:
-    """Say what a piece of a class or form becomes."""
-    repeated = render(f"shown.made.{policy.repeat}")
-    marks = "_marks" if policy.marks else ""
-    return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)
-
-
 def _repeated(policy: Policy) -> str:
     """Name the pieces of which equal ones of a record stay equal; "" for none."""
     if policy.repeat == "none":
         return ""
     used = {
         "classes": bool(policy.classes),
-        "forms": bool(_new_forms(policy)),
+        "forms": bool(form_sentences.new_forms(policy)),
         "numbers": policy.number == "digits",
         "words": bool(policy.languages),
     }
@@ -434,78 +425,12 @@ def _shown_classes(policy: Policy) -> str:
     return render(
         "shown.classes",
         named=_classes(policy),
-        new=_made("class", policy, of_layouts),
+        new=form_sentences.made("class", policy, of_layouts),
         and_layouts=and_layouts,
         by_layouts=by_layouts,
         pattern=pattern,
         organisations=organisations,
     )
-
-
-def _in_order(policy: Policy) -> list[Form]:
-    """Return the forms of a policy in the order of its settings' documentation."""
-    return [form for form in Form if form in policy.forms]
-
-
-def _short_name(form: Form) -> str:
-    """Name a form without the words that explain it."""
-    return RULES[form].name.partition(" (")[0]
-
-
-def _name(form: Form, policy: Policy) -> str:
-    """Name a form; common words among emoji are unchanged."""
-    if form is Form.EMOJI and policy.common:
-        return render("phrase.other_emoji")
-    return RULES[form].name
-
-
-def _new_forms(policy: Policy) -> list[Form]:
-    return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
-
-
-def _shown_of_forms(policy: Policy) -> Iterator[str]:
-    """Yield the parts that the output shows of pieces known by their form."""
-    if new := _new_forms(policy):
-        yield render(
-            "shown.forms",
-            named=series(tuple(_name(form, policy).partition(" (")[0] for form in new)),
-            new=_made("form", policy),
-            shown=render(f"shown.made.form_shows{'_marks' if policy.marks else ''}"),
-        )
-    for form in _COPIED_FORMS:
-        if form in policy.forms:
-            key = str(form)
-            if form is Form.MARKUP and policy.punctuation == "drop":
-                key = "markup_dropped"
-            yield render(f"shown.{key}", Named=_capital(_short_name(form)))
-
-
-def form_layouts(policy: Policy) -> tuple[str, ...]:
-    """Describe the forms of a policy, and the information in their layouts.
-
-    Marks show no layouts.
-    """
-    if policy.marks:
-        return ()
-    new = _new_forms(policy)
-    lines = [
-        render("shown.layout", named=RULES[form].name, layout=layout)
-        for form in new
-        if (layout := RULES[form].shows)
-    ]
-    if bare := tuple(_name(form, policy) for form in new if not RULES[form].shows):
-        lines.append(render("shown.no_layout", named=series(bare)))
-    if Form.FIXED in policy.forms:
-        lines.append(render("shown.fixed", Named=_capital(RULES[Form.FIXED].name)))
-    if Form.MARKUP in policy.forms and policy.punctuation != "drop":
-        markup = RULES[Form.MARKUP]
-        named, layout = _capital(markup.name), markup.shows
-        lines.append(render("shown.markup_layout", Named=named, layout=layout))
-    return tuple(lines)
-
-
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def original_row(total: float | None) -> str:

@@ -15,6 +15,7 @@ from msgspec import Meta
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.claims import Nats, RunTerms, Terms, TextLoss, number
+from dptext.guarantees.form_sentences import form_layouts
 from dptext.guarantees.templates import render, series
 from dptext.lexicons import topics
 from dptext.mechanisms import Mechanism, SetMechanism
@@ -308,7 +309,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             translation=terms.translation,
             decoding=sentences.decoding(terms, nothing),
             source=promise.source,
-            form_layouts=() if terms.topics else sentences.form_layouts(terms.policy),
+            form_layouts=() if terms.topics else form_layouts(terms.policy),
         ),
     )
 

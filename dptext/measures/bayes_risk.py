@@ -21,7 +21,7 @@ from dptext.errors import UsageError
 from dptext.measures import sampled_risk
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.mechanisms import Mechanism
-from dptext.tokens import common, language_data, numbers
+from dptext.tokens import common, language_data, numbers, written_classes
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
@@ -305,7 +305,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     if policy.common:
         prior[common.common_words(lexicon, *policy.copied_words).rows] = 0.0
     if policy.classes:
-        prior[common.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
+        prior[written_classes.kinds_of_rows(lexicon, policy.classes) > 0] = 0.0
     if policy.number != "perturb":
         prior[numbers.rows(lexicon)] = 0.0
     if policy.keep or policy.mask:

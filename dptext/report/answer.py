@@ -111,6 +111,7 @@ def blocks(
         shown.pop("original", None)
     heights = {name: _height(sentence) for name, sentence in shown.items()}
     room = _LINES - min(sum(map(_height, warnings)), _WARNING_LINES) - bool(verdict)
+    room -= len(commands)
     room -= sum(heights[name] for name in heights if name not in listed["optional"])
     for name in listed["optional"]:
         if heights.get(name, 0) > room:

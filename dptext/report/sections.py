@@ -580,12 +580,7 @@ class Output:
     ] = None
     sheets: Annotated[
         dict[str, bool] | None,
-        Meta(
-            description=(
-                "Sheets of a workbook, and whether the texts of each are private (else "
-                "it is copied); null for one sheet and other formats."
-            )
-        ),
+        Meta(description="Sheets of a workbook, and whether each has private texts."),
     ] = None
     columns: Annotated[
         tuple[str, ...] | None,

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dptext.guarantees import sentences
+from dptext.guarantees import form_sentences, sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
 from dptext.guarantees.statement import Bound, Statement
 from dptext.measures.bayes_risk import Risk
@@ -89,7 +89,7 @@ def report(
             *guarantee(
                 document.guarantee,
                 of_texts=is_text,
-                layouts=() if policy is None else sentences.form_layouts(policy),
+                layouts=() if policy is None else form_sentences.form_layouts(policy),
             ),
             *measures(unit),
             *_private(unit, happened),

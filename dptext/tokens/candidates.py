@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.settings import digest_of_data
-from dptext.tokens import common, kinds, language_data, names
+from dptext.tokens import common, kinds, language_data, names, written_classes
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
@@ -77,8 +77,8 @@ class Candidates:
         lists = language_data.common_lists(self._language)
         self._excluded = language_data.special_words(self._language).union(
             *(lists.get(name, _NO_WORDS) for name in _LISTS),
-            *(common.keys_of_class(lexicon, each) for each in WordClass),
-            *(common.keys_of_class(base, each) for each in WordClass),
+            *(written_classes.keys_of_class(lexicon, each) for each in WordClass),
+            *(written_classes.keys_of_class(base, each) for each in WordClass),
         )
         self._dictionary = frozenset(
             word for word in base.words if word.islower() and _WORD.fullmatch(word)

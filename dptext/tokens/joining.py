@@ -26,7 +26,7 @@ so they are left out.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
 from itertools import pairwise
@@ -35,7 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import articles, common, kinds, organisations, written_classes
+from dptext.tokens import articles, kinds, organisations, written_classes
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
@@ -115,7 +115,7 @@ class Joiner:
             others = written_classes.class_words(lexicon, WordClass.PLACE)
             self._run_words[WordClass.PLACE] = places, others
         self._is_title = cache(partial(written_classes.is_title, lexicon))
-        self._weekdays = common.keys_of_class(lexicon, WordClass.WEEKDAY)
+        self._weekdays = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
         # Texts for people have numbers as people write them.
         frames = None
@@ -245,11 +245,15 @@ class Joiner:
         assert words.languages is not None
         text = int(np.searchsorted(words.ends, position, side="right"))
         reader = self._languages.readers[words.languages[text]]
+        behind = self._title_before(words, position, begins)
+        leads = position + 1 < len(words.pieces)
+        leads = leads and self._follows(words, position + 1, begins)
         is_family = self._follows(words, position, begins)
         return reader.names(
             kind,
             words.pieces[position].strip(" "),
-            family=is_family or self._after_title(words, position, begins),
+            family=is_family or (bool(behind) and not leads),
+            behind=behind,
             title=bool(words.flags[position] & kinds.TITLE),
             elided=position > 0 and is_elision(words.pieces[position - 1].strip(" ")),
         )
@@ -258,16 +262,24 @@ class Joiner:
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
         """Tell whether a copied title is before a piece, with a period or without."""
+        return bool(self._title_before(words, position, begins))
+
+    def _title_before(
+        self, words: Words, position: int, begins: Collection[int]
+    ) -> str:
+        """Return the copied title before a piece, "" for none."""
         at = position - 1
         if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
             at, position = at - 1, position - 1
         if at < 0 or position in begins:
-            return False
+            return ""
         if int(words.flags[at]) & kinds.KIND != kinds.COMMON:
-            return False
+            return ""
+        is_title: Callable[[str], bool] = self._is_title
         if self._languages is not None and words.is_of_lists(at):
-            return self._languages.is_title(words.pieces[at])
-        return self._is_title(words.pieces[at])
+            is_title = self._languages.is_title
+        piece = words.pieces[at]
+        return piece.strip(" ") if is_title(piece) else ""
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, () for others."""

@@ -84,6 +84,9 @@ class LanguageLists:
     greetings: frozenset[str]
     closings: frozenset[str]
     titles: frozenset[str]
+    #: Those that tell the gender of a given name behind them.
+    titles_of_women: frozenset[str]
+    titles_of_men: frozenset[str]
     streets: frozenset[str]
     #: Ends of names of streets in one word: "straße", "laan".
     street_endings: tuple[str, ...]
@@ -120,7 +123,7 @@ class LanguageLists:
 
         It is the longest ending that the key has with two letters before it, or "".
         """
-        return next(each for each in self.endings if _ends(key, each))
+        return _ending(key, self.endings)
 
 
 def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
@@ -220,6 +223,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         greetings=lists.keys("greetings"),
         closings=lists.keys("closings"),
         titles=lists.keys("titles"),
+        titles_of_women=lists.keys("titles of women"),
+        titles_of_men=lists.keys("titles of men"),
         streets=lists.keys("streets"),
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),
@@ -266,10 +271,12 @@ def _by_ending(
 ) -> Mapping[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
     for word in (each for each in words if each not in avoided):
-        ending = next(each for each in endings if _ends(word, each))
+        ending = _ending(word, endings)
         groups.setdefault(ending, []).append(word)
     return {ending: tuple(words) for ending, words in groups.items()}
 
 
-def _ends(key: str, ending: str) -> bool:
-    return key.endswith(ending) and len(key) > len(ending) + 1
+def _ending(key: str, endings: tuple[str, ...]) -> str:
+    """Return the first ending of a key, with two letters before it; the last is ""."""
+    stem = key[2:]
+    return next(each for each in endings if stem.endswith(each))

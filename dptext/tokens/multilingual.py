@@ -178,11 +178,13 @@ class Languages:
         records (r,): the record of each text, from 0 and non-decreasing; declared: the
         language that a column has for each record, None for no column.
         """
-        found = self._find(pieces, codes, ends, records=records, count=len(declared))
+        by_record = self._find(
+            pieces, codes, ends, records=records, count=len(declared)
+        )
         for at, each in enumerate(declared):
             if each is not None:
-                found[at] = each if each in self.codes else OTHER
-        return [found[at] for at in records.tolist()]
+                by_record[at] = each if each in self.codes else OTHER
+        return [by_record[at] for at in records.tolist()]
 
     def _find(
         self,
@@ -216,12 +218,12 @@ class Languages:
         own = sums[np.arange(count), 1 + size + best]
         apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
         is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
-        found = []
+        by_record = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
             code = self.codes[0 if has_none else int(number)]
-            found.append(OTHER if other else code)
-        return found
+            by_record.append(OTHER if other else code)
+        return by_record
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
         """Tell whether a copied function word tells the language at its place.

@@ -23,7 +23,7 @@ from itertools import cycle
 
 import numpy as np
 
-from dptext.tokens import common, kinds, language_data, names
+from dptext.tokens import common, kinds, language_data, names, written_classes
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
@@ -116,7 +116,7 @@ def spellings(lexicon: Lexicon) -> Mapping[int, str]:
     """Return an invented name for each row of a brand: a drawn one is written so."""
     invented = language_data.invented_names(lexicon.language).get("organisations", ())
     classes = (WordClass.ORGANISATION,) if invented else ()
-    named = common.kinds_of_rows(lexicon, classes) > 0
+    named = written_classes.kinds_of_rows(lexicon, classes) > 0
     lists = language_data.common_lists(lexicon.language)
     # "TV" and "CEO" are in the class, but no brands.
     short = lists.get("abbreviations", frozenset())

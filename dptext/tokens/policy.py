@@ -157,9 +157,10 @@ class Policy:
         """Tell whether a text in another language than English becomes a mark.
 
         It does if the lexicon is English and has so many common words, unless unknown
-        words are treated apart.
+        words are treated apart, or numbers are replaced like words.
         """
-        many = self.common >= MANY_COMMON and self.unknown == "perturb"
+        like_words = self.unknown == "perturb" and self.number != "perturb"
+        many = self.common >= MANY_COMMON and like_words
         return many and self.case == "copy" and not self.languages
 
     @property

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,12 +27,14 @@ from dptext.tokens import (
     number_words,
     people,
     quantities,
+    ranges,
 )
 from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
 from dptext.tokens.languages import MARK
 from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
+from dptext.tokens.ranges import Piece
 from dptext.tokens.regex import to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
 from dptext.types import Ints, Words
@@ -75,29 +76,6 @@ _OF_KIND = {
 }
 #: The choices of a piece of a class.
 Choices = Callable[[Words, int, Collection[int]], Sequence[str]]
-
-
-_NO_FRAME = Frame()
-
-
-@dataclass(slots=True, kw_only=True)
-class Piece:
-    """A piece to draw anew."""
-
-    #: Its position among the pieces.
-    position: int
-    record: int
-    #: Without the space before it.
-    body: str
-    #: None for a number.
-    layout: forms.FormLayout | None
-    draws: Integers
-    frame: Frame = _NO_FRAME
-
-    @property
-    def form(self) -> Form | None:
-        """Return its form, None for a number."""
-        return None if self.layout is None else self.layout.form
 
 
 class Redrawer:
@@ -379,7 +357,7 @@ class _Batch:
         if self._by_record and len(stamps) > 1:
             self._put_in_order([e for e in stamps if e.position not in linked], out)
         for first, date in self._days.items():
-            out[first] = _day_before(out[date], by_position[first].draws)
+            out[first] = ranges.day_before(out[date], by_position[first].draws)
         return out
 
     def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
@@ -442,12 +420,12 @@ class _Batch:
         links: dict[int, int] = {}
         seconds = set[int]()
         for each in pieces:
-            if not _may_begin_range(each) or each.position in seconds:
+            if not ranges.may_begin(each) or each.position in seconds:
                 continue
             second = by_position.get(self._frames.next_of_range(words, each.position))
-            if second is not None and _is_range_of_days(each, second):
+            if second is not None and ranges.is_of_days(each, second):
                 self._days[each.position] = second.position
-            elif second is not None and _is_range(each, second):
+            elif second is not None and ranges.is_range(each, second):
                 links[each.position] = second.position
                 seconds.add(second.position)
         return links
@@ -568,46 +546,6 @@ class _Batch:
             return free[draws.below(len(free))]
 
         return Slot(key, group, write)
-
-
-def _may_begin_range(piece: Piece) -> bool:
-    """Tell whether a piece may be the first number of a range of two pieces."""
-    if piece.layout is None:
-        return piece.body.isdecimal() or quantities.is_clock(piece.body)
-    return piece.layout.form in (Form.AMOUNT, Form.TIME)
-
-
-def _is_range_of_days(one: Piece, two: Piece) -> bool:
-    """Tell whether a number is a day before that of a date, as in 22-26 May."""
-    if one.layout is not None or two.layout is None or two.form is not Form.DATE:
-        return False
-    day = re.match("d{1,2}", two.layout.shown)
-    return day is not None and len(day[0]) == len(one.body)
-
-
-def _day_before(date: str, draws: Integers) -> str:
-    """Return a random day of as many digits before that of a date, or this one."""
-    day = re.match("[0-9]+", date)
-    assert day is not None
-    least, last = 10 ** (len(day[0]) - 1), int(day[0]) - 1
-    return str(draws.between(least, max(last, least)))
-
-
-def _is_range(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are a range of numbers with as many digits."""
-    if one.layout is None and two.layout is None:
-        is_short = quantities.is_short_range(one.body, two.body)
-        return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))
-    if one.layout is not None:
-        shown = one.layout.shown
-        return one.layout == two.layout and "p}" not in shown.lower()
-    assert two.layout is not None
-    is_amount = two.layout.form is Form.AMOUNT
-    digits = re.fullmatch("(1+)[^01]+", two.layout.shown)
-    if is_amount:
-        return digits is not None and len(digits[1]) == len(one.body)
-    clock = re.sub("[HM]", "1", re.sub("[{}]", "", two.layout.shown))
-    return clock == quantities.layout(one.body)
 
 
 def _mark(known: Known, record: int, key: Key, label: str | None) -> str:

@@ -205,6 +205,8 @@ def divide(
     only lose clitics after them. The vocabulary divides nothing: whether a part stands
     alone does not depend on other parts.
     """
+    if word.isalpha():  # as most words are
+        return [(word, _known(word, lookup))]
     head, tails = without_clitics(word)
     for one, rest in ((word, []), (head, tails)):
         if key_of(one) in whole or is_whole(one):

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TypeVar
 
@@ -17,12 +15,12 @@ from dptext.tokens import (
     headings,
     kinds,
     language_data,
-    languages,
     markup,
     multilingual,
     name_cues,
     names,
     organisations,
+    written_classes,
 )
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
@@ -53,8 +51,6 @@ _SEVERAL = -1
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
-# A language of fewer texts than one of so many is not proposed.
-_FEW = 20
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 
@@ -87,8 +83,8 @@ class Tokenizer:
         self._common: common.CommonWords | None = None
         if policy.common:
             self._common = common.common_words(lexicon, *policy.copied_words)
-        self._reads = common.reading(lexicon) if policy.common else None
-        self._classes = common.kinds_of_rows(lexicon, policy.classes)
+        self._reads = written_classes.reading(lexicon) if policy.common else None
+        self._classes = written_classes.kinds_of_rows(lexicon, policy.classes)
         self._person = WordClass.PERSON in policy.classes
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
@@ -96,7 +92,7 @@ class Tokenizer:
         # Weekdays that are divided before the s of a plural.
         self._plurals = frozenset[str]()
         if policy.common and WordClass.WEEKDAY in policy.classes:
-            days = common.keys_of_class(lexicon, WordClass.WEEKDAY)
+            days = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
             self._plurals = frozenset(f"{day}s" for day in days if day[-3:] == "day")
         self._place = lexicon.row_of.get("london", -1)
         self._cues: name_cues.NameCues | None = None
@@ -114,6 +110,7 @@ class Tokenizer:
         self._languages: multilingual.Languages | None = None
         if policy.languages:
             self._languages = multilingual.languages_of(policy, lexicon)
+        self._is_sole = len(policy.languages) == 1
         # Kinds that count as words of a heading, where capitals are shown.
         self._counted = None
         if policy.case == "copy":
@@ -374,6 +371,9 @@ class Tokenizer:
         plain = piece.removeprefix(" ")
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
+        if self._is_sole and plain.isalpha():
+            # Lists of the language read it (multilingual.Languages.read).
+            return _pack(kinds.UNKNOWN, -1, kinds.LEAD * (plain != piece), plain)
         if plain.isascii() and plain.isalpha():
             row = self.lookup(plain.lower())
             if row >= 0:
@@ -525,16 +525,6 @@ class Tokenizer:
         else:
             return False  # as most words
         return is_name or (self._common is not None and self._common.is_person(body))
-
-
-def languages_in(texts: Sequence[str], policy: Policy, lexicon: Lexicon) -> list[str]:
-    """Return the languages of at least a twentieth of longer texts, [] for English."""
-    every = replace(policy, languages=(ENGLISH, *languages.languages()))
-    long = [text for text in texts if len(text.split()) >= languages.MANY]
-    read = Counter(Tokenizer(lexicon, every).words(long).languages)
-    least = max(1, len(long) / _FEW)
-    codes = [code for code in every.languages if read[code] >= least]
-    return [] if codes in ([], [ENGLISH]) else codes
 
 
 @lru_cache(maxsize=2)

@@ -105,13 +105,14 @@ class Reader:
     ) -> None:
         """Prepare for a language; copied: spelled words that every language copies."""
         self._lists, self._copied, self._names = lists, copied, names
+        self._special = lists.special
         self._function = lists.function_words | lists.particles
-        self._common = (lists.common - lists.special) | self._function
+        self._common = (lists.common - self._special) | self._function
         self._common -= lists.demonyms
         apart = self._function | lists.plain
         self._lower = self._common - (names.strong - apart)
         self._capital = self._common - names.every - lists.bodies
-        self._nouns = lists.nouns - names.strong - lists.bodies - lists.special
+        self._nouns = lists.nouns - names.strong - lists.bodies - self._special
         self._written_nouns = frozenset(
             map(key_of, chain(*lists.writable_nouns.values()))
         )
@@ -176,7 +177,7 @@ class Reader:
 
     def _code_name(self, body: str, key: str) -> int:
         """Return the kind of a word with a capital that is not copied."""
-        if key in self._lists.special:
+        if key in self._special:
             return kinds.WORD
         if _ROMAN_NUMBER.fullmatch(body):
             return kinds.WORD
@@ -247,14 +248,26 @@ class Reader:
         return tuple(words)
 
     def names(
-        self, kind: int, body: str, *, family: bool, title: bool, elided: bool
+        self,
+        kind: int,
+        body: str,
+        *,
+        family: bool,
+        title: bool,
+        elided: bool,
+        behind: str = "",
     ) -> Sequence[str]:
         """Return the words one of which is written for a word of a class.
 
         Of the body, only whether it is a month is looked at. title: with a capital;
-        elided: behind an elision.
+        elided: behind an elision; behind: the copied title before a given name.
         """
         listed = self._names_of(kind, body, family=family, title=title)
+        if kind == kinds.PERSON and not family:
+            if key_of(behind) in self._lists.titles_of_women:
+                listed = self._lists.women_to_write or listed
+            elif key_of(behind) in self._lists.titles_of_men:
+                listed = self._lists.men_to_write or listed
         return (elided and [n for n in listed if n[0].lower() in _VOWELS]) or listed
 
     def _names_of(

@@ -1,15 +1,24 @@
-"""Words of public lists that are written for words of classes: names, places, dates."""
+"""Classes of words: names, places, dates: how words are read, and what is written."""
 
 from __future__ import annotations
 
+from functools import lru_cache
+
+import numpy as np
+
+from dptext.errors import UsageError
+from dptext.run.choices import FOR_PROGRAMS
+from dptext.run.interface import option
 from dptext.tokens import language_data
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import Lexicon
+from dptext.types import Ids, Ints, Lexicon
 
 # Most letters of short forms of months and weekdays ("Sept").
 _SHORT = 4
 _NO_WORDS: frozenset[str] = frozenset()
+# Classes with words that are all read as one word.
+_IDENTITIES = ("names", "places", "organisations", "months", "weekdays")
 
 
 def class_words(lexicon: Lexicon, group: WordClass) -> tuple[str, ...]:
@@ -48,3 +57,63 @@ def is_title(lexicon: Lexicon, piece: str) -> bool:
     """Tell whether a copied word is a title, which a family name follows."""
     lists = language_data.common_lists(lexicon.language)
     return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
+
+
+@lru_cache(maxsize=8)
+def keys_of_class(lexicon: Lexicon, group: WordClass) -> frozenset[str]:
+    """Return the keys of the words that are read as words of a class."""
+    listed = language_data.closed_classes(lexicon.language).get(group.list_name, ())
+    row = next((lexicon.row_of.get(key_of(word), -1) for word in listed), -1)
+    words = reading(lexicon)[:-1] == row
+    also = language_data.common_lists(lexicon.language).get(f"{group}s", _NO_WORDS)
+    keys = {key_of(lexicon.words[each]) for each in np.flatnonzero(words)}
+    return frozenset(keys | also)
+
+
+@lru_cache(maxsize=8)
+def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
+    """Return the kind of piece of each row of the classes, 0 for others: (V,).
+
+    Raises UsageError if a class has no words in the language.
+    """
+    out = np.zeros(len(lexicon.words), np.int64)
+    read, rows = reading(lexicon)[:-1], lexicon.row_of
+    for group in classes:
+        words = class_words(lexicon, group)
+        first = language_data.closed_classes(lexicon.language).get(group.list_name, ())
+        row = next((rows[key_of(w)] for w in first if key_of(w) in rows), -1)
+        if not words or row < 0:
+            raise UsageError(
+                f"tokens.classes: no words of class {group} are known for language "
+                f"{lexicon.language!r} (lexicon {lexicon.name}); leave the class out, "
+                "so that its words are replaced like others, or give "
+                f"{option('profile', FOR_PROGRAMS)}"
+            )
+        out[read == row] = group.kind
+    return out
+
+
+@lru_cache(maxsize=2)
+def reading(lexicon: Lexicon) -> Ids:
+    """Return the row that each row is read as, -1 for the unknown word: (V + 1,).
+
+    All names of persons are read as one row, and so are all places, organisations,
+    months and weekdays. These are the words with a capital in the lexicon that list
+    words of the class (dptext/data/words/closed_classes.txt) first in their orders.
+    """
+    size, rows = len(lexicon.words), lexicon.row_of
+    read = np.append(np.arange(size, dtype=np.int32), np.int32(-1))
+    upper = np.array([word[:1].isupper() for word in lexicon.words], bool)
+    first = lexicon.orders[:size, :3].astype(np.int64)
+    own = first == np.arange(size)[:, None]
+    # Words that list nothing but themselves are in no class.
+    upper &= ~own.all(axis=1)
+    classes = language_data.closed_classes(lexicon.language)
+    for name in _IDENTITIES:
+        known = (rows.get(key_of(word), -1) for word in classes.get(name, ()))
+        listed = [row for row in known if row >= 0]
+        if listed:
+            is_listed = np.zeros(size + 1, bool)
+            is_listed[listed] = True
+            read[:-1][(is_listed[first] | own).all(axis=1) & upper] = listed[0]
+    return read

@@ -40,10 +40,10 @@ def test_the_default_policy_accepts_what_the_default_writes(export: str) -> None
     [
         ("tokens.number=keep", "number"),
         ("tokens.number=mask", "number"),
-        ("tokens.common=8001", "common-words"),
+        ("tokens.common=12001", "common-words"),
         ("tokens.unknown=keep", "unknown"),
         ("tokens.stop_word=keep", "stop_word"),
-        ("tokens.keep.words=[doctor]", "keep-list"),
+        ("tokens.keep.patterns=[doctor]", "keep-list"),
         ("strategy=record", "equal-words"),
     ],
 )
@@ -59,6 +59,17 @@ def test_the_default_policy_refuses_what_shows_more(
     usual = part in usually_allowed(profile.load(profile.DEFAULT).tokens)
     end = ", except as readable shows it; if" if usual else "; if"
     assert f"the policy does not allow {part}{end} this part may leave" in line
+
+
+def test_the_default_policy_refuses_words_of_a_keep_list(export: str) -> None:
+    """Words of a list are named, and the key that accepts them is one that does."""
+    run = ("sanitize", "in.jsonl", "-f", "text", "--set", "tokens.keep.words=[doctor]")
+    assert here(*run, "-o", "more.jsonl", "-q").code == 0
+    ran = here("check", "more.jsonl")
+    assert ran.code == 1
+    (line,) = ran.out.decode().splitlines()
+    assert "the keep list are unchanged that the policy does not name: doctor;" in line
+    assert here("check", "more.jsonl", "--set", 'keep_words=["doctor"]').code == 0
 
 
 def test_no_part_is_allowed_of_settings_that_are_invalid() -> None:

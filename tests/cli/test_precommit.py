@@ -351,8 +351,9 @@ def test_hook_privatizes_exports(repository: Path, options: tuple[str, ...]) -> 
     """Originals are made private before they are committed, each once; others stay."""
     _use("dptext-sanitize", "dptext-check")
     Path(".dptext.yaml").write_text(
-        f"sanitize: {{lexicon: {options[1]}, profile: balanced, epsilon: 3, field: body, "
-        "set: {mechanism.k: 8}, bayes_risk: false}\ncheck: {max_epsilon: 3}\n"
+        f"sanitize: {{lexicon: {options[1]}, profile: balanced, epsilon: 3, "
+        "field: body, set: {mechanism.k: 8}, bayes_risk: false}\n"
+        "check: {max_epsilon: 3}\n"
     )
     Path("exports/2026").mkdir(parents=True)
     originals = {

@@ -367,13 +367,15 @@ def test_policy_strategy_and_lexicon_enter_the_nonces() -> None:
     seen = [built_nonce(base)]
     for field, _, other in changed(Policy, {}):
         value = getattr(other, field)
-        # Words of opinion are common words, too.
-        common = {"common": 200} if field == "opinion" else {}
+        # Words of opinion are common words, too, as those of languages are.
+        common = {"common": 200} if field in ("opinion", "languages") else {}
+        value = ["de"] if field == "languages" else value
         seen.append(built_nonce({**base, "tokens": {**common, field: value}}))
     # Grammar is shown beside common words alone.
     for shown in ({}, {"grammar": "show"}):
         tokens = {"common": 300, **shown}
         seen.append(built_nonce({**base, "tokens": tokens}))
+    seen.append(built_nonce({**base, "tokens": {"keep": ["doctor"]}}))
     for strategy in ("record", "data-set"):
         seen.append(built_nonce({**base, "strategy": strategy}))
     seen.append(built_nonce(base, dataclasses.replace(ENGLISH, digest="other")))

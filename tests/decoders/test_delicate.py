@@ -28,7 +28,7 @@ from dptext.tokens.agreement import Inflector
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon, Record, Released
-from tests import language_models
+from tests import inflection, language_models
 from tests.attackers import models as pairs
 from tests.attackers.releases import ENGLISH, SIZE, make_channel, release
 from tests.model_server import serving
@@ -237,8 +237,8 @@ def test_agreement_makes_no_delicate_word_of_a_plain_one(builtin: Lexicon) -> No
     delicate = np.append(classes_of_lexicon(builtin).delicate, False)
     inflector = Inflector(builtin)
     changed = 0
-    for table in (inflector._before, inflector._after):
-        for row in table.reshape(-1, size):
+    for table in inflection.written(inflector, size):
+        for row in table:
             assert not (delicate[row] & ~delicate).any()
             changed += int((delicate[row] & (row != np.arange(size))).sum())
     assert changed

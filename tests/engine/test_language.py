@@ -57,6 +57,15 @@ def test_another_language_is_noticed_by_the_owner_alone(
         assert (noticed.encode() in path.read_bytes()) == is_private
 
 
+def test_languages_that_are_named_make_no_warning() -> None:
+    """The English lexicon lacks words of texts that are not read by it."""
+    rare = "Das sind Katharina Schmidtbauer, Xaver Obermaier und Korbinian Huber.\n"
+    options = ("--profile", "readable", "--language", "de")
+    code, _, said = run(GERMAN + rare * 6, *options)
+    assert code == 0
+    assert "over a third" not in said
+
+
 def test_text_of_the_language_is_left_alone() -> None:
     """English, with a name or a code in it, makes no warning."""
     text = ENGLISH * 3 + f"Mary Virtanen of {MARKER} asked for order X-1001.\n"

@@ -22,7 +22,7 @@ from dptext.lexicons.orders import rows_of_names
 from dptext.lexicons.sources import RawVectors
 from dptext.tokens import names
 from dptext.types import Lexicon
-from tests.cli.running import here
+from tests.cli.running import BALANCED, here
 
 TEXTS = [
     "The router crashed again and the Fritzbox lost the network.",
@@ -267,6 +267,7 @@ def test_a_language_from_manuals_alone(
         ran = here(
             "sanitize",
             str(private),
+            *BALANCED,
             "--lexicon",
             "manuals",
             "-o",

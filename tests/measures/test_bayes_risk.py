@@ -162,7 +162,7 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
         Policy(number="digits"),
     ):
         assert bayes_risk.prior_of_replaced(lexicon, policy)[number] == 0.0
-    listed = Policy(keep=WordList(words=("CAT",)), mask=WordList(patterns=("(?i)dog",)))
+    listed = Policy(mask=WordList(words=("CAT",), patterns=("(?i)dog",)))
     assert (bayes_risk.prior_of_replaced(lexicon, listed) == 0).tolist() == [
         True,
         False,
@@ -170,9 +170,10 @@ def test_the_prior_leaves_out_what_is_not_replaced() -> None:
         False,
         False,
     ]
-    # A pattern that names one spelling only leaves the word possible.
-    listed = Policy(keep=WordList(patterns=("cat",)))
-    assert (bayes_risk.prior_of_replaced(lexicon, listed) > 0).all()
+    # What is copied in one spelling only is replaced in others, and stays possible.
+    for copied in (WordList(patterns=("cat",)), WordList(words=("CAT",))):
+        listed = Policy(keep=copied)
+        assert (bayes_risk.prior_of_replaced(lexicon, listed) > 0).all()
     for policy in (Policy(stop_word="keep"), Policy(number="mask"), Policy()):
         assert bayes_risk.prior_of_replaced(lexicon, policy).sum() == pytest.approx(
             1.0, abs=1e-12

@@ -346,7 +346,11 @@ def test_figures_of_another_version_are_not_measured(
         ({"budget": {"risk": "5.5%"}}, None),
         ({"budget": {"risk": "22%"}, "mechanism": {"k": 20}}, None),
         ({"budget": {"risk": "22%"}, "tokens": {"number": "mask"}}, None),
-        ({"budget": {"risk": "22%"}, "tokens": {"keep": {"words": ["Lyon"]}}}, None),
+        ({"budget": {"risk": "22%"}, "tokens": {"keep": {"words": ["Lyon"]}}}, 0.2),
+        (
+            {"budget": {"risk": "22%"}, "tokens": {"keep": {"patterns": ["Lyon"]}}},
+            None,
+        ),
         ({"budget": {"risk": "22%"}, "tokens": {"forms": ["date"]}}, None),
         ({"budget": {"name": "per-text", "epsilon": 30.0}}, None),
     ],

@@ -42,7 +42,7 @@ def by_line(document: Document) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("name", "over"),
     [
-        ("readable", {"budget": {"epsilon": 20.0}}),
+        ("readable", {"tokens": {"common": 1000}, "budget": {"epsilon": 20.0}}),
         ("balanced", {"tokens": {"stop_word": "keep"}, "budget": WIDE}),
         ("balanced", {"tokens": {"number": "keep"}, "budget": WIDE}),
     ],

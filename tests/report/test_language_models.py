@@ -55,12 +55,13 @@ def test_a_model_finds_the_words_that_the_copied_ones_tell() -> None:
     readable = document("readable")
     said = line(readable)
     assert said.short is not None
-    for sentence in (said.sentence, said.short):
-        for part in ("about half of the", "two thirds", "a fifth to a third of"):
+    names = "a fifth to over a third of names", "20 to 40% of names"
+    for sentence, of_names in zip((said.sentence, said.short), names, strict=True):
+        for part in ("about half of the", "two thirds", of_names):
             assert part in sentence
         assert "at least" in sentence
     assert "about 70 (news) to 90 (customer reviews)" in said.sentence
-    assert said.figures["found_by_language_model"] == [0.39, 0.74]
+    assert said.figures["found_by_language_model"] == [0.37, 0.74]
     page = rendered(readable).decode()
     for row in attackers.trials()["readable"].rows:
         share, low, high = percents(row)

@@ -11,7 +11,7 @@ from dptext.lexicons import store
 from dptext.tokens import agreement
 from dptext.tokens.agreement import Inflector
 from dptext.types import Lexicon
-from tests import small
+from tests import inflection, small
 
 
 @functools.lru_cache(maxsize=1)
@@ -134,8 +134,7 @@ def test_only_outputs_are_written_and_rules_come_to_rest() -> None:
     """Beside any words, an output stays an output; one pass is enough."""
     lexicon, inflector, _ = english()
     size, outputs = len(lexicon.words) + 1, int(lexicon.meta["outputs"])
-    for table in (inflector._before, inflector._after):
-        rows = table.reshape(-1, size)
+    for rows in inflection.written(inflector, size):
         assert (rows[:, :outputs] < outputs).all()
         assert (rows[:, size - 1] == size - 1).all()
         twice = np.take_along_axis(rows, rows.astype(np.int64), axis=1)
@@ -146,7 +145,7 @@ def test_words_of_a_form_have_no_other_lemma() -> None:
     """Forms of a word differ in few letters, or are listed by hand."""
     lexicon, inflector, _ = english()
     size = len(lexicon.words) + 1
-    rows = inflector._before.reshape(-1, size)[:, : size - 1]
+    rows = inflection.written(inflector, size)[0][:, : size - 1]
     changed = {
         (lexicon.words[old].lower(), lexicon.words[int(rows[kind, old])].lower())
         for kind, old in np.argwhere(rows != np.arange(size - 1)).tolist()

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext import open_pipeline
-from dptext.guarantees import sentences
+from dptext.guarantees import form_sentences, sentences
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import form_finder, forms
@@ -647,7 +647,7 @@ def test_entities_of_letters_are_read_as_letters(small: Pipeline) -> None:
 def test_the_statement_says_what_a_layout_holds(form: Form) -> None:
     """The statement names all that is copied of a piece."""
     policy = Policy(forms=(form,))
-    shown = " ".join(sentences.form_layouts(policy))
+    shown = " ".join(form_sentences.form_layouts(policy))
     assert forms.RULES[form].shows in shown or form is Form.FIXED
     words = {
         Form.CARD: ("how many digits", "spaces or hyphens"),

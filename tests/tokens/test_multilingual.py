@@ -27,6 +27,7 @@ TEXTS = {
     "nl": "Hallo, het pakket dat ik vorige week heb besteld is nog niet in Utrecht.",
     "pt": "Olá, o pacote que eu pedi na semana passada ainda não chegou em Coimbra.",
 }
+TITLES = ("Frau", "Herr", "Mme", "Sra")
 
 
 @pytest.fixture(scope="module")
@@ -253,3 +254,27 @@ def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon) -> None:
         assert languages[0] == languages[1], texts
         found.add(str(languages[0]))
     assert found == {"None", "['']"}, "both cases occur"
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "heading"),
+    [
+        ("de", "Guten Tag, Frau Maria Koslowski hat angerufen.", "women_to_write"),
+        ("de", "Guten Tag, Herr Stefan Koslowski hat angerufen.", "men_to_write"),
+        ("fr", "Bonjour, Mme Marie Dupont a appelé hier.", "women_to_write"),
+        ("es", "Hola, la Sra. María García ha llamado ayer.", "women_to_write"),
+    ],
+)
+def test_a_given_name_behind_a_title_is_of_its_gender(
+    lexicon: Lexicon, code: str, text: str, heading: str
+) -> None:
+    """And a family name follows it; alone behind a title a family name stands."""
+    lists = language_lists(code)
+    before = text.split()
+    at = next(n for n, word in enumerate(before) if word.strip(".") in TITLES)
+    new = written(lexicon, text, code).split()
+    assert new[at] == before[at]
+    assert new[at + 1] in getattr(lists, heading)
+    assert new[at + 2] in lists.families_to_write
+    alone = " ".join((*before[: at + 1], *before[at + 2 :]))
+    assert written(lexicon, alone, code).split()[at + 1] in lists.families_to_write

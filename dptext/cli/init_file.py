@@ -1,0 +1,149 @@
+"""The settings that `dptext init` writes, with comments on fields and words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from dptext.run import groups
+from dptext.run.choices import DEFAULT
+from dptext.run.selection import Selection
+
+if TYPE_CHECKING:
+    from dptext.engine.job import Job
+    from dptext.engine.survey import FieldSummary
+
+_HEAD = (
+    "# Settings of dptext, written by dptext init. docs/configuration.md says more.\n"
+)
+_FORMS = (
+    "# Dates, times, amounts, codes, URLs, e-mail addresses, phone numbers, tags and\n"
+    "# the like become others of the same layout, which is shown (tokens.forms,\n"
+    "# docs/tokens.md).\n"
+)
+OWN_WORDS = "Product names and the like stay in texts with --keep-words WORD."
+_MANY_WORDS = (
+    "Words that many people wrote may stay, too: dptext words build finds them, at an\n"
+    "# epsilon for each person, once (docs/own-words.md); then give init --words FILE."
+)
+KEY = "pseudonyms.key"
+_MANY = 0.9  # of the records that are looked at have a text, where there are many
+
+
+class Use(StrEnum):
+    """What becomes of a field."""
+
+    PRIVATE = "private"
+    DROP = "drop"
+    PSEUDONYM = "pseudonym"
+    COPY = "copy"
+
+
+# By the names of fields.
+Uses = Mapping[str, Use]
+
+
+def settings_text(
+    job: Job,
+    columns: Sequence[FieldSummary],
+    uses: Uses,
+    recipe: tuple[dict[str, Any], dict[str, Any]],
+) -> str:
+    """Return the content of the file: the use of each field, and the policy."""
+    import yaml
+
+    selection, usual = job.selection, Selection(fields=())
+    sanitize: dict[str, Any] = {}
+    for name, option, _ in groups.options(Selection):
+        value = getattr(selection, name)
+        if value != getattr(usual, name):
+            shown = list(value) if isinstance(value, tuple) else value
+            sanitize[option.spelled or name] = shown
+    settings, check = recipe
+    sanitize |= settings
+    if columns:
+        check["fields"] = list(selection.fields)
+        check["copy"] = list(named(uses, Use.COPY))
+        check["pseudonyms"] = list(selection.pseudonyms)
+        kept = [
+            each.name
+            for each in columns
+            if each.identifies is not None and uses[each.name] is Use.COPY
+        ]
+        if kept:  # asked about by name
+            check["allow"] = [*check["allow"], {"identifying": kept}]
+    text = yaml.safe_dump(
+        {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
+    )
+    formed = _FORMS if "forms" in check["allow"] else ""
+    own = "" if "topics" in settings else _own_words(columns, uses, settings)
+    return f"{_HEAD}{formed}{own}{_notes(columns, uses)}{text}"
+
+
+def _own_words(
+    columns: Sequence[FieldSummary], uses: Uses, settings: Mapping[str, Any]
+) -> str:
+    """Offer the words of copied fields for the keep list, as lines of comments."""
+    import yaml
+
+    lines, offers = [] if "keep_words" in settings else [OWN_WORDS], []
+    is_common = settings.get("profile") == DEFAULT
+    if is_common and "words" not in settings and are_many(columns, uses):
+        lines.append(_MANY_WORDS)
+    for each in offered(columns, uses):
+        values = [x for x in each.values if x not in settings.get("keep_words", ())]
+        if values:
+            listed = yaml.safe_dump(
+                values, default_flow_style=True, allow_unicode=True, width=10_000
+            )
+            offers.append(f"  {each.name!r}: {listed.strip()}")
+    if offers:
+        lines.append("Words of copied fields stay in texts, too, if sanitize and check")
+        lines += ["have them under keep_words:", *offers]
+    return "".join(f"# {line}\n" for line in lines)
+
+
+def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
+    """Say which fields look as if they identified people, as lines of comments."""
+    remarks = {
+        Use.DROP: "left out, since it looks identifying",
+        Use.COPY: "unchanged, though it looks identifying",
+        Use.PSEUDONYM: "a pseudonym, which can be linked",
+    }
+    needs_key = ""
+    if Use.PSEUDONYM in uses.values():
+        needs_key = f"# pseudonyms need a key: --key-file {KEY}, or DPTEXT_KEY_FILE\n"
+    of_pages = "".join(
+        f"# left out, since its sheet is no table: {each.name!r}\n"
+        for each in columns
+        if each.is_page and uses[each.name] is Use.DROP
+    )
+    return (
+        needs_key
+        + of_pages
+        + "".join(
+            f"# {remarks[uses[each.name]]}: {each.name!r} ({each.identifies})\n"
+            for each in columns
+            if each.identifies is not None and uses[each.name] in remarks
+        )
+    )
+
+
+def offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
+    """Return the copied fields with values that may be words of a keep list."""
+    return [each for each in columns if each.values and uses[each.name] is Use.COPY]
+
+
+def are_many(columns: Sequence[FieldSummary], uses: Uses) -> bool:
+    """Tell whether there are so many texts that words of many people are found."""
+    from dptext.engine.survey import RECORDS
+
+    private = named(uses, Use.PRIVATE)
+    texts = [each.texts for each in columns if each.name in private]
+    return max(texts, default=0) >= _MANY * RECORDS
+
+
+def named(uses: Uses, use: Use) -> tuple[str, ...]:
+    """Return the fields of a use."""
+    return tuple(name for name, each in uses.items() if each is use)

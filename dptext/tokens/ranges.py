@@ -1,0 +1,73 @@
+"""Pieces that are drawn anew, and ranges of two of them: "2 to 5", "22-26 May"."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from dptext.tokens import forms, quantities
+from dptext.tokens.draws import Integers
+from dptext.tokens.policy import Form
+from dptext.tokens.quantities import Frame
+
+_NO_FRAME = Frame()
+
+
+@dataclass(slots=True, kw_only=True)
+class Piece:
+    """A piece to draw anew."""
+
+    #: Its position among the pieces.
+    position: int
+    record: int
+    #: Without the space before it.
+    body: str
+    #: None for a number.
+    layout: forms.FormLayout | None
+    draws: Integers
+    frame: Frame = _NO_FRAME
+
+    @property
+    def form(self) -> Form | None:
+        """Return its form, None for a number."""
+        return None if self.layout is None else self.layout.form
+
+
+def may_begin(piece: Piece) -> bool:
+    """Tell whether a piece may be the first number of a range of two pieces."""
+    if piece.layout is None:
+        return piece.body.isdecimal() or quantities.is_clock(piece.body)
+    return piece.layout.form in (Form.AMOUNT, Form.TIME)
+
+
+def is_of_days(one: Piece, two: Piece) -> bool:
+    """Tell whether a number is a day before that of a date, as in 22-26 May."""
+    if one.layout is not None or two.layout is None or two.form is not Form.DATE:
+        return False
+    day = re.match("d{1,2}", two.layout.shown)
+    return day is not None and len(day[0]) == len(one.body)
+
+
+def day_before(date: str, draws: Integers) -> str:
+    """Return a random day of as many digits before that of a date, or this one."""
+    day = re.match("[0-9]+", date)
+    assert day is not None
+    least, last = 10 ** (len(day[0]) - 1), int(day[0]) - 1
+    return str(draws.between(least, max(last, least)))
+
+
+def is_range(one: Piece, two: Piece) -> bool:
+    """Tell whether two pieces are a range of numbers with as many digits."""
+    if one.layout is None and two.layout is None:
+        is_short = quantities.is_short_range(one.body, two.body)
+        return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))
+    if one.layout is not None:
+        shown = one.layout.shown
+        return one.layout == two.layout and "p}" not in shown.lower()
+    assert two.layout is not None
+    is_amount = two.layout.form is Form.AMOUNT
+    digits = re.fullmatch("(1+)[^01]+", two.layout.shown)
+    if is_amount:
+        return digits is not None and len(digits[1]) == len(one.body)
+    clock = re.sub("[HM]", "1", re.sub("[{}]", "", two.layout.shown))
+    return clock == quantities.layout(one.body)
