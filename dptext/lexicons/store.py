@@ -14,6 +14,7 @@ any name. Lexicons lie in the package, in the user's store and in the cache.
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -299,6 +300,8 @@ def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, 
             with warnings.catch_warnings(action="ignore"):
                 plain = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
+            if getattr(error, "errno", None) == errno.ENOMEM:
+                raise MemoryError from None  # the file is whole
             reason = getattr(error, "strerror", None) or "not a whole .npy array"
             raise LexiconError(f"{path}: {reason}; import the lexicon again") from None
         # A plain view: np.memmap pays for its subclass at every slice.

@@ -14,7 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import MARKER, WORDS, command, environment, here, there
+from tests.cli.running import (
+    BALANCED,
+    MARKER,
+    WORDS,
+    command,
+    environment,
+    here,
+    there,
+)
 
 LINE = json.dumps({"text": " ".join(WORDS)}).encode() + b"\n"
 # A main that breaks one stage first; its message holds what must not be shown.
@@ -597,7 +605,7 @@ def test_too_little_memory_is_no_bug(megabytes: int, tmp_path: Path) -> None:
 def test_too_little_memory_for_a_check_is_no_edit(tmp_path: Path) -> None:
     """A true report is then not verified, and not called changed."""
     (tmp_path / "in.jsonl").write_bytes(LINE)
-    run = ("sanitize", "-f", "text", "in.jsonl", "-q", "-o", "out.jsonl")
+    run = ("sanitize", "-f", "text", "in.jsonl", "-q", *BALANCED, "-o", "out.jsonl")
     assert there(*run, cwd=tmp_path).code == 0
     done = subprocess.run(
         [

@@ -71,6 +71,8 @@ def test_terminals_of_any_width_show_all(run: tuple[str, ...], columns: int) -> 
     lines = (
         plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n").splitlines()
     )
+    if lines[-1].startswith("dptext evaluate "):  # a command stays whole, to be copied
+        lines.pop()
     assert all(len(line) <= columns for line in lines)
     assert is_whole("\n".join(lines))
     assert "..." not in " ".join(lines[-10:])

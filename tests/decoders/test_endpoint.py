@@ -33,7 +33,7 @@ from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Record
 from tests import language_models
 from tests.attackers import models as pairs
-from tests.cli.running import MARKER, here, small
+from tests.cli.running import BALANCED, MARKER, here, small
 from tests.conformance.test_decoders import make_channel
 from tests.model_server import Reply, Request, chosen, schema, serving
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
@@ -288,6 +288,7 @@ def test_a_file_keeps_its_form_whatever_the_server_writes(
             "sanitize",
             str(path),
             *field,
+            *BALANCED,
             *options(server.url, "mode=rewrite"),
             "-o",
             str(out),
