@@ -111,7 +111,7 @@ def test_every_part_that_is_shown_must_be_allowed(options: tuple[str, ...]) -> N
         f"tokens.{each}"
         for each in ("stop_word=keep", "number=keep", "unknown=keep", "case=copy")
     ]
-    shows += ["tokens.keep.patterns=[house]", "tokens.mask.words=[street]"]
+    shows += ["tokens.keep.words=[house]", "tokens.mask.words=[street]"]
     more = [part for each in shows for part in ("--set", each)]
     ran = here("sanitize", "in.txt", *options, *more, "-o", "out.txt")
     assert ran.code == 0, ran.err
