@@ -339,7 +339,9 @@ class Joiner:
         if not self._articles:
             return np.empty(0, np.int64)
         kind = words.flags & kinds.KIND
-        drawn = words.positions[np.isin(written, self._articles)]
+        # Not np.isin, which would load numpy.ma, for one line, too.
+        drawn_as_article = np.equal.outer(written, self._articles).any(axis=1)
+        drawn = words.positions[drawn_as_article]
         is_copied = self._copied_words[kind]
         if words.languages is not None:
             is_copied &= _read_by_lexicon(words)
