@@ -12,6 +12,7 @@ from bisect import bisect_left, bisect_right
 from enum import Enum
 
 from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens.agreement import plural
 from dptext.tokens.articles import ARTICLES
 from dptext.tokens.regex import key_of
 from dptext.types import Lexicon, Words
@@ -34,6 +35,8 @@ _BEFORE_NOUNS = frozenset({grammar.NOUN, grammar.ADJECTIVE})
 # Forms of copied words behind a noun that stands alone: "1 person came".
 _AFTER_NOUNS = frozenset({grammar.PAST, grammar.ADVERB})
 _WORDS_BEFORE_NOUNS = frozenset({"more", "other", "such", "own"})
+# Shorter nouns are often abbreviations, which have no plural: "5 min".
+_SHORT = 3
 # Most words from a number to its noun.
 _REACH = 3
 
@@ -45,6 +48,7 @@ class Counting:
         self._rows, self._forms = lexicon.row_of, grammar.forms_of_rows(lexicon)
         nouns = dict(language_data.sections("english_inflections"))["nouns"]
         self._plurals = frozenset(nouns[1::2])
+        self._irregular = dict(zip(nouns[::2], nouns[1::2], strict=True))
         lists = language_data.common_lists(lexicon.language)
         self._units = lists.get("count units", frozenset())
         stop_words = language_data.stop_words(lexicon.language)
@@ -76,7 +80,17 @@ class Counting:
         while unit < min(end, position + _REACH) and self._describes(words, unit):
             unit += 1
         after = unit + 1
-        if unit >= end or self.shown(words, unit)[0] not in self._units:
+        if unit >= end:
+            return False
+        word, form = self.shown(words, unit)
+        if word not in self._units and not (
+            # After a name a number counts nothing: "Pentium 4".
+            before >= begin
+            and (before == begin or words.pieces[before].islower())
+            and self.shown(words, before)[0]
+            and form == grammar.NOUN
+            and self._has_plural(word)
+        ):
             return False
         if after >= end or words.flags[after] & kinds.KIND == kinds.SPACE:
             return True
@@ -84,6 +98,11 @@ class Counting:
             return words.pieces[after].strip(" ")[:1] in ".,;:!?)"
         word, form = self.shown(words, after)
         return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
+
+    def _has_plural(self, word: str) -> bool:
+        """Tell whether a copied noun has a plural in the lexicon: "ordered 1 lamp"."""
+        many = self._irregular.get(word) or plural(word)
+        return len(word) > _SHORT and many in self._rows
 
     def _describes(self, words: Words, at: int) -> bool:
         """Tell whether a copied word is an adjective before a noun."""

@@ -59,6 +59,8 @@ def test_a_plural_is_never_of_one(text: str, builtin: Lexicon) -> None:
         "7 item missing",
         "7 more day",
         "7 big problem",
+        "I ordered 7 lamp, he two",
+        "we had 7 incident and that",
     ],
 )
 def test_a_count_unit_in_the_singular_is_one(text: str, builtin: Lexicon) -> None:
@@ -82,6 +84,9 @@ def test_a_count_unit_in_the_singular_is_one(text: str, builtin: Lexicon) -> Non
         "7 Sarah days",
         "7 $5 days",
         "on page 7 the days",
+        "Pentium 7 lamp.",
+        "walrus 7 lamp.",
+        "in 7 min.",
     ],
 )
 def test_nothing_is_asked_elsewhere(text: str, builtin: Lexicon) -> None:
