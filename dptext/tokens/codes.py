@@ -17,6 +17,11 @@ from dptext.tokens.draws import (
 #: Pattern of names with dots between them, as programs have.
 DOTTED = r"[a-z_]\w+(?:\.[a-z_]\w+){2,}"
 _DOTTED = re.compile(f"(?a:{DOTTED})", re.IGNORECASE)
+#: Patterns of postcodes with a space, of Britain and Canada. "M1 8GB" is a size.
+POSTCODES = (
+    "[A-Z]{1,2}[0-9][A-Z0-9]? [0-9](?!GB|TB)[ABD-HJLN-UW-Z]{2}",
+    "[A-Z][0-9][A-Z] [0-9][A-Z][0-9]",
+)
 # The letters of each such name that is written.
 _LETTERS = 5
 _PARTS = re.compile(r"[-_/.]")
@@ -34,8 +39,11 @@ def is_code(text: str) -> bool:
     These are codes: "#" with digits; a part of letters and digits with three digits, or
     with two if it has no small letters or changes twice between letters and digits;
     separate letters and numbers with five digits, or three if all letters are capitals;
-    seven digits, except for two years; three names with dots between them.
+    seven digits, except for two years; three names with dots between them; postcodes in
+    capitals.
     """
+    if " " in text:
+        return text.isupper()
     return _is_dotted(text) or _is_code(text)
 
 

@@ -15,8 +15,9 @@ other than function words are never common. These are copied:
   they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
   are not;
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles
-  ("Mr"), short forms and closing words of public lists ("e.g.", "TV", "ASAP", "mg",
-  "sincerely"), emoji of a public list, and keys of one before an equals sign;
+  ("Mr"), short forms, closing words, posts and parts of a company of public lists
+  ("e.g.", "TV", "ASAP", "mg", "sincerely", "Manager"), emoji of a public list, and keys
+  of one before an equals sign;
 - a name that is a verb, where a sentence begins and a copied pronoun or article is next
   ("May I", "Mark the");
 - in headings, where most words have a capital and these are shown, also other words
@@ -159,6 +160,8 @@ class CommonWords:
         self._short_starts = {each.capitalize() for each in small}
         self._short = small | lists.get("capitals", _NO_WORDS)
         self._short |= lists.get("exactly", _NO_WORDS)
+        # Posts and parts of a company: "Sales Manager".
+        self._short |= {each.capitalize() for each in lists.get("offices", _NO_WORDS)}
         self._short |= lists.get("shouted", _NO_WORDS)
         self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
         self.whole |= {key_of(each) for each in self._short if "-" in each}

@@ -33,6 +33,8 @@ _SPACE = re.compile(r"\s")
 _NEXT = re.compile(r" ([^\s<>`\"&]{1,12})")
 # The beginning of an IBAN with spaces.
 _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
+# The first half of a postcode.
+_POSTCODE_BEGIN = re.compile(r"(?<![^\W_])[A-Z]{1,2}[0-9][A-Z0-9]?$|[A-Z][0-9][A-Z]$")
 # Numbers without a form.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"
@@ -87,6 +89,7 @@ class FormFinder:
         ]
         spaced = [form for form in wanted if RULES[form].spaced]
         self._numbers: _Patterns = [form for form in _NUMBERS if form in spaced]
+        self._codes: _Patterns = [form for form in spaced if form is Form.CODE]
         # Patterns by the word before a number, and by the word after it.
         self._before: dict[str, _Patterns] = {}
         self._after: dict[str, _Patterns] = {}
@@ -156,18 +159,20 @@ class FormFinder:
             patterns = self._before.get(word.lstrip("([").rstrip(".,").lower(), [])
             start = before if patterns else begin
         if behind := _NEXT.match(text, last):
-            word = behind[1]
-            if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
-                patterns = patterns + self._numbers
-            elif _IBAN_BEGIN.search(chunk):
-                patterns = patterns + self._numbers
-            else:
-                more = self._after.get(word.rstrip(".,;:!?)]").lower())
-                more = more or self._after.get(word[0])
-                patterns = patterns + more if more else patterns
+            patterns = patterns + self._patterns_before(behind[1], chunk)
         if patterns:
             some += self._across(text, start, last, patterns)
         return some if len(some) < 2 else first(some)
+
+    def _patterns_before(self, word: str, chunk: str) -> _Patterns:
+        """Return the forms of pieces that go on behind a chunk with a word."""
+        if word[0] in _AFTER_NUMBER and (word[0] != "(" or "+" in chunk):
+            is_begun = _POSTCODE_BEGIN.search(chunk)
+            return [*self._numbers, *self._codes] if is_begun else self._numbers
+        if _IBAN_BEGIN.search(chunk):
+            return self._numbers
+        more = self._after.get(word.rstrip(".,;:!?)]").lower())
+        return more or self._after.get(word[0]) or []
 
     def _across(
         self, text: str, first: int, last: int, patterns: _Patterns

@@ -491,17 +491,19 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.CODE: FormRule(
         name=(
-            "codes of letters and digits (order, serial and customer numbers), of "
-            "seven and more digits, or of three and more names with dots between them"
+            "codes of letters and digits (order, serial and customer numbers, "
+            "postcodes of Britain and Canada), of seven and more digits, or of three "
+            "and more names with dots between them"
         ),
         shows=(
             "which of their characters are digits, capital letters and small letters, "
-            "the marks between them, and whether the first is 0 (of names with dots "
-            "their number, and which begin with a capital)"
+            "the marks and spaces between them, and whether the first is 0 (of names "
+            "with dots their number, and which begin with a capital)"
         ),
         find_layout=codes.find_layout,
         write=codes.write,
         accepts=lambda text: len(text) <= _LONGEST and codes.is_code(text),
+        spaced=codes.POSTCODES,
         patterns=(
             r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",
             codes.DOTTED,

@@ -138,6 +138,7 @@ def join(
     """
     begins = np.concatenate(([0], ends))
     spans: list[tuple[int, int, str]] = []
+    offices = _offices()
     end = 0
     for at in np.flatnonzero(codes & common.INSTITUTION).tolist():
         if at < end or not _is_part(int(codes[at])):
@@ -152,6 +153,15 @@ def join(
         if end_here - first > 1 and not _is_titled(codes, first, int(begins[text])):
             end = end_here
             spans.append((first, end, pieces[at].strip(" ")))
+        elif end_here - first == 1:
+            beside = range(max(at - 1, int(begins[text])), min(after + 1, ends[text]))
+            if any(
+                codes[each] & kinds.KIND == kinds.COMMON
+                and pieces[each].lstrip(" ") in offices
+                for each in beside
+            ):
+                # "Returns Department", "Store Manager"
+                codes[at] = codes[at] & ~kinds.KIND | kinds.COMMON
     return _joined(pieces, codes, ends, spans)
 
 
@@ -205,6 +215,13 @@ def _joined(
         moved,
         {at - int(moved[at]): kind for at, kind in layouts.items()},
     )
+
+
+@cache
+def _offices() -> frozenset[str]:
+    """Return posts and parts of a company, which are copied with a capital."""
+    listed = language_data.short_forms(ENGLISH)["offices"]
+    return frozenset(each.capitalize() for each in listed)
 
 
 def _is_part(code: int) -> bool:
