@@ -59,6 +59,8 @@ _FIRST_BIRTH, _ADULT = 1950, 18
 _DASHES = frozenset("-–—")
 _DAYS = 31
 _ENDINGS = ("th", "st", "nd", "rd")
+# Words and marks between ages.
+_BETWEEN_AGES = (",", "and", "&", "or")
 
 
 class Frame(NamedTuple):
@@ -137,7 +139,7 @@ class Frames:
             and position - 2 >= begin
             and int(words.flags[position - 2]) & kinds.KIND == kinds.PERSON
         )
-        if digits == 2 and is_age:
+        if digits == 2 and (is_age or self._is_behind_age(words, position, begin)):
             most = _OLDEST
         if behind == "-" and position + 2 < end:
             behind = self._copied(words, position + 2)  # "5-star"
@@ -146,6 +148,20 @@ class Frames:
         scale = self.scale_of(words, position)
         is_decade = digits == 2 and behind in ("'s", "’s")
         return Frame(count, most=scale or most, is_decade=is_decade)
+
+    def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
+        """Tell whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
+        at = position - 2
+        while at >= begin and self._copied(words, at + 1) in _BETWEEN_AGES:
+            layout = words.formed.get(at)
+            if layout is not None:
+                return layout.form is Form.AGE
+            if not _is_number(words, at):
+                break
+            if self._copied(words, max(at - 1, begin)) in self._lists["ages"]:
+                return True
+            at -= 2
+        return False
 
     def _is_year(
         self, words: Words, position: int, *, before: str, behind: str

@@ -115,6 +115,15 @@ def test_numbers_stay_within_their_scale(
         assert all(scale in out for out in outputs(text, builtin, 20))
 
 
+@pytest.mark.parametrize(
+    "text", ["my sons are 12 and 45", "kids (aged 4, 7 and 45) came", "age 9 or 45"]
+)
+def test_a_number_in_a_list_behind_an_age_is_one(text: str, builtin: Lexicon) -> None:
+    """Whether the age before it is a form or a number."""
+    last = {numbers(out)[-1] for out in outputs(text, builtin, 900)}
+    assert last == {*range(10, 90)}
+
+
 def test_ratings_with_a_point_stay_within_their_scale(builtin: Lexicon) -> None:
     """4.5/5 and 4.5 out of 5."""
     for text in ("a 4.5/5 for it", "4.5 out of 5 for it"):
