@@ -155,7 +155,7 @@ class Frames:
         while at >= begin and self._copied(words, at + 1) in _BETWEEN_AGES:
             layout = words.formed.get(at)
             if layout is not None:
-                return layout.form is Form.AGE
+                return layout[0] == Form.AGE
             if not _is_number(words, at):
                 break
             if self._copied(words, max(at - 1, begin)) in self._lists["ages"]:
