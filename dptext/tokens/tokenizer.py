@@ -270,7 +270,7 @@ class Tokenizer:
             self._settle_parts(pieces, codes)
         heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
-            heading = headings.settle(codes, ends, self._counted)
+            heading = headings.settle(codes, ends, self._counted, formed)
         if whole:
             if self._cues is not None:
                 heading |= self._cues.may_name(codes)

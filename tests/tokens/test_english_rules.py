@@ -102,6 +102,14 @@ def test_words_of_headings_and_titles_are_no_such_name(readable: Pipeline) -> No
             assert invented.isdisjoint(re.findall(r"\w+", out)), out
 
 
+@pytest.mark.parametrize("mark", ["@bob_1:", "#nowplaying -"])
+def test_a_post_is_no_heading(readable: Pipeline, mark: str) -> None:
+    """It may be the title of a song, of which no word with a capital is copied."""
+    assert outputs(readable, "This Is Our Someday", 1) == ["This Is Our Someday"]
+    for out in outputs(readable, f"{mark} This Is Our Someday"):
+        assert "Our Someday" not in out
+
+
 def test_times_of_a_chat_ascend(readable: Pipeline) -> None:
     """Whatever their order was; equal ones stay equal."""
     text = "11:20 A: hi\n[11:25] B: ok\n2024-05-02 11:21 A: yes\n11:20 B: no"
