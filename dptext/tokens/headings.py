@@ -1,21 +1,32 @@
-"""Headings: lines and sentences of which most words have a capital, which is shown."""
+"""Headings: lines and sentences of which most words have a capital, which is shown.
+
+A line with a user's name or a hashtag is none: posts hold titles of songs and films.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from dptext.tokens import common, kinds
+from dptext.tokens.forms import FormLayout
+from dptext.tokens.policy import Form
 from dptext.types import Ints, Mask
 
 # A line is a heading if so many words, and this share of them, have a capital.
 _HEADING, _SHARE = 4, 0.85
+_POSTED = (Form.HANDLE, Form.HASHTAG)
 
 
-def settle(codes: Ints, ends: Ints, counted: Mask) -> Mask:
+def settle(
+    codes: Ints, ends: Ints, counted: Mask, formed: Mapping[int, FormLayout]
+) -> Mask:
     """Make words of headings common, in place; tell which pieces are in one: (p,).
 
     Most words of such a line or sentence have a capital. Kinds that are counted (16,)
-    count, but little words; a name of several words is one by then.
+    count, but little words; a name of several words is one by then. formed: the forms
+    by position.
     """
     words = counted[codes & kinds.KIND] & (codes & common.FUNCTION == 0)
     capital = words & (codes & kinds.TITLE != 0)
@@ -26,6 +37,8 @@ def settle(codes: Ints, ends: Ints, counted: Mask) -> Mask:
     stops = np.flatnonzero(is_last)
     count, high = np.diff(sums[:, np.concatenate(([0], stops + 1))])
     is_heading = (count >= _HEADING) & (high >= _SHARE * count)
+    posted = [at for at, layout in formed.items() if layout.form in _POSTED]
+    is_heading[np.searchsorted(stops, posted)] = False
     sizes = np.diff(stops, prepend=-1)
     heading: Mask = np.repeat(is_heading, sizes)
     hidden = (codes & common.HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)

@@ -35,7 +35,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import articles, kinds, organisations, written_classes
+from dptext.tokens import (
+    articles,
+    kinds,
+    language_data,
+    organisations,
+    written_classes,
+)
 from dptext.tokens.agreement import Inflector
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
@@ -114,6 +120,8 @@ class Joiner:
             places = tuple(" ".join(pair) for pair in pairs)
             others = written_classes.class_words(lexicon, WordClass.PLACE)
             self._run_words[WordClass.PLACE] = places, others
+        self._with_the = written_classes.places_with_the(lexicon)
+        self._functions = language_data.stop_words(lexicon.language)
         self._is_title = cache(partial(written_classes.is_title, lexicon))
         self._weekdays = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
@@ -234,8 +242,28 @@ class Joiner:
                 return second if not leads or group is WordClass.PLACE else listed
             if group is WordClass.PERSON and self._after_title(words, position, begins):
                 return second
-            return first if leads else listed
+            if leads:
+                return first
+            with_the = self._is_behind_the(words, position, begins)
+            return self._with_the if group is WordClass.PLACE and with_the else listed
         return ()
+
+    def _is_behind_the(
+        self, words: Words, position: int, begins: Collection[int]
+    ) -> bool:
+        """Tell whether "the" is before a place and no other word behind: "the UK"."""
+        before, after = position - 1, position + 1
+        if before < 0 or position in begins or not self._with_the:
+            return False
+        if words.pieces[before].strip(" ").lower() != "the":
+            return False
+        if not self._copied_words[int(words.flags[before]) & kinds.KIND]:
+            return False
+        if after >= len(words.pieces) or after in begins:
+            return True
+        kind = int(words.flags[after]) & kinds.KIND
+        is_function = key_of(words.pieces[after].strip(" ")) in self._functions
+        return not kinds.WORDLIKE[kind] or bool(is_function & self._copied_words[kind])
 
     def _choices_of_lists(
         self, words: Words, position: int, kind: int, begins: Collection[int]

@@ -158,6 +158,12 @@ def common_lists(language: str) -> Mapping[str, frozenset[str]]:
 
 
 @cache
+def ranks() -> frozenset[str]:
+    """Return offices and ranks behind which a family name stands, in small letters."""
+    return frozenset(dict(sections("name_cues"))["ranks"])
+
+
+@cache
 def short_forms(language: str) -> Mapping[str, frozenset[str]]:
     """Return the lists of short forms of a language; empty if unknown.
 

@@ -31,7 +31,8 @@ _CONTENT, _OTHER, _COMMA, _COLON, _DOT, _HYPHEN, _END, _AND = range(8)
 _LETTER, _ADJECTIVE = range(8, 10)
 _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
 _ADDRESSEE, _EQUALS = 15, 16
-_FIRST_CUE = 17
+_RANK, _RANK_ADDRESSEE, _GIVEN_RANK, _BEFORE_RANK, _BEFORE_PLACE = range(17, 22)
+_FIRST_CUE = 22
 _MARKS = {",": _COMMA, ":": _COLON, "=": _EQUALS, ".": _DOT, "-": _HYPHEN}
 _MARKS |= dict.fromkeys('!?;)/|…"”', _END)
 # Flags of cues, by the sections of the file.
@@ -79,6 +80,12 @@ _REPLACED = (
 _NO_CLASS = (kinds.WORD, kinds.UNKNOWN)
 _CLASSES = (kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
 _NO_CLASSES_OR_PERSON = (*_NO_CLASS, kinds.PERSON, kinds.COMMON)
+# Kinds that offices with a capital may have by their spelling.
+_OF_RANKS = (*_NO_CLASS, kinds.STOP_WORD, kinds.COMMON)
+# Kind, row and whether it is a name of a person.
+_NAME_BITS = kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40
+# Most words of an office: "Deputy Prime Minister".
+_RANKS = 3
 
 
 _BEFORE_NAMES = (_COLON, _EQUALS, _COMMA, _DOT, _AND)
@@ -102,8 +109,12 @@ class NameCues:
         self._roles: dict[str, int] = {}
         self._next = _FIRST_CUE
         self._adjectives: frozenset[str] = frozenset()
-        self._addressees: frozenset[str] = frozenset()
         self._after_modals: frozenset[int] = frozenset()
+        # Roles of words with a capital that have no other role there.
+        self._capitals: dict[str, int] = {}
+        self._are_ranks, self._before_ranks, self._given_ranks = np.zeros(
+            (3, _BITS + 1), bool
+        )
         self._addressed_cues = frozenset((_ADDRESSEE,))
         self._single = np.zeros(_BITS + 1, np.int64)
         self._pair = np.zeros((_BITS + 1, _BITS + 1), np.int64)
@@ -123,7 +134,6 @@ class NameCues:
         self._roles |= dict.fromkeys(lists["people"], _CONTENT)
         self._roles |= dict.fromkeys(lists["after_titles"], _OTHER)
         self._adjectives = frozenset(lists["adjectives"])
-        self._addressees = frozenset(lists["addressees"])
         for number, section in enumerate(_SECTIONS):
             for phrase in lists[section]:
                 first, _, second = phrase.partition("_")
@@ -136,6 +146,19 @@ class NameCues:
         roles = (self._roles.get(word, 0) for word in lists["addressees"])
         cues = {role for role in roles if role >= _FIRST_CUE}
         self._addressed_cues = frozenset({_ADDRESSEE, *cues})
+        ranks, given, calls = lists["ranks"], lists["ranks_of_given"], lists["calls"]
+        self._capitals = dict.fromkeys(lists["before_places"], _BEFORE_PLACE)
+        self._capitals |= dict.fromkeys(lists["before_ranks"], _BEFORE_RANK)
+        self._capitals |= dict.fromkeys(given, _GIVEN_RANK)
+        self._capitals |= dict.fromkeys(lists["addressees"], _ADDRESSEE)
+        for word in ranks:
+            is_addressee = word in lists["addressees"]
+            self._capitals[word] = _RANK_ADDRESSEE if is_addressee else _RANK
+        self._addressed_cues |= {_RANK_ADDRESSEE}
+        self._given_ranks[[_GIVEN_RANK]] = True
+        self._given_ranks[[self._roles[each] for each in given if each in calls]] = True
+        self._are_ranks[[_RANK, *self._addressed_cues]] = True
+        self._before_ranks[[_BEFORE_RANK, _RANK, *self._addressed_cues]] = True
 
     def _cue(self, word: str) -> int:
         if self._roles.get(word, 0) < _FIRST_CUE:
@@ -155,10 +178,15 @@ class NameCues:
         elif body[0].isupper():
             if role != _FUNCTION_NAME:
                 role = _ADJECTIVE if key in self._adjectives else _OTHER
-                role = _ADDRESSEE if key in self._addressees else role
+                role = self._capitals.get(key, role)
         if not may_be_name and role == _CONTENT:
             role = _OTHER
         return role << ROLE
+
+    @staticmethod
+    def are_letters(codes: Ints) -> Mask:
+        """Tell which pieces are single letters: (p,)."""
+        return np.asarray(codes >> ROLE & _BITS == _LETTER)
 
     def may_name(self, codes: Ints) -> Mask:
         """Tell which pieces stand right behind a cue, its mark or a comma: (p,)."""
@@ -170,6 +198,38 @@ class NameCues:
     def is_name(self, key: str) -> bool:
         """Tell whether a word becomes a name beside a cue."""
         return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
+
+    def settle_capitals(self, codes: Ints, ends: Ints) -> None:
+        """Copy offices before words with a capital ("Captain Ahmed"), in place.
+
+        Offices of two words are copied everywhere. Of those that are names, too
+        ("King"), a word with a capital that is replaced may not be before them.
+        """
+        role, kind = codes >> ROLE & _BITS, codes & kinds.KIND
+        capital = codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
+        capital &= role >= _ADDRESSEE
+        if not capital.any():
+            return
+        # Pieces that directly follow another one of their text.
+        follow = codes & kinds.LEAD != 0
+        follow[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False
+        shown = (codes & kinds.TITLE != 0) & np.isin(kind, _REPLACED)
+        before = capital & self._before_ranks[role] & np.isin(kind, _OF_RANKS)
+        copied = capital & self._are_ranks[role] & np.isin(kind, _OF_RANKS)
+        copied &= follow & np.append(False, before[:-1])
+        names = (
+            capital & self._given_ranks[role] & ~(follow & np.append(False, shown[:-1]))
+        )
+        names |= capital & ((role == _RANK) | (role == _RANK_ADDRESSEE))
+        copied |= names & np.append((shown & follow)[1:], False)
+        for _ in range(_RANKS - 1):
+            copied[:-1] |= before[:-1] & (copied & follow)[1:]
+        codes[copied] = codes[copied] & ~(kinds.KIND | 1 << 40) | kinds.COMMON
+
+    @staticmethod
+    def may_begin_places(codes: Ints) -> Ints:
+        """Return the words that may begin a place of several words: (m,)."""
+        return np.flatnonzero(codes >> ROLE & _BITS == _BEFORE_PLACE)
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Replace the names beside cues, in place.
@@ -437,4 +497,4 @@ class _Walk:
         return code & ~kinds.KIND | self._bits.persons
 
     def _as_place(self, code: int) -> int:
-        return code & ~(kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40) | self._bits.places
+        return code & ~_NAME_BITS | self._bits.places

@@ -8,10 +8,14 @@ Real firms are never written. Every name becomes an invented one of a public lis
   names of persons, headings or other words begin does not matter: capitals, the listed
   word and copied words alone decide;
 - "NASA", "NGOs": two to five capitals that are no copied short form. The layout is the
-  number of letters, and the s of a plural;
+  number of letters, and the s of a plural. A capital letter that is replaced ("J.
+  Smith", "Plan B") has the layout of one letter, and letters with periods ("J.K.") have
+  their number with periods;
 - "CloudDesk", "SP2": a word with an inner capital, or capitals before one or two
   digits. The layout is "product";
 - other names of organisations have no layout.
+
+"United States", "New York" and the like are one place, by a list.
 """
 
 from __future__ import annotations
@@ -19,7 +23,8 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
-from itertools import cycle
+from itertools import cycle, product
+from string import ascii_uppercase
 
 import numpy as np
 
@@ -32,8 +37,11 @@ from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
 OTHERS = frozenset(
     (kinds.WORD, kinds.UNKNOWN, kinds.PERSON, kinds.ORGANISATION, kinds.STOP_WORD)
 )
-_PRODUCT = "product"
+_PRODUCT, _PLACE = "product", "place"
 _ACRONYM = re.compile("[A-Z]{2,5}s?")
+_DOTTED = re.compile("(?:[A-Z][.]){1,2}[A-Z][.]?")
+#: The layout of a single letter.
+LETTER = "1"
 _INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{1,5}[0-9]{1,2}")
 # "McIntyre" and "DeShawn" are persons.
 _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
@@ -74,6 +82,11 @@ def is_plural_acronym(body: str) -> bool:
     return body[-1:] == "s" and _ACRONYM.fullmatch(body) is not None
 
 
+def is_dotted(body: str) -> bool:
+    """Tell whether a word is written as two or three capitals with periods."""
+    return body[1:2] == "." and _DOTTED.fullmatch(body) is not None
+
+
 def has_inner_capital(body: str) -> bool:
     """Tell whether a word is written as a product, and is no listed name."""
     if not _INNER_CAPITAL.fullmatch(body) or _PERSON.match(body):
@@ -84,6 +97,10 @@ def has_inner_capital(body: str) -> bool:
 def layout(piece: str) -> str:
     """Return the layout of an acronym or a product."""
     body = piece.strip(" ")
+    if len(body) == 1:
+        return LETTER
+    if is_dotted(body):
+        return re.sub("[A-Z]", LETTER, body)
     if not _ACRONYM.fullmatch(body):
         return _PRODUCT
     plural = body[-1] == "s"
@@ -96,6 +113,10 @@ def choices(shown: str) -> Sequence[str]:
     invented = language_data.invented_names(ENGLISH)
     if shown == _PRODUCT:
         return invented["products"]
+    if shown[:1] == LETTER:
+        spell = shown.replace(LETTER, "{}").format
+        letters = product(*(ascii_uppercase,) * shown.count(LETTER))
+        return tuple(spell(*each) for each in letters)
     if not shown[:1].isdigit():
         return tuple(f"{name} {shown}".rstrip() for name in invented["organisations"])
     # Short forms of two letters all mean something: a longer name stands for them.
@@ -126,6 +147,29 @@ def spellings(lexicon: Lexicon) -> Mapping[int, str]:
     rows -= {lexicon.row_of[key] for key in short if key in lexicon.row_of}
     invented_in_turn = cycle(invented)
     return {row: next(invented_in_turn) for row in sorted(rows)} if invented else {}
+
+
+def join_places(
+    pieces: list[str], codes: Ints, ends: Ints, firsts: Sequence[int]
+) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
+    """Make one piece of each listed place of several words: "United Arab Emirates".
+
+    firsts: positions of words that may begin one. Returns what `join` returns.
+    """
+    spans: list[tuple[int, int, str]] = []
+    for at in firsts:
+        stop = int(ends[np.searchsorted(ends, at, "right")])
+        for size in (4, 3, 2):
+            spelled = "".join(pieces[at : min(at + size, stop)]).removeprefix(" ")
+            if spelled in _whole_places() and not (spans and spans[-1][1] > at):
+                spans.append((at, at + size, _PLACE))
+    return _joined(pieces, codes, ends, spans)
+
+
+@cache
+def _whole_places() -> frozenset[str]:
+    listed = language_data.common_lists(ENGLISH)["whole places"]
+    return frozenset(each.replace("_", " ") for each in listed)
 
 
 def join(
@@ -203,8 +247,9 @@ def _joined(
         keeps[first + 1 : end] = False
         pieces[first] = "".join(pieces[first:end])
         lead = int(codes[first]) & kinds.LEAD
-        codes[first] = kinds.ORGANISATION | kinds.TITLE | lead
-        if kind:
+        of_class = kinds.PLACE if kind == _PLACE else kinds.ORGANISATION
+        codes[first] = of_class | kinds.TITLE | lead
+        if kind and kind != _PLACE:
             layouts[first] = kind
     moved = np.cumsum(~keeps)
     kept = np.flatnonzero(keeps).tolist()

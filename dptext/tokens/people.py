@@ -19,7 +19,7 @@ from functools import cache
 
 import numpy as np
 
-from dptext.tokens import kinds, language_data
+from dptext.tokens import kinds, language_data, organisations
 from dptext.types import Words
 
 # Copied words that tell a gender. A title counts right before a name alone.
@@ -37,9 +37,12 @@ _GENDERS = {
     ),
 }
 _TITLES = {
-    **dict.fromkeys(("mr", "sir"), _MEN),
-    **dict.fromkeys(("mrs", "ms", "miss", "madam"), _WOMEN),
+    **dict.fromkeys("mr sir king prince lord father uncle brother".split(), _MEN),
+    **dict.fromkeys(
+        "mrs ms miss madam queen princess lady mother aunt sister".split(), _WOMEN
+    ),
 }
+_ABBREVIATED = frozenset(("mr", "mrs", "ms", "sir", "miss", "madam"))
 _SPELLED = {
     f"{space}{spelled}": gender
     for word, gender in _GENDERS.items()
@@ -82,13 +85,15 @@ def find(
     last_of = dict(zip(run_of, element_of, strict=True))
     roles: dict[tuple[int, str], int] = {}
     genders, run, beside, titled = _gendered(words), -1, 0, False
+    begins = {0, *words.ends.tolist()}
     for number, position in enumerate(positions):
         last = last_of[run_of[number]]
         if run != run_of[number]:
             run, titled = run_of[number], is_titled(position)
             beside = _gender_beside(words, genders, position, position + 2 * last)
-            if titled:
+            if position not in begins:
                 beside |= _gender_of_title(words, position)
+                titled |= capitals and _follows_initial(words, position)
         role = roles.get(keys[number], 0) | beside
         if (last or titled) and not role & _MARKED:
             role |= _MARKED
@@ -154,8 +159,21 @@ def _gap(
     # "John F. Kennedy": a replaced word with a capital and a period.
     initial = int(words.flags[before + 1])
     shown = capitals and bool(initial & kinds.TITLE) and between[:1] == " "
-    hidden = initial & kinds.KIND in _REPLACED
+    hidden = initial & kinds.KIND in _REPLACED or _is_letter(words, before + 1)
     return " " if shown and hidden and led and words.pieces[position - 1] == "." else ""
+
+
+def _is_letter(words: Words, at: int) -> bool:
+    """Tell whether a piece is a replaced capital letter."""
+    return words.layouts.get(at) == organisations.LETTER
+
+
+def _follows_initial(words: Words, position: int) -> bool:
+    """Tell whether a letter and a period, or letters with them, are before a name."""
+    shown = words.layouts.get(position - 1, "")
+    if shown[-1:] == ".":
+        return True
+    return words.pieces[position - 1] == "." and _is_letter(words, position - 2)
 
 
 def _gendered(words: Words) -> tuple[list[int], list[int]]:
@@ -187,5 +205,9 @@ def _gender_beside(
 
 def _gender_of_title(words: Words, first: int) -> int:
     """Return the gender of the title before a name, with a period or without."""
-    at = first - 1 - (words.pieces[first - 1] == ".")
-    return _TITLES.get(words.pieces[at].strip(" ").lower(), 0)
+    at = max(first - 1 - (words.pieces[first - 1] == "."), 0)
+    flags, title = int(words.flags[at]), words.pieces[at].strip(" ")
+    is_title = flags & kinds.KIND == kinds.COMMON and (
+        bool(flags & kinds.TITLE) or title in _ABBREVIATED
+    )
+    return _TITLES.get(title.lower(), 0) if is_title else 0

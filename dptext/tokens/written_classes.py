@@ -12,7 +12,7 @@ from dptext.run.interface import option
 from dptext.tokens import language_data
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import Ids, Ints, Lexicon
+from dptext.types import ENGLISH, Ids, Ints, Lexicon
 
 # Most letters of short forms of months and weekdays ("Sept").
 _SHORT = 4
@@ -53,10 +53,20 @@ def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(pair.split("_")) for pair in sorted(listed))
 
 
+def places_with_the(lexicon: Lexicon) -> tuple[str, ...]:
+    """Return the places that are written behind an unchanged "the"."""
+    lists = language_data.common_lists(lexicon.language)
+    return tuple(sorted(lists.get("places with the", _NO_WORDS)))
+
+
 def is_title(lexicon: Lexicon, piece: str) -> bool:
     """Tell whether a copied word is a title, which a family name follows."""
-    lists = language_data.common_lists(lexicon.language)
-    return key_of(piece.strip(" ")) in lists.get("titles", _NO_WORDS)
+    lists, body = language_data.common_lists(lexicon.language), piece.strip(" ")
+    key = key_of(body)
+    if key in lists.get("titles", _NO_WORDS):
+        return True
+    ranks = language_data.ranks() if lexicon.language == ENGLISH else ()
+    return body[:1].isupper() and key in ranks
 
 
 @lru_cache(maxsize=8)

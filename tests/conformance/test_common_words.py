@@ -41,6 +41,9 @@ REPLACED = (
     "vbnm",
     "Qwzz",
     "IT",
+    "J",
+    "Captain",
+    "Prime",
     "right",
     "Great",
     "lizards",
@@ -59,6 +62,7 @@ CONTEXTS = (
     "hi {} young, talk to {} and mr. {}! Name: {} hill",
     "on May 5, 2021 the {} came to Berlin for $5",
     "No {}\nGreat. The",
+    "Prime Minister {} of the {}, J. {} and Captain {} {}",
 )
 
 

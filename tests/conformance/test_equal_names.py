@@ -42,6 +42,10 @@ RECORDS = (
     ("on {D0} and {I1}", "on {D1}, {D2}, {I2} and {A3}; again {D2} and {A0}"),
     ("on {A2} and {A0}", "on {A1} and {F0}, {F1}"),
     ("{P0} O. {P1}", "{P1}-{P2} {P0}, {T0} to {T1}, {T0}; call {H0} or {H1}, {H0}"),
+    (
+        "Captain {P0} in the {L0}",
+        "{R0}. {P0}, {R1}.{R0}. {P1} in the {L0} {L1} by {R2}",
+    ),
     ("{G0}", "he is {G0} years old, she is aged {G1}, {G0}-year-old {P0}, #{X0} #{X1}"),
     ("{Q0} Q1 {Q1}", "{Q1} and {Q0} for {M0}, {M1}, {M0}. {U0} {U1} {U0} in {K0}"),
 )
@@ -87,6 +91,7 @@ def made(
     return {
         "P": lambda: rng.choice(PERSONS),
         "L": lambda: rng.choice(PLACES),
+        "R": lambda: rng.choice("FGKMQVXZ"),
         "C": lambda: f"{letters(2).upper()}-{digits(4)}",
         "E": lambda: f"{letters(rng.randint(2, 9))}@{letters(4)}.com",
         "Y": lambda: str(rng.randint(1000, 9999)),

@@ -124,6 +124,22 @@ def test_copied_words_decide_and_not_the_hidden_ones() -> None:
     assert decoder().decode(one).tolist() == decoder().decode(same).tolist()
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("was on club walrus till he left", "club penguin"),
+        ("she drank vanilla sprocket and cola", "vanilla vodka"),
+    ],
+)
+def test_fixed_phrases_are_not_completed(text: str, name: str) -> None:
+    """They are names of products and works; a common word cannot have been replaced."""
+    for seed in range(60):
+        batch = release((text,), seed)
+        written = words(decoder().decode(batch))
+        drawn = words(batch.drawn)
+        assert name.split()[1] not in written or drawn == written
+
+
 def test_a_word_is_seldom_written_twice_in_a_text() -> None:
     """Of 60 equal gaps, nearly all are written with other words."""
     batch = release(("I lost the doormat. " * 60,), 3)

@@ -10,7 +10,8 @@ import pytest
 import dptext
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens.language_data import closed_classes, invented_names
+from dptext.tokens import people
+from dptext.tokens.language_data import closed_classes, common_lists, invented_names
 from dptext.types import Record
 
 DRAWS = 12
@@ -102,6 +103,14 @@ def test_words_of_headings_and_titles_are_no_such_name(readable: Pipeline) -> No
             assert invented.isdisjoint(re.findall(r"\w+", out)), out
 
 
+@pytest.mark.parametrize("mark", ["@bob_1:", "#nowplaying -"])
+def test_a_post_is_no_heading(readable: Pipeline, mark: str) -> None:
+    """It may be the title of a song, of which no word with a capital is copied."""
+    assert outputs(readable, "This Is Our Someday", 1) == ["This Is Our Someday"]
+    for out in outputs(readable, f"{mark} This Is Our Someday"):
+        assert "Our Someday" not in out
+
+
 def test_times_of_a_chat_ascend(readable: Pipeline) -> None:
     """Whatever their order was; equal ones stay equal."""
     text = "11:20 A: hi\n[11:25] B: ok\n2024-05-02 11:21 A: yes\n11:20 B: no"
@@ -135,3 +144,105 @@ def test_capitals_with_digits_are_products(readable: Pipeline) -> None:
         assert one == two != other
         assert {one, other} <= {*products}
         assert out.endswith("MP3 files")
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("A. Smith met J. K. Trellis.", r"[A-Z]\. \w+ met [A-Z]\. [A-Z]\. \w+\."),
+        ("J.K. Rowling wrote it.", r"[A-Z]\.[A-Z]\. \w+ wrote it\."),
+        ("Best,\nA.", r"Best,\n[A-Z]\."),
+        ("take vitamin C or plan B", "take vitamin [A-Z] or plan [A-Z]"),
+        ("John F. Kennedy said", r"\w+ [A-Z]\. \w+ said"),
+    ],
+)
+def test_initials_are_initials(readable: Pipeline, text: str, pattern: str) -> None:
+    """Equal ones are equal, and others others; all letters come."""
+    outs = outputs(readable, text, 60)
+    assert all(re.fullmatch(pattern, out) for out in outs), outs
+    letters = {tuple(re.findall(r"\b[A-Z]\b", out)) for out in outs}
+    if "." not in pattern or r"\. [" in pattern:
+        assert all(len({*each}) == len(each) for each in letters)
+    assert len({each[0] for each in letters}) > 15
+
+
+def test_families_stand_behind_initials(readable: Pipeline) -> None:
+    """Also words that are no names elsewhere."""
+    families = {*people.lists()["families"]}
+    for out in outputs(readable, "We met J. K. Rowling, B.B. King and D. Trellis."):
+        names = re.findall(r"\. (\w\w+)", out)
+        assert families.issuperset(names), out
+
+
+@pytest.mark.parametrize(
+    "office",
+    [
+        "Captain",
+        "Prime Minister",
+        "Deputy Prime Minister",
+        "President",
+        "Judge",
+        "Managing Director",
+        "Chief Executive Officer",
+    ],
+)
+def test_offices_before_names_are_copied(readable: Pipeline, office: str) -> None:
+    """A family name stands behind one."""
+    families = {*people.lists()["families"]}
+    for out in outputs(readable, f"We met {office} Ahmed and {office} Lincoln."):
+        match = re.fullmatch(rf"We met {office} (\w+) and {office} (\w+)\.", out)
+        assert match is not None, out
+        assert families.issuperset(match.groups())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["it was Customer Service", "our Human Resources Manager", "a Managing Director"],
+)
+def test_offices_of_two_words_are_copied(readable: Pipeline, text: str) -> None:
+    """With no name beside them."""
+    assert outputs(readable, text, 4) == [text] * 4
+
+
+@pytest.mark.parametrize("name", ["Stephen King Jones", "Billie King"])
+def test_names_that_are_offices_are_replaced(readable: Pipeline, name: str) -> None:
+    """A name of a person stands before them."""
+    surname = name.split()[1]
+    outs = outputs(readable, f"We met {name} here.")
+    assert not any(surname in out for out in outs), outs
+
+
+def test_kings_and_queens_have_given_names(readable: Pipeline) -> None:
+    """Of their gender."""
+    lists = people.lists()
+    for out in outputs(readable, "We saw King Charles and Queen Elizabeth."):
+        match = re.fullmatch(r"We saw King (\w+) and Queen (\w+)\.", out)
+        assert match is not None, out
+        assert match[1] in lists["men"]
+        assert match[2] in lists["women"]
+
+
+@pytest.mark.parametrize(
+    "place", ["UK", "United States", "US", "United Arab Emirates", "Netherlands"]
+)
+def test_places_behind_the_have_an_article(readable: Pipeline, place: str) -> None:
+    """Unless the place stands before another word: "the London office"."""
+    written = common_lists("en")["places with the"]
+    for out in outputs(readable, f"We live in the {place}. The {place} is big."):
+        match = re.fullmatch(r"We live in the (\w+)\. The (\w+) is big\.", out)
+        assert match is not None, out
+        assert match[1] == match[2]
+        assert match[1] in written
+    outs = outputs(readable, f"the {place} office")
+    assert not all(out.split()[1] in written for out in outs)
+
+
+@pytest.mark.parametrize("place", ["New York", "South Africa", "Saudi Arabia"])
+def test_places_of_several_words_are_one(readable: Pipeline, place: str) -> None:
+    """Where a sentence begins, too."""
+    places = closed_classes("en")["places"]
+    for out in outputs(readable, f"{place} is big. We saw {place}."):
+        match = re.fullmatch(r"(\w+) is big\. We saw (\w+)\.", out)
+        assert match is not None, out
+        assert match[1] == match[2]
+        assert match[1] in places

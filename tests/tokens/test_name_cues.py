@@ -143,6 +143,8 @@ def test_no_cue_is_a_name(builtin: Lexicon) -> None:
         for word in sections.pop(section)
     }
     del sections["people"], sections["adjectives"], sections["addressees"]
+    del sections["ranks"], sections["ranks_of_given"], sections["before_ranks"]
+    del sections["before_places"]
     cues = {
         word
         for words in sections.values()
@@ -156,7 +158,18 @@ def test_no_cue_is_a_name(builtin: Lexicon) -> None:
 
 
 # Replaced wherever they stand, or only beside a cue.
-NAMES = ("Sarah", "qzzx", "mark", "young", "will", "Great", "mobile", "7")
+NAMES = (
+    "Sarah",
+    "qzzx",
+    "mark",
+    "young",
+    "will",
+    "Great",
+    "mobile",
+    "7",
+    "Captain",
+    "J",
+)
 CUES = ("hi", "mr", "name", "is", "talk", "to", "in", "live", "from", "regards", "dr")
 MARKS = (",", ":", ".", "\n", "and", "-")
 POLICIES = {"common": POLICY, "readable": READABLE}
