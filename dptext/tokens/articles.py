@@ -12,6 +12,10 @@ import unicodedata
 from functools import lru_cache
 
 ARTICLES = frozenset({"a", "an"})
+#: Pieces that are articles.
+PIECES = frozenset(
+    f"{space}{each}" for space in ("", " ") for each in "a A an An aN AN".split()
+)
 
 _VOWEL = re.compile(
     r"(?!uni(?!n|m)|u[bkrst][aeiou]|u[ks]?$|usd$|uah$|eu|one|once)[aeiou]|hour|honest"

@@ -141,7 +141,8 @@ class CommonWords:
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
         self._read_short_forms()
-        self._read_as = {
+        #: Words that others are read as, if their capitals allow (`reads_as`).
+        self.read_as = {
             word: read
             for name, read in (
                 ("months", "june"),
@@ -167,9 +168,10 @@ class CommonWords:
         self._short |= lists.get("shouted", _NO_WORDS)
         self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
         self.whole |= {key_of(each) for each in self._short if "-" in each}
-        self._at_places: dict[str, int] = {}
+        #: Bits of words that the pieces beside them may decide.
+        self.at_places: dict[str, int] = {}
         if lists:
-            self._at_places[_QUESTION] = LOG_KEY
+            self.at_places[_QUESTION] = LOG_KEY
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (
@@ -182,11 +184,14 @@ class CommonWords:
             ("greetings", GREETS, str.lower),
         ):
             for word in map(spell, lists.get(name, _NO_WORDS)):
-                self._at_places[word] = self._at_places.get(word, 0) | bit
+                self.at_places[word] = self.at_places.get(word, 0) | bit
 
-    def bits_at_places(self, body: str) -> int:
-        """Return the bits of a word that the pieces beside it may decide."""
-        return self._at_places.get(body, 0)
+    @property
+    def plain(self) -> frozenset[str]:
+        """Return known words in lower case that are copied everywhere, without bits."""
+        words = self._words & self._rows.keys() - self._titles - LITTLE
+        words -= self.read_as.keys() | self.at_places.keys()
+        return frozenset(word for word in words if word.isascii() and word.isalpha())
 
     def is_copied_emoji(self, body: str) -> bool:
         """Tell whether all pictures of a piece are copied."""
@@ -216,7 +221,7 @@ class CommonWords:
             # "MS" may be an illness, and "DR" a country.
             return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
         bits = self._code(body, key)
-        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key_of(body) in LITTLE:
+        if bits & (kinds.KIND | LETTER) == kinds.COMMON and key in LITTLE:
             return bits | FUNCTION
         return bits
 
@@ -334,7 +339,7 @@ class CommonWords:
 
         "US" is a place and "May" a month by their capitals, "twitter" a firm.
         """
-        word = self._read_as.get(key, "")
+        word = self.read_as.get(key, "")
         if not word or word == _FIRM:
             return word
         return word if body.isupper() or (word != _PLACE and body[0].isupper()) else ""

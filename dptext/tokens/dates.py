@@ -55,7 +55,6 @@ NAMED = (
     rf"(?P<day>[0-9]{{1,2}})\. ?(?P<german>{'|'.join(_GERMAN)})(?: {_YEAR})?",
     rf"(?P<day>[0-9]{{1,2}})(?:er)? (?P<french>{'|'.join(_FRENCH)})(?: {_YEAR})?",
 )
-PATTERNS = tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
 _FIELDS = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}|d{1,2}(?:th)?|n{1,2}|yyyy|yy")
 _NAMED_MONTH = re.compile("[Mm]{3,4}|[Gg]{4}|[Ll]{4}")
 _NUMERIC_MONTHS = re.compile("n{1,2}")
@@ -70,9 +69,20 @@ SHOWS = (
 )
 
 
+@cache
+def _dates() -> tuple[re.Pattern[str], ...]:
+    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
+
+
+@cache
+def _times() -> tuple[re.Pattern[str], ...]:
+    every = TIMES + SPACED_TIMES
+    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in every)
+
+
 def is_date(text: str) -> bool:
     """Tell whether a text is a date of a known layout, with a month or a day."""
-    match = next(filter(None, (each.fullmatch(text) for each in PATTERNS)), None)
+    match = next(filter(None, (each.fullmatch(text) for each in _dates())), None)
     if match is None:
         return False
     parts = match.groupdict()
@@ -86,7 +96,7 @@ def is_date(text: str) -> bool:
 
 def find_layout(text: str) -> str:
     """Return the layout of a date."""
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _dates())))
     out, end = "", 0
     groups = [
         (match.span(key), key)
@@ -204,7 +214,7 @@ def read(text: str, layout: str, *, day_first: bool) -> Day:
     Of 03/04 the month is first unless day_first; a number above 12 is a day. Years of
     two digits are those from 1950 to 2049.
     """
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in PATTERNS)))
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _dates())))
     parts = {key: part for key, part in match.groupdict().items() if part}
     year = int(parts["year"])
     if len(parts["year"]) == 2:
@@ -350,9 +360,6 @@ SPACED_TIMES = (
 )
 # Words that may follow a time after one space.
 BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr"))
-_TIMES = tuple(
-    re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
-)
 _LETTERS = {
     "hour": "H",
     "minute": "M",
@@ -375,7 +382,7 @@ TIME_SHOWS = (
 
 def find_time_layout(text: str) -> str:
     """Return the layout of a time."""
-    match = next(filter(None, (pattern.fullmatch(text) for pattern in _TIMES)))
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _times())))
     out, end = "", 0
     groups = [(match.span(key), key) for key, part in match.groupdict().items() if part]
     for (begin, after), key in sorted(groups):

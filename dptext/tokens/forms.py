@@ -73,7 +73,7 @@ class FormRule(NamedTuple):
     spaced: tuple[str, ...] = ()
     #: Patterns of matches that are found by their words.
     worded: tuple[str, ...] = ()
-    #: Pattern of a character in every match of patterns.
+    #: Pattern of a part of every text that has a match of patterns.
     needs: str = "[0-9]"
     #: Condition on the text after a match.
     guard: str = r"(?![\w@]|[-.,/:][0-9])"
@@ -295,7 +295,7 @@ RULES: Mapping[Form, FormRule] = {
         find_layout=str,
         write=lambda layout, draws: layout,
         patterns=(_any("fixed"),),
-        needs=r"[0-9./]",
+        needs=r"[/%]|[xX]7|[A-Za-z]\.",
     ),
     Form.CARD: FormRule(
         name=(
@@ -313,6 +313,7 @@ RULES: Mapping[Form, FormRule] = {
             r"[0-9]{4}-(?:[0-9]{4}-[0-9]{4}-[0-9]{4}|[0-9]{6}-[0-9]{4,5})",
         ),
         spaced=(r"[0-9]{4} (?:[0-9]{4} [0-9]{4} [0-9]{4}|[0-9]{6} [0-9]{4,5})",),
+        needs="[0-9]{4}-?[0-9]{4}",
     ),
     Form.IBAN: FormRule(
         name="IBANs (with the length of their country and right check digits)",
@@ -323,6 +324,7 @@ RULES: Mapping[Form, FormRule] = {
         accepts=is_iban,
         patterns=(r"[A-Z]{2}[0-9]{2}[A-Z0-9]{11,27}",),
         spaced=(r"[A-Z]{2}[0-9]{2}(?: [A-Z0-9]{4}){2,6}(?: [A-Z0-9]{1,4})?",),
+        needs="[0-9]{2}[A-Za-z0-9]{11}",
     ),
     Form.URL: FormRule(
         name="URLs",
@@ -366,6 +368,7 @@ RULES: Mapping[Form, FormRule] = {
         accepts=is_date,
         patterns=dates.NUMERIC,
         spaced=dates.NAMED,
+        needs="[0-9][-/.][0-9]{1,2}[-/.][0-9]",
     ),
     Form.TIME: FormRule(
         name="times of day",
@@ -374,6 +377,7 @@ RULES: Mapping[Form, FormRule] = {
         write=dates.write_time,
         patterns=dates.TIMES,
         spaced=dates.SPACED_TIMES,
+        needs="[0-9][:aphtAPHT]",
     ),
     Form.PHONE: FormRule(
         name="telephone numbers (8 to 15 digits in the layout of such)",
@@ -397,6 +401,7 @@ RULES: Mapping[Form, FormRule] = {
             r"(?:\+?1[-. ])?(?:\([0-9]{3}\) ?|[0-9]{3}[-. ])[0-9]{3}[-. ][0-9]{4}"
             + _EXTENSION,
         ),
+        needs="(?:[0-9][^0-9]*){8}",
     ),
     Form.IP: FormRule(
         name="addresses of machines (IPv4, IPv6)",
@@ -429,6 +434,7 @@ RULES: Mapping[Form, FormRule] = {
         patterns=number_words.AGE_PATTERNS,
         spaced=number_words.AGE_SPACED,
         worded=number_words.AGE_WORDS,
+        needs="[0-9][ \xa0-]?[yY]",
     ),
     Form.NUMBER_WORDS: FormRule(
         name="numbers, years and dates of two or more number words (English)",
@@ -463,6 +469,7 @@ RULES: Mapping[Form, FormRule] = {
             rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER} %",
         ),
+        needs=rf"[^\W\d_]|%|{SIGN}",
     ),
     Form.VERSION: FormRule(
         name="versions (of three or more numbers, or behind a v)",
@@ -477,6 +484,7 @@ RULES: Mapping[Form, FormRule] = {
             rf"v\.?[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{0,4}}{_ENDING}",
             rf"[0-9]{{1,4}}(?:\.[0-9]{{1,5}}){{2,4}}{_ENDING}",
         ),
+        needs=r"[vV]\.?[0-9]|\.[0-9]{1,5}\.",
     ),
     Form.FILE: FormRule(
         name="names and paths of files",
@@ -508,7 +516,7 @@ RULES: Mapping[Form, FormRule] = {
             r"#?[A-Za-z0-9]+(?:[-_/.][A-Za-z0-9]+)*",
             codes.DOTTED,
         ),
-        needs=r"[0-9]|\.\w+\.",
+        needs=(r"\A(?s:(?=.*[0-9]).*[A-Za-z])|#[0-9]|(?:[0-9][^0-9]*){7}|\.\w+\."),
     ),
     Form.HASHTAG: FormRule(
         name="hash tags (#topic)",

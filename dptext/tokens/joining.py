@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import pairwise
+from itertools import compress, count, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -69,9 +69,14 @@ _PLURAL = "s"
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 # Treatments of pieces that are drawn here, not by a mechanism.
 _REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
+# Treatments of pieces that are copied, but for their digits.
+_COPIED = np.isin(np.arange(kinds.COUNT), (KEEP, DIGITS))
 # Kinds that a decoder must take for words outside the vocabulary.
 _CLASSES = (kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
 _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
+_IS_CLASS, _IS_OUTSIDE = (
+    np.isin(np.arange(kinds.COUNT), each) for each in (_CLASSES, _OUTSIDE)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,17 +104,25 @@ class Joiner:
             for row, name in organisations.spellings(lexicon).items():
                 self._shown[[row, row + len(lexicon.words)]] = name, f" {name}"
         self._numbers = Numbers(lexicon)
-        rows, key = lexicon.row_of, key_of
+        rows = lexicon.row_of
+
+        def row_of(piece: str) -> int:
+            body = piece.strip(" ")
+            key = body.lower() if body.isascii() else key_of(body)
+            return rows.get(key, len(rows))
+
         # The row of a copied word by its piece; there are few different ones.
-        self._row_of = cache(lambda piece: rows.get(key(piece.strip(" ")), len(rows)))
+        self._row_of = cache(row_of)
         self._inflector = _inflector(lexicon) if policy.agreement == "inflect" else None
         self._treatment = policy.treatments
         self._is_class = np.isin(
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
         )
-        self._words_of_class = {
-            each: written_classes.class_words(lexicon, each) for each in policy.classes
-        }
+        # The classes of each kind of piece, with their words.
+        self._words_of_class: dict[int, list[tuple[WordClass, Sequence[str]]]] = {}
+        for each in policy.classes:
+            listed = each, written_classes.class_words(lexicon, each)
+            self._words_of_class.setdefault(each.kind, []).append(listed)
         # Words for the first, and for the later ones, of adjacent words of a class.
         self._run_words: dict[WordClass, tuple[Sequence[str], Sequence[str]]] = {}
         if families := written_classes.family_names(lexicon):
@@ -223,11 +236,10 @@ class Joiner:
         Persons get given names or family names by the titles and names around them.
         """
         kind = int(words.flags[position]) & kinds.KIND
-        if words.is_of_lists(position) and position not in words.layouts:
-            return self._choices_of_lists(words, position, kind, begins)
-        for group, listed in self._words_of_class.items():
-            if group.kind != kind:
-                continue
+        if self._languages is not None and position not in words.layouts:
+            if words.is_of_lists(position):
+                return self._choices_of_lists(words, position, kind, begins)
+        for group, listed in self._words_of_class.get(kind, ()):
             if kind == kinds.CALENDAR:
                 is_weekday = key_of(words.pieces[position].strip(" ")) in self._weekdays
                 if is_weekday is (group is WordClass.WEEKDAY):
@@ -235,7 +247,9 @@ class Joiner:
                 continue
             if position in words.layouts:
                 return organisations.choices(words.layouts[position])
-            first, second = self._run_words.get(group, (listed, listed))
+            if group not in self._run_words:
+                return listed
+            first, second = self._run_words[group]
             after = position + 1
             leads = after < len(words.pieces) and self._follows(words, after, begins)
             if self._follows(words, position, begins):
@@ -345,11 +359,15 @@ class Joiner:
             positions = np.flatnonzero(self._neighbours[kind] | drawn_here)
             texts = _texts(words)[positions]
             own = drawn_here[positions]
-            ids = np.empty(len(positions), np.int32)
+            ids = np.full(len(positions), len(self._clitic), np.int32)
             ids[own] = drawn
-            kept = map(words.pieces.__getitem__, positions[~own].tolist())
-            rows = map(self._row_of, kept)
-            ids[~own] = np.fromiter(rows, np.int32, count=len(ids) - len(drawn))
+            # Copied words count beside drawn ones alone.
+            beside = np.zeros(len(own), bool)
+            beside[:-1] |= own[1:]
+            beside[1:] |= own[:-1]
+            beside &= ~own
+            kept = map(words.pieces.__getitem__, positions[beside].tolist())
+            ids[beside] = np.fromiter(map(self._row_of, kept), np.int32)
         if self._policy.punctuation == "drop":
             # Words are adjacent in the output, whatever was between them.
             positions = np.cumsum(self._written[kind])[positions]
@@ -373,10 +391,9 @@ class Joiner:
         is_copied = self._copied_words[kind]
         if words.languages is not None:
             is_copied &= _read_by_lexicon(words)
-        copied = np.flatnonzero(is_copied)
-        bodies = map(str.lower, map(str.strip, map(words.pieces.__getitem__, copied)))
-        is_article = np.fromiter(map(articles.ARTICLES.__contains__, bodies), bool)
-        positions = np.concatenate((drawn, copied[is_article]))
+        known = compress(count(), map(articles.PIECES.__contains__, words.pieces))
+        copied = np.array([*known], np.int64)
+        positions = np.concatenate((drawn, copied[is_copied[copied]]))
         ends = words.ends[np.searchsorted(words.ends, positions, side="right")]
         changed = []
         places = zip(positions.tolist(), ends.tolist(), strict=True)
@@ -425,12 +442,16 @@ class Joiner:
         kind = words.flags & kinds.KIND
         treatment = self._treatment[kind]
         after = _follow_words(words, kinds.WORDLIKE[kind]) & kinds.WORDLIKE[kind]
-        copied = np.isin(treatment, (KEEP, DIGITS))
+        copied = _COPIED[treatment]
         both = copied & np.concatenate(([False], copied[:-1]))
         here = after & (treatment != PERTURB) & ~both
         if words.languages is not None:  # spaces of other languages are shown
             here &= _read_by_lexicon(words)
-        few = np.isin(kind, (kinds.STOP_WORD, kinds.COMMON))
+        few = (kind == kinds.STOP_WORD) | (kind == kinds.COMMON)
+        if words.copied is not None:
+            # Most have their space already, and are known to be no clitics.
+            led = (words.flags & kinds.LEAD != 0) & (words.copied >= 0)
+            here &= ~(few & led & ~self._clitic[words.copied])
         stop = np.flatnonzero(here & few)
         pieces[stop] = [_after_stop(piece) for piece in pieces[stop]]
         for position in np.flatnonzero(here & ~few).tolist():
@@ -541,7 +562,7 @@ def release(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
     kind = words.flags & kinds.KIND
     treatment = policy.treatments[kind]
     mark = ~kinds.WORDLIKE[kind]
-    shown = np.where(np.isin(kind, _OUTSIDE), kinds.UNKNOWN, kind)
+    shown = np.where(_IS_OUTSIDE[kind], kinds.UNKNOWN, kind)
     shown[(treatment == PERTURB) & ~mark] = kinds.WORD
     shown[kind == kinds.MARKUP] = kinds.PUNCTUATION
     enders = np.where(mark, words.flags & kinds.ENDER, 0)
@@ -550,20 +571,18 @@ def release(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
         inside = (treatment == PERTURB) & ~mark & ~_sentence_starts(policy, words)
         titles[inside] = words.flags[inside] & kinds.TITLE
     flags = (shown | enders | titles).astype(np.uint8)
-    pieces = [""] * len(kind)
-    copied = np.isin(treatment, (KEEP, DIGITS)) & ~mark
-    copied |= np.isin(kind, _CLASSES)
-    for position in np.flatnonzero(copied).tolist():
-        pieces[position] = words.pieces[position].strip(" ")
+    copied = (_COPIED[treatment] & ~mark) | _IS_CLASS[kind]
+    each = zip(words.pieces, copied.tolist(), mark.tolist(), strict=True)
+    pieces = [
+        piece.strip(" ") if is_copied else piece if is_mark else ""
+        for piece, is_copied, is_mark in each
+    ]
     ends, positions, rows = words.ends, words.positions, words.copied
     if policy.punctuation == "drop":
         before = np.concatenate(([0], np.cumsum(~mark)))
         ends, positions = before[ends], before[positions]
         flags = flags[~mark]
         pieces = [pieces[at] for at in np.flatnonzero(~mark).tolist()]
-    else:
-        for position in np.flatnonzero(mark).tolist():
-            pieces[position] = words.pieces[position]
     return Released(
         pieces=pieces,
         flags=flags,

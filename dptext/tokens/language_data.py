@@ -189,6 +189,7 @@ def invented_names(language: str) -> Mapping[str, tuple[str, ...]]:
     return {name: tuple(words) for name, words in sections("invented_names")}
 
 
+@cache
 def person_names(language: str, *, capital: bool = False) -> frozenset[str]:
     """Return folded names of persons (dptext.tokens.names); empty if unknown.
 

@@ -22,6 +22,7 @@ import unicodedata
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +41,6 @@ from dptext.types import JsonObject
 from dptext.word_file import WordFile
 
 _LONGEST = 1000  # characters of an entry
-_RUN = re.compile(rf"{LETTER}+")
 # Around an entry that is a word.
 _BEFORE, _AFTER = rf"(?<!{LETTER}_)", rf"(?!_?{LETTER})"
 _APOSTROPHES = "'’‘ʼ´`′＇"
@@ -49,16 +49,25 @@ _HYPHENS = "-‐‑"
 _POSSESSIVE = rf"(?:[{_APOSTROPHES}]s(?!{LETTER}))?"
 _CONTRACTED = rf"(?![{_APOSTROPHES}]t(?!{LETTER}))"
 # Before an entry: an article or the like that has lost its vowel.
-_ELIDED = re.compile(
+_ELIDED = (
     rf"(?<!{LETTER})(?:[ldjsn]|qu|un|(?:de|ne|a|su|da|que|be)ll|quest|sant)"
-    rf"[{_APOSTROPHES}]\Z",
-    re.IGNORECASE,
+    rf"[{_APOSTROPHES}]\Z"
 )
 # Marks that join letters beside them to one name.
 _JOINING = frozenset(f"&@{_APOSTROPHES}")
 _SPELLED = str.maketrans(
     dict.fromkeys(_APOSTROPHES, "'") | dict.fromkeys(_HYPHENS, "-")
 )
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    return re.compile(rf"{LETTER}+")
+
+
+@cache
+def _elided() -> re.Pattern[str]:
+    return re.compile(_ELIDED, re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,7 +205,7 @@ class Finder:
             # The tokenizer removes characters without width from texts, too.
             entry = unicodedata.normalize("NFC", visible(each) or each).strip()
             _check_length(entry, location)
-            if (run := _RUN.search(entry)) is None:
+            if (run := _run().search(entry)) is None:
                 self._patterns.append(re.compile(re.escape(entry)))
             else:
                 self._by_run.setdefault(_key(run[0]), {})[entry] = run.start()
@@ -214,7 +223,7 @@ class Finder:
     def _matches(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:
         if not self._by_run:
             return
-        for run in _RUN.finditer(text):
+        for run in _run().finditer(text):
             for entry, before in self._by_run.get(_key(run[0]), {}).items():
                 match = self._expression(entry).match(
                     text, max(run.start() - before, 0)
@@ -237,8 +246,8 @@ class Finder:
             plain = r"\s+".join(map(_escaped, entry.split()))
             decomposed = unicodedata.normalize("NFD", plain)
             both = plain if decomposed == plain else f"(?:{plain}|{decomposed})"
-            begin = _BEFORE if _RUN.fullmatch(entry[0]) else ""
-            end = _AFTER + self._behind() if _RUN.fullmatch(entry[-1]) else ""
+            begin = _BEFORE if _run().fullmatch(entry[0]) else ""
+            end = _AFTER + self._behind() if _run().fullmatch(entry[-1]) else ""
             self._compiled[entry] = re.compile(f"{begin}({both}){end}", re.IGNORECASE)
         return self._compiled[entry]
 
@@ -265,7 +274,7 @@ class KeptFinder(Finder):
                 continue
             tokens = tokens or _Tokens(text, self._is_one)
             begin, end = match.span()
-            if elided := _ELIDED.search(text, max(begin - 8, 0), begin):
+            if elided := _elided().search(text, max(begin - 8, 0), begin):
                 begin = elided.start()
             if tokens.are_whole(begin, end):
                 yield begin, end
@@ -308,7 +317,7 @@ class _Tokens:
             return True  # ".NET" in "ASP.NET"
         if unicodedata.category(after or " ").startswith("M"):
             return True
-        if not _RUN.fullmatch(last):
+        if not _run().fullmatch(last):
             return after.isalnum() and not last.isalnum()
         before = begin > 1 and two.isalnum()
         if (before and one in _JOINING) or (next_one.isalnum() and after in _JOINING):

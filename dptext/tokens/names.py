@@ -84,10 +84,12 @@ def begins_as_name(word: str, language: str) -> bool:
     They are if the part before the first hyphen has a capital and is a listed name, or
     if the word begins with a letter, an apostrophe and a capital.
     """
+    if not word[:1].isupper():
+        return False
     if _PREFIX.match(word):
         return True
     first = word.partition("-")[0]
-    if not first[:1].isupper() or first.isupper():
+    if first.isupper():
         return False
     folded = fold(key_of(first))
     known = (

@@ -130,27 +130,26 @@ AGE_SHOWS = (
     "the words beside the number, whether it is in digits or in words, and whether "
     "there are two, as in aged 4 to 8"
 )
-_AGE_NUMBER = re.compile(rf"[0-9]+|\b{_OLDEST}\b", re.IGNORECASE)
+_AGE_NUMBER = rf"[0-9]+|\b{_OLDEST}\b"
 _LISTS = dict(language_data.sections("form_words"))
 # Words beside ages of things, and beside spans of time ("for 5 yrs", "5 yrs ago").
 _THING = _any(_LISTS["things"])
-_OF_THING = re.compile(
-    rf" {_THING}\b(?! {_any(_LISTS['people-with-things'])}\b)", re.IGNORECASE
-)
-_THING_IS = re.compile(
-    rf"\b{_THING} (?:is|was|are|were) (?:{_any(_LISTS['about'])} )?$", re.IGNORECASE
-)
-_IN_SPAN = re.compile(
-    rf"\b{_any([*_LISTS['before-spans'], *_LISTS['about']])} $", re.IGNORECASE
-)
-_SPAN_ENDS = re.compile(rf" {_any(_LISTS['after-spans'])}\b", re.IGNORECASE)
+_OF_THING = rf" {_THING}\b(?! {_any(_LISTS['people-with-things'])}\b)"
+_THING_IS = rf"\b{_THING} (?:is|was|are|were) (?:{_any(_LISTS['about'])} )?$"
+_IN_SPAN = rf"\b{_any([*_LISTS['before-spans'], *_LISTS['about']])} $"
+_SPAN_ENDS = rf" {_any(_LISTS['after-spans'])}\b"
 # Most characters of the words before an age that are looked at.
 _BEFORE = 40
 
 
 @cache
 def _compiled_dates() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in _DATES)
+    return tuple(_compiled(f"(?a:{each})") for each in _DATES)
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.IGNORECASE)
 
 
 def find_layout(text: str) -> str:
@@ -258,14 +257,17 @@ def is_of_person(text: str, begin: int, end: int) -> bool:
     """Tell whether an age is none of a thing, and no span: by the words beside it."""
     before = text[max(begin - _BEFORE, 0) : begin]
     if text[begin:end].lower().endswith("yrs"):
-        return not (_IN_SPAN.search(before) or _SPAN_ENDS.match(text, end))
-    return not (_THING_IS.search(before) or _OF_THING.match(text, end))
+        before_it, behind = _compiled(_IN_SPAN), _compiled(_SPAN_ENDS)
+    else:
+        before_it, behind = _compiled(_THING_IS), _compiled(_OF_THING)
+    return not (before_it.search(before) or behind.match(text, end))
 
 
 def find_age_layout(text: str) -> str:
     """Return the layout of an age: its words, but those of the number."""
     field = "{N}" if only_digits(text) else "{W}"
-    layout = _AGE_NUMBER.sub(field, text.lower(), count=2 if field == "{N}" else 1)
+    number = _compiled(_AGE_NUMBER)
+    layout = number.sub(field, text.lower(), count=2 if field == "{N}" else 1)
     return f"^{layout}" if text[:1].isupper() else layout
 
 

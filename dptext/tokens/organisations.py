@@ -49,7 +49,7 @@ _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[
 _LEAST_NAME = 4
 _VOWELS = frozenset("aeiouy")
 # Replaced words in no class.
-_WORDS = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
+_WORDS = np.isin(np.arange(kinds.COUNT), (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD))
 # Most pieces of a name on either side of the word of its kind.
 _REACH = 7
 # Kinds that are copied or have another shown form: no parts of such a name.
@@ -219,7 +219,7 @@ def join_others(
     """
     kind = codes & kinds.KIND
     shown = kinds.TITLE | kinds.UPPER
-    part = np.isin(kind, _WORDS) & (codes & shown == kinds.TITLE) & ~apart
+    part = _WORDS[kind] & (codes & shown == kinds.TITLE) & ~apart
     led = part & (codes & kinds.LEAD != 0)
     led[1:] &= part[:-1]
     led[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False
@@ -242,19 +242,20 @@ def _joined(
         return pieces, codes, ends, None, {}
     keeps = np.ones(len(pieces), bool)
     layouts: dict[int, str] = {}
-    codes, pieces = codes.copy(), [*pieces]
+    codes, joined, before = codes.copy(), list[str](), 0
     for first, end, kind in spans:
         keeps[first + 1 : end] = False
-        pieces[first] = "".join(pieces[first:end])
+        joined += pieces[before:first]
+        joined.append("".join(pieces[first:end]))
+        before = end
         lead = int(codes[first]) & kinds.LEAD
         of_class = kinds.PLACE if kind == _PLACE else kinds.ORGANISATION
         codes[first] = of_class | kinds.TITLE | lead
         if kind and kind != _PLACE:
             layouts[first] = kind
     moved = np.cumsum(~keeps)
-    kept = np.flatnonzero(keeps).tolist()
     return (
-        [pieces[at] for at in kept],
+        joined + pieces[before:],
         codes[keeps],
         ends - moved[ends - 1],
         moved,

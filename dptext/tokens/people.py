@@ -16,8 +16,7 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
 from functools import cache
-
-import numpy as np
+from itertools import compress, count
 
 from dptext.tokens import kinds, language_data, organisations
 from dptext.types import Words
@@ -178,10 +177,9 @@ def _follows_initial(words: Words, position: int) -> bool:
 
 def _gendered(words: Words) -> tuple[list[int], list[int]]:
     """Return the positions of copied words of a gender, and their genders."""
-    count = len(words.pieces)
-    spelled = np.fromiter(map(_SPELLED.__contains__, words.pieces), bool, count)
+    spelled = compress(count(), map(_SPELLED.__contains__, words.pieces))
     copied = (words.flags & kinds.KIND) == kinds.COMMON
-    positions = np.flatnonzero(spelled & copied).tolist()
+    positions = [at for at in spelled if copied[at]]
     return positions, [_SPELLED[words.pieces[at]] for at in positions]
 
 

@@ -147,7 +147,7 @@ class Redrawer:
             return
         integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
         spots, one = positions.tolist(), OneRecord()
-        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
+        keys = _keys(words, spots)
         for position, record, key, integer in zip(
             spots, records.tolist(), keys, integers, strict=True
         ):
@@ -172,7 +172,8 @@ class Redrawer:
         texts = np.searchsorted(words.ends, of_class, side="right").tolist()
         kind_of = (words.flags[of_class] & kinds.KIND).tolist()
         spots = of_class.tolist()
-        return self._lists(words, spots, texts, kind_of)[spots.index(position)]
+        keys = _keys(words, spots)
+        return self._lists(words, spots, keys, texts, kind_of)[spots.index(position)]
 
     def _redraw_classes(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
@@ -187,8 +188,8 @@ class Redrawer:
         integers = bits.integers(JOINER_LANE, 1)[:, 0].tolist()
         spots, of_each = positions.tolist(), records.tolist()
         kind_of = (words.flags[positions] & kinds.KIND).tolist()
-        keys = to_keys([words.pieces[position].strip(" ") for position in spots])
-        lists = self._lists(words, spots, of_each, kind_of)
+        keys = _keys(words, spots)
+        lists = self._lists(words, spots, keys, of_each, kind_of)
         known, one, second = Known(), OneRecord(), ""
         for number, position in enumerate(spots):
             record, kind, listed = of_each[number], kind_of[number], lists[number]
@@ -218,6 +219,7 @@ class Redrawer:
         self,
         words: Words,
         spots: Sequence[int],
+        keys: Sequence[str],
         records: Sequence[int],
         kind_of: Sequence[int],
     ) -> list[Sequence[str]]:
@@ -226,18 +228,23 @@ class Redrawer:
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
-            if named and kind == kinds.PERSON and not words.is_of_lists(position)
+            if named and kind == kinds.PERSON and not self._is_of_lists(words, position)
             else self._choices(words, position, begins)
             for position, kind in zip(spots, kind_of, strict=True)
         ]
         if named:
-            self._name_people(words, lists, records, spots)
+            self._name_people(words, lists, keys, records, spots)
         return lists
+
+    def _is_of_lists(self, words: Words, position: int) -> bool:
+        """Tell whether the text of a piece is read in a language without a lexicon."""
+        return self._languages is not None and words.is_of_lists(position)
 
     def _name_people(
         self,
         words: Words,
         lists: list[Sequence[str]],
+        keys: Sequence[str],
         records: Sequence[int],
         spots: Sequence[int],
     ) -> None:
@@ -246,15 +253,13 @@ class Redrawer:
             number
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
-            and not words.is_of_lists(position)
+            and not self._is_of_lists(words, position)
         ]
-        texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
-        keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
         begins = {*words.ends.tolist()}
         names = people.find(
             words,
             [spots[number] for number in person],
-            keys,
+            [(records[number], keys[number]) for number in person],
             lambda position: self._is_titled(words, position, begins),
             capitals=self._capitals,
         )
@@ -546,6 +551,11 @@ class _Batch:
             return free[draws.below(len(free))]
 
         return Slot(key, group, write)
+
+
+def _keys(words: Words, spots: Sequence[int]) -> list[str]:
+    """Return the keys of pieces (dptext.tokens.regex.key_of)."""
+    return to_keys([words.pieces[position].strip(" ") for position in spots])
 
 
 def _mark(known: Known, record: int, key: Key, label: str | None) -> str:

@@ -81,6 +81,7 @@ _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECAS
 _ENDINGS = 16
 _ELISION = re.compile(r"(?:[^\W\d_]{1,2}|[^\W\d_]{1,6}(?:qu|ll))['’]", re.IGNORECASE)
 _BEGINNING = re.compile(r"[^\W\d_]{1,8}['’]")
+_JOINTS = re.compile(r"([\-_])")
 _ASCII_MARKS = frozenset(filter(is_mark, map(chr, range(128))))
 # The id of the marks between the parts of a word in results of `segment`.
 MARK = -2
@@ -135,7 +136,8 @@ def key_of(word: str) -> str:
 
 def to_keys(words: Sequence[str]) -> list[str]:
     """Return the key of each word at once; words must not hold line ends."""
-    return key_of.__wrapped__("\n".join(words)).split("\n") if words else []
+    lower = "\n".join(words).lower().replace("’", "'").split("\n") if words else []
+    return [each if each.isascii() else key_of(each) for each in lower]
 
 
 @lru_cache(maxsize=2)
@@ -208,16 +210,16 @@ def divide(
     if word.isalpha():  # as most words are
         return [(word, _known(word, lookup))]
     head, tails = without_clitics(word)
-    for one, rest in ((word, []), (head, tails)):
+    for one, rest in ((word, []), (head, tails))[: 1 + bool(tails)]:
         if key_of(one) in whole or is_whole(one):
             return [(part, _known(part, lookup)) for part in (one, *rest)]
     parts: list[tuple[str, int]] = []
-    for number, piece in enumerate(re.split(r"([\-_])", word)):
+    for number, piece in enumerate(_JOINTS.split(word)):
         if number % 2:
             parts.append((piece, MARK))
         elif piece:
             spelled = [piece]
-            if key_of(piece) not in whole:
+            if not piece.isalpha() and key_of(piece) not in whole:
                 spelled = _divide_at_apostrophes(piece, elisions=elisions)
             parts += [(part, _known(part, lookup)) for part in spelled]
     return parts

@@ -84,7 +84,7 @@ class Tokenizer:
         if policy.common:
             self._common = common.common_words(lexicon, *policy.copied_words)
         self._reads = written_classes.reading(lexicon) if policy.common else None
-        self._classes = written_classes.kinds_of_rows(lexicon, policy.classes)
+        self._classes = written_classes.kinds_of_rows(lexicon, policy.classes).tolist()
         self._person = WordClass.PERSON in policy.classes
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
@@ -122,10 +122,18 @@ class Tokenizer:
         if self._common is not None and self._common.are_many and not every_text:
             if policy.marks_others and lexicon.language == ENGLISH:
                 self._telling = ~self._common.tell_nothing
+        self._plain = self._plain_words()
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
+
+    def _plain_words(self) -> frozenset[str]:
+        """Return words in lower case that are copied at any place, and nothing else."""
+        if self._common is None or self._cues is None or self._is_sole:
+            return frozenset()
+        words = self._common.plain - self._plurals
+        return words - (self._languages.copied if self._languages else frozenset())
 
     @property
     def copies_common(self) -> bool:
@@ -162,15 +170,7 @@ class Tokenizer:
                     formed[len(pieces) + position] = layout
             pieces += _shared(divided)
             ends[number] = len(pieces)
-        if len(self._codes) > _REMEMBERED:
-            self._codes.clear()
-            self._parts.clear()
-        each = map(self._codes.__getitem__, pieces)
-        codes = np.fromiter(each, np.int64, count=len(pieces))
-        for position, kind in named.items():
-            codes[position] = self._code_named(
-                pieces[position], kind, formed.get(position)
-            )
+        codes = self._look_up(pieces, named, formed)
         if (codes == _SEVERAL).any():
             pieces, codes, ends, moved = self._divide(pieces, codes, ends)
             formed = {
@@ -235,6 +235,26 @@ class Tokenizer:
         return multilingual.in_english(
             codes, ends, records, counted=self._counted, tells=tells
         )
+
+    def _look_up(
+        self,
+        pieces: list[str],
+        named: Mapping[int, int],
+        formed: Mapping[int, FormLayout],
+    ) -> Ints:
+        """Return the codes of pieces, by position those of lists and forms."""
+        if len(self._codes) > _REMEMBERED:
+            self._codes.clear()
+            self._parts.clear()
+        words = [*pieces]
+        for position in named:
+            words[position] = ""
+        each = map(self._codes.__getitem__, words)
+        codes = np.fromiter(each, np.int64, count=len(pieces))
+        for position, kind in named.items():
+            piece, layout = pieces[position], formed.get(position)
+            codes[position] = self._code_named(piece, kind, layout)
+        return codes
 
     @staticmethod
     def _code_named(piece: str, kind: int, layout: FormLayout | None) -> int:
@@ -408,13 +428,15 @@ class Tokenizer:
         """Return flags and row of a piece in one integer, or _SEVERAL."""
         # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
+        if plain in self._plain:
+            return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
         if self._is_sole and plain.isalpha():
             # Lists of the language read it (multilingual.Languages.read).
             return _pack(kinds.UNKNOWN, -1, kinds.LEAD * (plain != piece), plain)
         if plain.isascii() and plain.isalpha():
-            row = self.lookup(plain.lower())
+            row = self._index.get(plain.lower(), -1)
             if row >= 0:
                 lead = kinds.LEAD if plain != piece else 0
                 return self._word(plain, row, lead)
@@ -431,17 +453,31 @@ class Tokenizer:
         parts = self._divide_word(body)
         if len(parts) == 1:
             return self._word(parts[0][0], parts[0][1], lead)
+        self._code_parts(piece, body, lead, parts)
+        return _SEVERAL
+
+    def _code_parts(
+        self, piece: str, body: str, lead: int, parts: Sequence[tuple[str, int]]
+    ) -> None:
+        """Remember the parts of a piece with their codes."""
         memory = self._parts if len(piece) < _LONG else self._long
         # With common words each part is judged alone.
         named = self._names >= 0 and self._common is None
         named = named and names.begins_as_name(body, self._language)
-        memory[piece] = [
-            (" " + part, self._word(part, row, lead, named=named))
-            if lead and not number
-            else (part, self._word(part, row, 0, named=named))
-            for number, (part, row) in enumerate(parts)
-        ]
-        return _SEVERAL
+        coded = memory[piece] = []
+        for number, (part, row) in enumerate(parts):
+            led = 0 if number else lead
+            shown, code = f" {part}" if led else part, _SEVERAL
+            if part.isascii() and part.isalpha() and not named:
+                code = self._codes[shown]  # as where it stands alone
+            if code == _SEVERAL or self._is_sole:
+                code = self._word(part, row, led, named=named)
+            coded.append((shown, code))
+
+    def _code_plain(self, word: str, lead: int) -> int:
+        assert self._cues is not None
+        row = self._index[word]
+        return (row + 1) << _ROW | kinds.COMMON | lead | self._cues.role(word, word)
 
     def _code_plural(self, piece: str, plain: str) -> int:
         """Divide "Saturdays" into a weekday and an s, which is copied."""
@@ -457,7 +493,7 @@ class Tokenizer:
         """Return the kind of the word's class if the policy has it, else its kind."""
         if named:
             return kinds.PERSON if self._person else kind
-        return (int(self._classes[row]) if row >= 0 else 0) or kind
+        return (self._classes[row] if row >= 0 else 0) or kind
 
     def _divide_word(self, body: str) -> list[tuple[str, int]]:
         """Divide a word: by the vocabulary, or by its spelling alone."""
@@ -510,9 +546,7 @@ class Tokenizer:
         named = self._names >= 0 and (named or self._is_name(body, row))
         bits = 0
         if self._common is not None:
-            kind, row, bits, named = self._read(
-                body=body, key=key, kind=kind, row=row, named=named
-            )
+            kind, row, bits, named = self._read(body, key, kind, row, named)
         code = _pack(kind, max(row, -1), lead, body) | bits
         return code | 1 << _NAMED if named else code
 
@@ -526,7 +560,7 @@ class Tokenizer:
         if every:
             bits = kinds.COMMON | (common.FUNCTION if body in common.LITTLE else 0)
             bits |= common.LETTER if len(body) == 1 else 0
-        elif read := self._common.reads_as(body, key):
+        elif key in self._common.read_as and (read := self._common.reads_as(body, key)):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
         else:
             bits = self._common.code(body)
@@ -537,13 +571,15 @@ class Tokenizer:
             if self._organisation and kind in organisations.OTHERS:
                 if look := self._look(body, row):
                     kind, bits, named = kinds.ORGANISATION, bits | look, False
-        bits |= self._common.bits_at_places(body)
+        bits |= self._common.at_places.get(body, 0)
         if self._cues is not None:
             bits |= self._cues.role(body, key, may_be_name=not every)
         return kind, row, bits, named
 
     def _look(self, body: str, row: int) -> int:
         """Return the bit of an acronym or a product by its spelling, else 0."""
+        if body[1:].islower():  # as most words are
+            return 0
         if organisations.is_plural_acronym(body) or organisations.is_dotted(body):
             return common.ACRONYM
         if row >= 0 and body.isupper():
