@@ -38,7 +38,7 @@ from dptext.tokens.languages import (
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.word_reading import WORD, Names, Reader
-from dptext.types import ENGLISH, Ints, Lexicon, Mask
+from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask
 
 #: A text in none of the languages of the run.
 OTHER = ""
@@ -372,13 +372,13 @@ class Languages:
 
 
 def in_english(
-    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, tells: Mask
+    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, weights: Floats
 ) -> list[str] | None:
     """Return the language of each text, English or OTHER; None if all are English.
 
     The final codes (p,) decide: a record of many words, of which some are in lower case
     and of these hardly any is copied, is in another language. counted (16,): kinds of
-    words; tells (p,): copied words that other languages lack.
+    words; weights (p,): how much a copied word counts, 0 for other pieces.
     """
     kind = codes & kinds.KIND
     # Emoji are copied, too.
@@ -387,10 +387,10 @@ def in_english(
     texts = np.arange(len(ends)) if records is None else records
     of_piece = np.repeat(texts, np.diff(ends, prepend=0))
     size = int(texts[-1]) + 1 if len(texts) else 0
-    every, small, known = (
-        np.bincount(of_piece[each], minlength=size)
-        for each in (words, lower, lower & tells)
+    every, small = (
+        np.bincount(of_piece[each], minlength=size) for each in (words, lower)
     )
+    known = np.bincount(of_piece[lower], weights=weights[lower], minlength=size)
     is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)
     if not is_other.any():
         return None
