@@ -244,8 +244,10 @@ def test_short_english_texts_are_no_marks(lexicon: Lexicon, text: str) -> None:
 
 @pytest.mark.parametrize(
     ("known", "is_mark"),
-    [("the call", False), ("the was in", False), ("so was in an", False)]
-    + [("the", True), ("was in an", True), ("the die de der was", True)],
+    [
+        *(("the call", False), ("the was in", False), ("so was in an", False)),
+        *(("the", True), ("was in an", True), ("the die de der was", True)),
+    ],
 )
 def test_a_fifth_of_the_words_tells_an_english_text(
     lexicon: Lexicon, known: str, is_mark: bool
