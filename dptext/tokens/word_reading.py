@@ -7,8 +7,9 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
   city, people or known organisation in a list of any language of the run;
 - a common word with a capital at the beginning of a text, a line or a sentence, unless
   a list has it as a name;
-- function words of three letters and more in any capitals; a single letter that is a
-  function word, not before a period; titles, greetings, closing words, short forms;
+- function words of three letters and more in any capitals, particles of names with a
+  capital; a single letter that is a function word, not before a period; titles,
+  greetings, closing words, short forms;
 - in German a common noun with a capital, unless it is a name or a public body.
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
@@ -163,7 +164,9 @@ class Reader:
 
     def _code_capital(self, body: str, key: str) -> int:
         title = body[1:] == body[1:].lower()
-        if key in self._function and (title or body.isupper()):
+        # Particles in capitals may be acronyms.
+        words = self._function if title else self._lists.function_words
+        if key in words and (title or body.isupper()):
             if len(key) == 1:
                 return kinds.UNKNOWN | common.STARTS | common.LETTER
             if len(key) >= _LEAST and key not in self._names.persons:

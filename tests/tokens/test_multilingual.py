@@ -152,6 +152,20 @@ def test_names_are_never_copied_in_lower_case(lexicon: Lexicon, name: str) -> No
         assert f" {spelled}" not in copied(words)
 
 
+@pytest.mark.parametrize("codes", [("nl",), ALL])
+def test_function_words_that_may_be_names_are_replaced_in_capitals(
+    lexicon: Lexicon, codes: tuple[str, ...]
+) -> None:
+    """Particles in capitals may be acronyms, rare function words with one surnames."""
+    text = "De firma BIN heeft Durant en (Fra) gisteren in het pakket gezien."
+    assert not {" BIN", " Durant", "Fra"} & {
+        *copied(tokenizer(lexicon, *codes).words([text]))
+    }
+    german = "Er kam VON Hamburg, ABER nicht MIT dem Auto und nicht mit dem Rad."
+    kept = copied(tokenizer(lexicon, "de").words([german]))
+    assert {" VON", " ABER", " MIT"} <= {*kept}
+
+
 def test_elisions_stand_before_their_words(lexicon: Lexicon) -> None:
     """French elisions are copied, and no space comes behind them."""
     text = written(lexicon, "Je suis sûr que l'emballage n'était pas fermé.", "fr")
