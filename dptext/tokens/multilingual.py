@@ -152,7 +152,11 @@ class Languages:
             self._scores[word] = self._scores[f" {word}"] = row
         self.readers: Mapping[str, Reader] = {
             code: Reader(
-                lists[code], copied=self.copied, names=names, classes=policy.classes
+                lists[code],
+                copied=self.copied,
+                names=names,
+                classes=policy.classes,
+                opinions=policy.opinion == "keep",
             )
             for code in others
         }

@@ -135,7 +135,7 @@ def test_what_is_written_is_independent_of_the_replaced_word(
     lexicon: Lexicon,
 ) -> None:
     """Two German texts that differ in replaced words of a class are written alike."""
-    one = "Hallo Frau Koslowski, der Karton aus Hamburg ist seit Dienstag defekt."
+    one = "Hallo Frau Koslowski, der Ponton aus Hamburg ist seit Dienstag defekt."
     two = "Hallo Frau Schneider, der Waggon aus München ist seit Freitag defekt."
     assert written(lexicon, one, "de") == written(lexicon, two, "de")
     assert "Hamburg" not in written(lexicon, one, "de")
@@ -164,6 +164,28 @@ def test_function_words_that_may_be_names_are_replaced_in_capitals(
     german = "Er kam VON Hamburg, ABER nicht MIT dem Auto und nicht mit dem Rad."
     kept = copied(tokenizer(lexicon, "de").words([german]))
     assert {" VON", " ABER", " MIT"} <= {*kept}
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("de", "Leider kam die Ware nicht, der Kundendienst ist mies und großspurig"),
+        ("es", "El repartidor fue irresponsable y el embalaje pésimo, qué palurdos"),
+        ("fr", "Un service irresponsable, le livreur est désinvolte et goguenard"),
+        ("it", "Spedizione rapidissima, corriere scortese e irresponsabile, bifolchi"),
+        ("nl", "Snel en zorgvuldig ingepakt, de klantenservice is onbeschoft en kwast"),
+        ("pt", "O atendimento é péssimo e a resposta irresponsável, uns pacóvios"),
+    ],
+)
+def test_opinions_and_words_of_offices_are_copied(
+    lexicon: Lexicon, code: str, text: str
+) -> None:
+    """No opinion of a review is turned; a rare word, here the last, is replaced."""
+    words = text.replace(",", "").split()
+    kept = [each.strip() for each in copied(tokenizer(lexicon, code).words([text]))]
+    assert kept == words[:-1]
+    plain = copied(tokenizer(lexicon, code, opinion="perturb").words([text]))
+    assert len(plain) < len(kept)
 
 
 def test_elisions_stand_before_their_words(lexicon: Lexicon) -> None:
