@@ -3,8 +3,9 @@
     python -m tools.languages [FOLDER]
 
 Writes places.txt, and words.txt and names.txt for each folder of a language, from its
-hand-written lists (hand.txt, classes.txt) and the packages of PACKAGES. FOLDER is that
-of the lists, dptext/data/languages without one. docs/languages.md describes the lists.
+hand-written lists (hand.txt, copied.txt, classes.txt) and the packages of PACKAGES.
+FOLDER is that of the lists, dptext/data/languages without one. docs/languages.md
+describes the lists.
 """
 
 from __future__ import annotations
@@ -57,7 +58,8 @@ german-nouns 1.2.5; less the names and words of the other files | CC BY-SA 4.0: 
 ../LICENSE.cc-by-sa-4.0; MIT: ../LICENSE.spacy |
 | names.txt | faker 40.63.0, mimesis 22.2.0 | MIT: ../LICENSE.faker, \
 ../LICENSE.mimesis |
-| hand.txt, classes.txt | written by hand for dptext | Apache-2.0: LICENSE of dptext |
+| hand.txt, copied.txt, classes.txt | written by hand for dptext | Apache-2.0: LICENSE \
+of dptext |
 
 Made by `python -m tools.languages`. ../PROVENANCE.md names the sources of wordfreq.
 """
@@ -89,7 +91,7 @@ def contents(folder: Path = FOLDER) -> Iterator[tuple[str, str]]:
         known = _folded(word for each in lists for word in each)
         given = (names[each][kind] for each in codes for kind in ("women", "men"))
         delicate = _words_of(folder / code / "classes.txt").union(
-            shared["organisations"], *given
+            shared["organisations"], shared["never written"], *given
         )
         name = " ".join(hand[code]["name"])
         yield f"{code}/PROVENANCE.md", _PROVENANCE.format(name=name)
@@ -161,6 +163,7 @@ _AVOIDED = (
     "no names",
     "greetings",
     "closings",
+    "opinions",
 )
 
 
@@ -319,7 +322,7 @@ def _folded(words: Iterable[str]) -> set[str]:
 
 
 def _hand(folder: Path) -> dict[str, list[str]]:
-    return _sections(folder / "hand.txt")
+    return _sections(folder / "hand.txt") | _sections(folder / "copied.txt")
 
 
 def _words_of(path: Path) -> set[str]:

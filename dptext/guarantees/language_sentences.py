@@ -75,6 +75,7 @@ def shown_languages(policy: Policy) -> list[str]:
         "shown.languages",
         **_languages_of(policy),
         which=which,
+        opinions=render("shown.language_opinions") if policy.opinion == "keep" else "",
         nouns=render("shown.nouns") if any(each.nouns for each in lists) else "",
         repeated=render(f"shown.made.{policy.repeat}"),
         shown="" if policy.marks else render("shown.drawn_shown"),

@@ -61,7 +61,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import MANY_COMMON
 from dptext.tokens.regex import divide, key_of
-from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
+from dptext.types import PARTS, Floats, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
 STARTS = 1 << 41  # copied at the beginning of a sentence
@@ -290,13 +290,17 @@ class CommonWords:
         return self._language == "en"
 
     @cached_property
-    def tell_nothing(self) -> Mask:
-        """Tell which rows are words of several languages: (V + 1,)."""
+    def english_weights(self) -> Floats:
+        """Return how much each copied word counts for an English text: (V + 1,).
+
+        1, for words of several languages 0, and for function words among these half.
+        """
         lists = language_data.common_lists(self._language)
-        words = lists.get("words of several languages", _NO_WORDS)
-        out = np.zeros(len(self._rows) + 1, bool)
-        out[[self._rows[word] for word in words if word in self._rows]] = True
-        return out
+        weights = np.ones(len(self._rows) + 1)
+        for word in lists.get("words of several languages", _NO_WORDS):
+            if word in self._rows:
+                weights[self._rows[word]] = 0.5 * (word in self._function)
+        return weights
 
     @cached_property
     def rows(self) -> Ids:

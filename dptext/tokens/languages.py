@@ -47,13 +47,19 @@ class LanguageLists:
     code: str
     #: The name of the language in English.
     name: str
-    #: The commonest words.
+    #: The commonest words, and those of trade, support and offices.
     common: frozenset[str]
+    #: Words of opinion: they are never written in the place of others.
+    opinions: frozenset[str]
+    #: Names of lists that begin sentences as other words far more often.
+    first_words: frozenset[str]
     #: The place of each of these by frequency, from 0.
     ranks: Mapping[str, int]
     #: Nouns that are copied with a capital inside a sentence, for languages that write
     #: all nouns with one.
     nouns: frozenset[str]
+    #: Names of lists that are nearly always such a noun: "Zeit".
+    plain_nouns: frozenset[str]
     #: Words that are copied under every language and tell the language.
     function_words: frozenset[str]
     #: Parts of names that are function words, too: "von". They tell no language.
@@ -191,19 +197,25 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     }
     avoided = strong | function | plain
     avoided |= lists.keys("public bodies") | lists.keys("vulgar words")
-    avoided |= lists.keys("never written")
+    avoided |= lists.keys("never written") | named.keys("never written")
+    avoided |= lists.keys("opinions")
     avoided = avoided.union(*(each.words for each in classes))
     places = (regions | named.names("towns") | lists.names("towns")) - function
     bodies = lists.keys("public bodies")
     known = women | men | given_names | families | places | bodies
+    if nouns := lists.keys("nouns"):
+        nouns = (nouns | lists.keys("office words")) - known
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
         code=code,
         name=" ".join(read.get("name", [code])),
-        common=common,
+        common=common | lists.keys("office words"),
+        opinions=lists.keys("opinions"),
+        first_words=lists.keys("first words"),
         ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
-        nouns=lists.keys("nouns") - known,
+        nouns=nouns,
+        plain_nouns=lists.keys("plain nouns"),
         function_words=function,
         particles=particles,
         women=women,

@@ -3,12 +3,13 @@
 The language of a record is a function of pieces that every language copies. Cutting,
 forms and elisions come first and are the same for all languages. *Function words* are
 those of all languages of the run, without particles of names and without names of any
-list; in lower case, or in capitals from three letters on, they are copied in every
-record, whatever its language. Only they and the number of words in lower case decide:
-a record is in the language whose function words it has most, by public frequencies; in
-none of them if it has hardly any among many words; in the first language of the run if
-it has none among few. So a change of a replaced word to another one in lower case or
-with a capital as before changes no language (docs/guarantees.md, 4).
+list; in lower case, and the commonest of three letters and more with a capital as well,
+they are copied in every record, whatever its language. Only they and the number of
+words in lower case decide: a record is in the language whose function words it has
+most, by public frequencies; in none of them if it has hardly any among many words; in
+the first language of the run if it has none among few. So a change of a replaced word
+to another one in lower case or with a capital as before changes no language
+(docs/guarantees.md, 4).
 
 A text in none of the languages becomes one mark.
 """
@@ -38,7 +39,7 @@ from dptext.tokens.languages import (
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.word_reading import WORD, Names, Reader
-from dptext.types import ENGLISH, Ints, Lexicon, Mask
+from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask
 
 #: A text in none of the languages of the run.
 OTHER = ""
@@ -58,7 +59,8 @@ _ELIDED, _OF = frozenset("'’"), frozenset((" de", " di"))
 _BEFORE_THE = frozenset((" of", " for", "Of", "For"))
 # The rank of a word that a language lacks.
 _RARE = 6000
-# Particles of names among so many commonest words are words of the language, too.
+# Particles of names among so many commonest words are words of the language, too; and
+# function words among these are copied in every record with a capital as well.
 _FIRST = 150
 _WORDS = np.isin(
     np.arange(kinds.COUNT),
@@ -133,7 +135,15 @@ class Languages:
             *(each.particles for each in known.values())
         )
         #: Words that are copied in every record, as they are spelled.
-        self.copied = frozenset(every | _with_capitals(every & function - apart))
+        first = {
+            word
+            for words in functions.values()
+            for word, rank in words.items()
+            if rank < _FIRST
+        }
+        spelled = every & first & function - apart
+        capitals = _with_capitals(spelled, self._particles)
+        self.copied = frozenset(every | capitals)
         if len(self.codes) == 1:
             self.copied = frozenset()
         self._scores: dict[str, tuple[float, ...]] = {}
@@ -142,7 +152,11 @@ class Languages:
             self._scores[word] = self._scores[f" {word}"] = row
         self.readers: Mapping[str, Reader] = {
             code: Reader(
-                lists[code], copied=self.copied, names=names, classes=policy.classes
+                lists[code],
+                copied=self.copied,
+                names=names,
+                classes=policy.classes,
+                opinions=policy.opinion == "keep",
             )
             for code in others
         }
@@ -372,13 +386,13 @@ class Languages:
 
 
 def in_english(
-    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, tells: Mask
+    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, weights: Floats
 ) -> list[str] | None:
     """Return the language of each text, English or OTHER; None if all are English.
 
     The final codes (p,) decide: a record of many words, of which some are in lower case
     and of these hardly any is copied, is in another language. counted (16,): kinds of
-    words; tells (p,): copied words that other languages lack.
+    words; weights (p,): how much a copied word counts, 0 for other pieces.
     """
     kind = codes & kinds.KIND
     # Emoji are copied, too.
@@ -387,10 +401,10 @@ def in_english(
     texts = np.arange(len(ends)) if records is None else records
     of_piece = np.repeat(texts, np.diff(ends, prepend=0))
     size = int(texts[-1]) + 1 if len(texts) else 0
-    every, small, known = (
-        np.bincount(of_piece[each], minlength=size)
-        for each in (words, lower, lower & tells)
+    every, small = (
+        np.bincount(of_piece[each], minlength=size) for each in (words, lower)
     )
+    known = np.bincount(of_piece[lower], weights=weights[lower], minlength=size)
     is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)
     if not is_other.any():
         return None
@@ -490,10 +504,11 @@ def _function_words(
     return words_of
 
 
-def _with_capitals(words: set[str]) -> set[str]:
+def _with_capitals(words: set[str], particles: frozenset[str]) -> set[str]:
     """Return function words of three letters and more, spelled with capitals.
 
-    Words that may be acronyms, or part of a name of several words, are left out.
+    Words that may be acronyms, or part of a name of several words, are left out, and
+    particles of names in capitals ("BIN").
     """
     short = language_data.short_forms(ENGLISH)
     acronyms = frozenset().union(*(map(str.lower, each) for each in short.values()))
@@ -502,6 +517,5 @@ def _with_capitals(words: set[str]) -> set[str]:
     )
     acronyms |= organisations.ADJECTIVES | {"who"}
     fitting = [word for word in words if len(word) >= _LEAST and word not in acronyms]
-    return {
-        spelled for word in fitting for spelled in (word.upper(), word.capitalize())
-    }
+    upper = {word.upper() for word in fitting if word not in particles}
+    return upper | {word.capitalize() for word in fitting}

@@ -34,7 +34,7 @@ from dptext.tokens.regex import (
     segment,
     without_clitics,
 )
-from dptext.types import ENGLISH, Ids, Ints, Lexicon, Mask, Words
+from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Words
 
 _ENDERS = frozenset(".!?…。！？")
 T = TypeVar("T")
@@ -117,11 +117,11 @@ class Tokenizer:
             self._counted = kinds.WORDLIKE.copy()
             self._counted[[kinds.FORMED, kinds.KEPT, kinds.MASKED]] = False
             self._counted[kinds.NUMBER] = policy.number == "perturb"
-        # Rows of common words that tell a text in English from one in another language.
-        self._telling: Mask | None = None
+        # How much copied words tell a text in English from one in another language.
+        self._english_weights: Floats | None = None
         if self._common is not None and self._common.are_many and not every_text:
             if policy.marks_others and lexicon.language == ENGLISH:
-                self._telling = ~self._common.tell_nothing
+                self._english_weights = self._common.english_weights
         self._plain = self._plain_words()
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
@@ -228,12 +228,12 @@ class Tokenizer:
         self, codes: Ints, ends: Ints, records: Ints | None
     ) -> Sequence[str] | None:
         """Return the language of each text, English or none; None if it is not told."""
-        if self._telling is None or self._counted is None:
+        if self._english_weights is None or self._counted is None:
             return None
         is_copied = codes & kinds.KIND == kinds.COMMON
-        tells = is_copied & self._telling[self._rows(codes)]
+        weights = is_copied * self._english_weights[self._rows(codes)]
         return multilingual.in_english(
-            codes, ends, records, counted=self._counted, tells=tells
+            codes, ends, records, counted=self._counted, weights=weights
         )
 
     def _look_up(

@@ -7,8 +7,9 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
   city, people or known organisation in a list of any language of the run;
 - a common word with a capital at the beginning of a text, a line or a sentence, unless
   a list has it as a name;
-- function words of three letters and more in any capitals; a single letter that is a
-  function word, not before a period; titles, greetings, closing words, short forms;
+- function words of three letters and more in any capitals, particles of names with a
+  capital; a single letter that is a function word, not before a period; titles,
+  greetings, closing words, short forms;
 - in German a common noun with a capital, unless it is a name or a public body.
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
@@ -48,7 +49,7 @@ _INNER = re.compile(r"\w*[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]\w*")
 # Short forms of things, which all languages write so.
 _SHORT = frozenset(
     "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
-    "SIM HD MB GB km kg cm mm ml".split()
+    "SIM HD MB GB km kg cm mm ml e-mail e-mails E-mail E-mails E-Mail E-Mails".split()
 )
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
@@ -102,17 +103,24 @@ class Reader:
         copied: Collection[str],
         names: Names,
         classes: Sequence[WordClass],
+        opinions: bool,
     ) -> None:
-        """Prepare for a language; copied: spelled words that every language copies."""
+        """Prepare for a language; copied: spelled words that every language copies.
+
+        opinions: whether words of opinion are common words, too.
+        """
         self._lists, self._copied, self._names = lists, copied, names
         self._special = lists.special
         self._function = lists.function_words | lists.particles
-        self._common = (lists.common - self._special) | self._function
+        known = lists.common | lists.opinions if opinions else lists.common
+        self._common = (known - self._special) | self._function
         self._common -= lists.demonyms
         apart = self._function | lists.plain
         self._lower = self._common - (names.strong - apart)
         self._capital = self._common - names.every - lists.bodies
-        self._nouns = lists.nouns - names.strong - lists.bodies - self._special
+        self._capital |= self._common & lists.first_words
+        self._nouns = (lists.nouns - names.strong) | lists.plain_nouns
+        self._nouns -= lists.bodies | self._special
         self._written_nouns = frozenset(
             map(key_of, chain(*lists.writable_nouns.values()))
         )
@@ -163,7 +171,9 @@ class Reader:
 
     def _code_capital(self, body: str, key: str) -> int:
         title = body[1:] == body[1:].lower()
-        if key in self._function and (title or body.isupper()):
+        # Particles in capitals may be acronyms.
+        words = self._function if title else self._lists.function_words
+        if key in words and (title or body.isupper()):
             if len(key) == 1:
                 return kinds.UNKNOWN | common.STARTS | common.LETTER
             if len(key) >= _LEAST and key not in self._names.persons:

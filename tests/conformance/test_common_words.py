@@ -55,9 +55,9 @@ REPLACED = (
 )
 CONTEXTS = (
     "The {} was great.",
-    "It was a {}, an {}! Sarah said so because they would",
+    "It was a {}, an {}! Sarah said so",
     "well-{} and ({}) of {}'s",
-    "So Dr. {} met {} {}, and {} {} {} because they would.",
+    "So Dr. {} met {} {}, and {} {} {} too.",
     "An {} days (an {}) of a {} day, {} day.",
     "hi {} young, talk to {} and mr. {}! Name: {} hill",
     "on May 5, 2021 the {} came to Berlin for $5",

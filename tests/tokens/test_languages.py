@@ -84,7 +84,7 @@ def test_common_names_of_countries_are_strong_or_plain(lists: LanguageLists) -> 
 
 
 def test_words_to_write_tell_nothing(lists: LanguageLists) -> None:
-    """No name, place, delicate, vulgar or function word is written for another."""
+    """No name, delicate, vulgar or function word, and no opinion, is written."""
     written = {
         word
         for groups in (lists.writable, lists.writable_nouns)
@@ -92,6 +92,8 @@ def test_words_to_write_tell_nothing(lists: LanguageLists) -> None:
         for word in words
     }
     assert not written & (lists.strong | lists.special | lists.vulgar)
+    assert not written & lists.opinions
+    assert not written & {"fuck", "obama", "https", "with", "trump"}
     assert not written & (lists.names | lists.function_words | lists.bodies)
     assert written <= lists.common
     assert len(written) > 1_500
