@@ -140,9 +140,14 @@ class Languages:
         for word in self.copied:
             row = self._score(key_of(word))
             self._scores[word] = self._scores[f" {word}"] = row
+        common_words = common.common_words(lexicon, *policy.copied_words)
         self.readers: Mapping[str, Reader] = {
             code: Reader(
-                lists[code], copied=self.copied, names=names, classes=policy.classes
+                lists[code],
+                copied=self.copied,
+                names=names,
+                classes=policy.classes,
+                code_listed=common_words.code_listed,
             )
             for code in others
         }

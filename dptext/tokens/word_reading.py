@@ -9,7 +9,8 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
   a list has it as a name;
 - function words of three letters and more in any capitals; a single letter that is a
   function word, not before a period; titles, greetings, closing words, short forms;
-- in German a common noun with a capital, unless it is a name or a public body.
+- in German a common noun with a capital, unless it is a name or a public body;
+- a word of a list of words that many people wrote, as in English.
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
 are of classes. Every other word becomes a random word of a public list with the same
@@ -102,9 +103,15 @@ class Reader:
         copied: Collection[str],
         names: Names,
         classes: Sequence[WordClass],
+        code_listed: Callable[[str], int],
     ) -> None:
-        """Prepare for a language; copied: spelled words that every language copies."""
+        """Prepare for a language.
+
+        copied: spelled words that every language copies; code_listed: the bits of a
+        word that many people wrote, as of dptext.tokens.common.CommonWords.
+        """
         self._lists, self._copied, self._names = lists, copied, names
+        self._code_listed = code_listed
         self._special = lists.special
         self._function = lists.function_words | lists.particles
         self._common = (lists.common - self._special) | self._function
@@ -138,7 +145,14 @@ class Reader:
         has a capital and is in no list.
         """
         body = piece.strip(" ")
-        return self._code(body) if any(map(str.isalpha, body)) else -1
+        if not any(map(str.isalpha, body)):
+            return -1
+        code, listed = self._code(body), self._code_listed(body)
+        if code & kinds.KIND == kinds.COMMON:
+            return code
+        if listed & kinds.KIND:
+            return listed
+        return code if key_of(body) in self._names.every else code | listed
 
     def _code(self, body: str) -> int:
         key = key_of(body)
