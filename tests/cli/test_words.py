@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,13 @@ def test_a_changed_list_or_report_fails_the_check() -> None:
     put(Path("sign"), PRIVATE)
     put(Path("sign.pub"), PUBLIC)
     built("--sign-key", "sign")
-    forged = Path("own.words").read_text() + "+ grobnik 30.0\n"
-    Path("own.words").write_text(forged)
+    edited = Path("own.words").read_text() + "+ grobnik 30.0\n"
+    drawn = word_file.read("own.words")
+    Path("own.words").write_text(edited)
+    for words in (EXPORT + _WORDS, ("words", "show", "own.words")):
+        refused(here(*words), 2, "own.words: it was edited by hand")
+    more = (*drawn.entries, word_file.Entry("+", "grobnik", "30.0"))
+    Path("own.words").write_bytes(word_file.encode(replace(drawn, entries=more)))
     exported("--sign-key", "sign")
     ran = here("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
     assert b"the signature does not hold" in ran.out
