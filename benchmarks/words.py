@@ -61,7 +61,7 @@ def by_row(texts: Iterable[str]) -> list[tuple[str, str]]:
 def candidates() -> Candidates:
     """Return the candidates of the profile readable."""
     lexicon = lexicons.find("builtin")
-    return Candidates(Tokenizer(lexicon, _tokens(None)), lexicon, lexicon)
+    return Candidates(_tokens(None), lexicon, lexicon)
 
 
 def _tokens(words: frozenset[str] | None) -> Policy:

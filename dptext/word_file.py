@@ -3,8 +3,9 @@
 A text file: a first line, facts as `name: value`, an empty line, then a line for each
 word, as in `+ firmware 91.2`, in order of the noisy weight. Marks say whether a word is
 copied: `+` a word of the public dictionary, which joined by itself, `-` the same,
-removed; `?` any other word, offered, and `!` the same, confirmed. A signature covers
-all but these choices, so that it holds after words are confirmed or removed.
+removed; `?` any other word, offered, and `!` the same, confirmed. A checksum covers
+all but these choices, as a signature does, so that both hold after words are confirmed
+or removed. The checksum tells edits by hand; only a signature tells forgeries.
 """
 
 from __future__ import annotations
@@ -58,6 +59,8 @@ _FACTS: dict[str, Callable[[str], Any]] = {
     "draw": str,
 }
 _OPTIONAL = ("subject",)
+# Lines that are no facts of the draw.
+_SIGNED, _CHECKED = "signature", "checksum"
 _SIGNATURE = re.compile(r"([0-9a-f]{16}) ([0-9a-f]{128})")
 _WORD = re.compile(r"([-+?!]) (\S{1,80}) (-?\d+(?:\.\d+)?)")
 _CHOSEN = {JOINED: True, CONFIRMED: True, REMOVED: False, OFFERED: False}
@@ -174,7 +177,7 @@ class WordFile:
     def signed(self, key: Key) -> WordFile:
         """Return the file with a signature of its draw."""
         assert key.private is not None
-        value = key.private.sign(self._signed_bytes()).hex()
+        value = key.private.sign(self.drawn_bytes()).hex()
         return replace(self, signature=f"{key.id} {value}")
 
     def signature_problem(self, keys: Iterable[Key]) -> str:
@@ -186,17 +189,17 @@ class WordFile:
         if not named:
             return "it is signed with another key"
         value = bytes.fromhex(match[2])
-        if any(key.holds(self._signed_bytes(), value) for key in named):
+        if any(key.holds(self.drawn_bytes(), value) for key in named):
             return ""
         return "it was changed: the signature does not hold"
 
-    def _signed_bytes(self) -> bytes:
-        """Return the bytes without the choices of its owner."""
+    def drawn_bytes(self) -> bytes:
+        """Return the facts and words as drawn, without the choices of the owner."""
         first = {REMOVED: JOINED, CONFIRMED: OFFERED}
         entries = (
             replace(each, mark=first.get(each.mark, each.mark)) for each in self.entries
         )
-        return encode(replace(self, entries=tuple(entries), signature=""))
+        return _encode(replace(self, entries=tuple(entries), signature=""))
 
 
 def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
@@ -246,7 +249,7 @@ def parse(data: bytes, path: str) -> WordFile:
         name, colon, value = line.strip().partition(": ")
         if not line.strip():
             break
-        kind = str if name == "signature" else _FACTS.get(name)
+        kind = str if name in (_SIGNED, _CHECKED) else _FACTS.get(name)
         if not colon or kind is None or name in facts:
             raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
         try:
@@ -258,10 +261,15 @@ def parse(data: bytes, path: str) -> WordFile:
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
     if len({each.word for each in entries}) < len(entries):
         raise UsageError(f"{path}: a word stands there twice; build the list anew")
-    digest = digest_of_bytes(data)
+    checksum, digest = facts.pop(_CHECKED, ""), digest_of_bytes(data)
     listed = WordFile(**facts, entries=entries, path=path, digest=digest)
     if problem := _problem(listed):
         raise UsageError(f"{path}: {problem}; build the list anew")
+    if checksum != digest_of_bytes(listed.drawn_bytes()):
+        raise UsageError(
+            f"{path}: it was edited by hand, so its promise may not hold any more: "
+            f"build it again, or give the words to {option('keep-words')}"
+        )
     return listed
 
 
@@ -336,6 +344,14 @@ def _problem(listed: WordFile) -> str:
 
 def encode(listed: WordFile) -> bytes:
     """Return the content of a file of words."""
+    lines = [f"{_CHECKED}: {digest_of_bytes(listed.drawn_bytes())}"]
+    if listed.signature:
+        lines.insert(0, f"{_SIGNED}: {listed.signature}")
+    return _encode(listed, lines)
+
+
+def _encode(listed: WordFile, more: Sequence[str] = ()) -> bytes:
+    """Return facts and words, with more lines between them."""
     lines = [_FIRST]
     for name in _FACTS:
         value = getattr(listed, name)
@@ -343,8 +359,6 @@ def encode(listed: WordFile) -> bytes:
             value = json.dumps(value, ensure_ascii=not value.isprintable())
         if value != "":
             lines.append(f"{name}: {value}")
-    if listed.signature:
-        lines.append(f"signature: {listed.signature}")
-    lines.append("")
+    lines += [*more, ""]
     lines += (f"{each.mark} {each.word} {each.weight}" for each in listed.entries)
     return ("\n".join(lines) + "\n").encode()

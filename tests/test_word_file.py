@@ -53,6 +53,14 @@ def test_words_are_confirmed_and_removed() -> None:
     assert fewer.changed(["firmware"], copied=True) == LISTED
 
 
+def test_choices_by_hand_keep_the_checksum() -> None:
+    """Confirming and removing words follows from the list, however it is written."""
+    chosen = DATA.replace(b"? CloudDesk", b"! CloudDesk").replace(b"+ fir", b"- fir")
+    assert word_file.parse(chosen, "own.words").copied == {"CloudDesk"}
+    returns = DATA.replace(b"\n", b"\r\n")
+    assert word_file.parse(returns, "own.words").copied == {"firmware"}
+
+
 def test_a_word_outside_the_file_cannot_be_confirmed() -> None:
     """The message says what keeps it, and names a word that differs in capitals."""
     with pytest.raises(UsageError, match=r"Kwimble: not in .*--keep-words"):
@@ -101,9 +109,15 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
         (b"epsilon: 1.0", b"epsilon: inf", "numbers above 0"),
         (b"cap: 64\n", b"", "cap is missing"),
         (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is no fact"),
-        (b"+ firmware 91.2", b"firmware", "line 17: write a mark"),
+        (b"+ firmware 91.2", b"firmware", "line 18: write a mark"),
         (b"+ firmware 91.2", b"? CloudDesk 91.2", "twice"),
         (b"firmware", b"\xff", "not UTF-8"),
+        (b"firmware", b"grobnik", "edited by hand.*--keep-words"),
+        (b"? Cloud", b"+ Cloud", "edited by hand"),
+        (b"+ firmware 91.2\n", b"", "edited by hand"),
+        (b"91.2\n", b"91.2\n+ grobnik 90.0\n", "edited by hand"),
+        (b"persons: 2352", b"persons: 9999", "edited by hand"),
+        (b"checksum: ", b"checksum: 0", "edited by hand"),
     ],
 )
 def test_a_file_that_does_not_keep_its_promise_is_refused(

@@ -18,13 +18,14 @@ from dptext.errors import UsageError
 from dptext.formats import _fields
 from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
-from dptext.run.choices import is_yaml
+from dptext.run.choices import Choices
 from dptext.run.files import Reports
 from dptext.run.interface import noun, option
-from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, ByFile, Names, Option, Writes
+from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, Names, Option, Writes
 from dptext.run.selection import FIELDS, FILE_LAYOUT, Selection
 from dptext.run.values import Number
-from dptext.run.work import Keys, LedgerUse
+from dptext.run.work import Keys, LedgerUse, Work
+from dptext.streams.outputs import Release
 from dptext.types import JsonObject
 from dptext.word_file import CONFIRMED, JOINED, WordFile
 
@@ -53,16 +54,6 @@ ListedWords = Annotated[
 class Promise:
     """The promise of a list to each person."""
 
-    profile: Annotated[
-        str,
-        Option(
-            "Profile of `dptext list`, or a .yaml file.",
-            GUARANTEE,
-            metavar="NAME",
-            short="-p",
-        ),
-        ByFile(is_yaml),
-    ] = "readable"
     epsilon: Annotated[
         float,
         Option(
@@ -90,6 +81,7 @@ def build(
     selection: Annotated[
         Selection, Take(f"fields {FILE_LAYOUT} missing max_record_bytes")
     ],
+    choices: Annotated[Choices, Take("profile languages keep_words overrides")],
     promise: Promise,
     subject: Annotated[
         str | None,
@@ -110,6 +102,7 @@ def build(
         Writes(),
     ] = None,
     signer: Annotated[Reports, Take("sign_key", is_typed=True)],
+    faulty: Annotated[Work, Take("on_error quarantine")],
 ) -> None:
     """Find words that many people wrote, in private texts.
 
@@ -130,18 +123,20 @@ def build(
             inputs=tuple(files or ("-",)),
             output=None,
             selection=selection,
+            work=faulty,
             needs=context.meta[parser.NEEDS],
         ),
-        recipe=profile.load(promise.profile),
+        recipe=profile.chosen(choices),
         key=open_key(keys),
         epsilon=promise.epsilon,
         delta=promise.delta,
         ledger=use,
     )
-    listed, charges = building.build(faults.print_line)
-    if private is not None:
-        listed = listed.signed(private)
-    building.write(listed, charges, None if output == "-" else output)
+    with Release() as release:
+        listed, charges = building.build(faults.print_line, release)
+        if private is not None:
+            listed = listed.signed(private)
+        building.write(listed, charges, None if output == "-" else output, release)
     for line in word_lists.state(listed)[:2]:
         faults.print_line(line)
     offered = listed.count("?")

@@ -30,7 +30,6 @@ from dptext.run.work import LedgerUse
 from dptext.settings import digest_of_data
 from dptext.streams.outputs import Release
 from dptext.tokens.candidates import Candidates
-from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
 from dptext.word_file import JOINED, OFFERED, PERSON, RECORD, Entry, WordFile
 
@@ -181,9 +180,10 @@ class Building:
     delta: float
     ledger: LedgerUse = field(default_factory=LedgerUse)
 
-    def build(self, warn: Warn) -> tuple[WordFile, list[Charge]]:
+    def build(self, warn: Warn, release: Release) -> tuple[WordFile, list[Charge]]:
         """Read the files and draw the list, with the charges of its persons.
 
+        The release gets a file for records that cannot be read, if one is asked for.
         Raises UsageError for too few persons, a delta too large for them, and a profile
         that copies no common words; nothing has been released then.
         """
@@ -197,11 +197,7 @@ class Building:
         if topics.topic_meta(lexicon) is not None:
             raise UsageError("words are built for profiles that replace words")
         tokens = profile.in_language(self.recipe, lexicon).tokens
-        candidates = Candidates(
-            Tokenizer(lexicon, tokens, every_text=True),
-            lexicon,
-            lexicons.find("builtin"),
-        )
+        candidates = Candidates(tokens, lexicon, lexicons.find("builtin"))
         subject = self.ledger.subject
         facts = {
             "algorithm": _ALGORITHM,
@@ -217,7 +213,7 @@ class Building:
         }
         randomness = Randomness(self.key, digest_of_data(facts))
         persons = Persons(law, randomness)
-        self._read(candidates, persons, warn)
+        self._read(candidates, persons, warn, release)
         sums = persons.finish()
         self._check(sums.persons, law)
         draw, drawn = sums.release(law, randomness)
@@ -251,9 +247,12 @@ class Building:
         ]
         return listed, charges
 
-    def _read(self, candidates: Candidates, persons: Persons, warn: Warn) -> None:
-        subject = self.ledger.subject
-        source = Source(self.job, None, warn=warn)
+    def _read(
+        self, candidates: Candidates, persons: Persons, warn: Warn, release: Release
+    ) -> None:
+        subject, path = self.ledger.subject, self.job.work.quarantine
+        unread = None if path is None else release.open_quarantine(path)
+        source = Source(self.job, unread, warn=warn)
         with contextlib.ExitStack() as stack:
             source.open(stack)
             count = 0
@@ -266,6 +265,8 @@ class Building:
                         person = find_subject(record, subject)
                         persons.add_to(person, record.ordinal, words)
             source.check_read(count)
+        if source.faults:
+            warn(f"records left out, since they cannot be read: {source.faults:,}")
 
     def _check(self, persons: int, law: Law) -> None:
         """Raise UsageError for too few persons, or a delta too large for them."""
@@ -285,7 +286,11 @@ class Building:
             )
 
     def write(
-        self, listed: WordFile, charges: Sequence[Charge], output: str | None
+        self,
+        listed: WordFile,
+        charges: Sequence[Charge],
+        output: str | None,
+        release: Release,
     ) -> None:
         """Write the file, after its persons were charged; all of it or nothing.
 
@@ -293,7 +298,6 @@ class Building:
         """
         use = self.ledger
         with contextlib.ExitStack() as stack:
-            release = stack.enter_context(Release())
             opened = release.open(output, held=use.ledger is not None)
             opened.stream.write(word_file.encode(listed))
             if use.ledger is not None:
@@ -324,6 +328,6 @@ def _words_of(
     texts = [text for record in batch for text in record.texts]
     numbers = [n for n, each in enumerate(batch) for _ in repeat(None, len(each.texts))]
     words: list[list[str]] = [[] for _ in batch]
-    for text, word in candidates.find(texts):
+    for text, word in candidates.find(texts, np.array(numbers, np.int64)):
         words[numbers[text]].append(word)
     return zip(batch, words, strict=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
@@ -142,7 +142,11 @@ def again(document: Document, *, is_sent: bool, is_by_name: bool) -> AnswerLine:
             row=row,
             Row=row.capitalize(),
         )
-    return line("again", key, {"key": key}, anew=anew, asked=is_sent)
+    said = line("again", key, {"key": key}, anew=anew, asked=is_sent)
+    if key == "seed":
+        return said
+    short = say(f"again.briefly_{key}", anew=anew, asked=is_sent)
+    return replace(said, short=short)
 
 
 def report(document: Document, released: RunOutputs) -> AnswerLine:

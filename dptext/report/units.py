@@ -42,6 +42,8 @@ from dptext.types import ENGLISH, JsonObject, Level, Notion
 
 # A classifier that gains less over chance has learned next to nothing.
 _NOTHING = 0.05
+# Fewest records from which the answer names `dptext words build`.
+_MANY = 1000
 # Lists of words that are copied, which the measured texts lack.
 _LISTS = frozenset((Unprotected.KEEP_LIST, Unprotected.CORPUS_WORDS))
 
@@ -224,11 +226,14 @@ class Words(Unit):
 
     def _own_words(self) -> Iterator[AnswerLine]:
         """Yield the line on words to type, where a keep list could copy more."""
-        policy = self.document.policy
-        can_keep = self.document.guarantee.scope.decoder != "endpoint"
+        document, policy = self.document, self.document.policy
+        can_keep = document.guarantee.scope.decoder != "endpoint"
         if policy is not None and not policy.keep and can_keep:
-            short = say("own words.briefly")
-            yield AnswerLine("own words", say("own words.none"), {}, short)
+            records = 0 if document.private is None else document.private.records
+            adds = bool(policy.common) and policy.words is None
+            many = adds and records >= _MANY
+            short = say("own words.briefly", many=many)
+            yield AnswerLine("own words", say("own words.none", many=many), {}, short)
 
     def _languages(self) -> AnswerLine:
         """Return the line on languages: the lists that apply, and counts of texts."""

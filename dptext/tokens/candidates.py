@@ -5,7 +5,9 @@ hyphens inside, and in no public list of names of persons, places, organisations
 and weekdays, or of special categories of personal data; nor is a part of it. This
 follows from its spelling and its place alone. It counts as it is written; the first
 word of a sentence counts in lower case if the dictionary has it so. Words that the
-dictionary has in lower case may join without a look at them.
+dictionary has in lower case may join without a look at them. The dictionary is English:
+in runs without English texts no word joins so, and with other languages the lists of
+names and special categories of all of them count.
 """
 
 from __future__ import annotations
@@ -18,11 +20,19 @@ from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.settings import digest_of_data
-from dptext.tokens import common, kinds, language_data, names, written_classes
-from dptext.tokens.policy import WordClass
+from dptext.tokens import (
+    common,
+    kinds,
+    language_data,
+    languages,
+    names,
+    word_reading,
+    written_classes,
+)
+from dptext.tokens.policy import Policy, WordClass
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Lexicon
+from dptext.types import ENGLISH, Ints, Lexicon
 
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _LEAST, _MOST = 2, 40  # characters
@@ -62,23 +72,26 @@ _COUNTED = np.isin(
 class Candidates:
     """Finds the candidates of texts, and tells which may join by themselves."""
 
-    def __init__(self, tokenizer: Tokenizer, lexicon: Lexicon, base: Lexicon) -> None:
-        """Take the tokenizer of a policy; base: the lexicon that has a dictionary.
+    def __init__(self, policy: Policy, lexicon: Lexicon, base: Lexicon) -> None:
+        """Take a policy and its lexicon; base: the lexicon that has a dictionary.
 
-        Raises UsageError for a tokenizer without common words.
+        Raises UsageError for a policy without common words.
         """
-        if not tokenizer.copies_common:
+        if not policy.common:
             raise UsageError(
                 "words are built for profiles that copy common words: give the "
                 "profile readable"
             )
-        self._tokenizer = tokenizer
+        self._tokenizer = Tokenizer(lexicon, policy, every_text=True)
         self._language = lexicon.language
+        self._languages = policy.languages
+        self._may_join = ENGLISH in (policy.languages or (lexicon.language,))
         lists = language_data.common_lists(self._language)
         self._excluded = language_data.special_words(self._language).union(
             *(lists.get(name, _NO_WORDS) for name in _LISTS),
             *(written_classes.keys_of_class(lexicon, each) for each in WordClass),
             *(written_classes.keys_of_class(base, each) for each in WordClass),
+            *(_excluded(each) for each in policy.languages if each != ENGLISH),
         )
         self._dictionary = frozenset(
             word for word in base.words if word.islower() and _WORD.fullmatch(word)
@@ -89,16 +102,27 @@ class Candidates:
     def digest(self) -> str:
         """Return a digest of the public lists."""
         lists = [sorted(self._excluded), sorted(self._dictionary)]
-        return digest_of_data([language_data.digest(), lists])
+        digests = [language_data.digest()]
+        if self._languages:
+            digests.append(languages.digest())
+        return digest_of_data([*digests, lists])
 
     def joins(self, word: str) -> bool:
         """Tell whether a candidate may join without a look at it."""
-        return word in self._dictionary
+        return self._may_join and word in self._dictionary
 
-    def find(self, texts: Sequence[str]) -> Iterator[tuple[int, str]]:
-        """Yield each candidate of texts with the number of its text."""
-        words = self._tokenizer.words(texts)
-        flags, pieces, ends = words.flags, words.pieces, words.ends
+    def find(
+        self, texts: Sequence[str], records: Ints | None = None
+    ) -> Iterator[tuple[int, str]]:
+        """Yield each candidate of texts with the number of its text.
+
+        records (r,): the record of each text, from 0 on; None if each is one.
+        """
+        words = self._tokenizer.words(texts, records)
+        flags, pieces, ends = words.flags.copy(), words.pieces, words.ends
+        for at, (form, _) in words.formed.items():
+            if form == word_reading.WORD:  # of a language other than English
+                flags[at] = int(flags[at]) & ~kinds.KIND | kinds.UNKNOWN
         counted = np.flatnonzero(_COUNTED[flags & kinds.KIND])
         text_of = np.searchsorted(ends, counted, side="right")
         begin_of = np.concatenate(([0], ends))
@@ -184,3 +208,11 @@ class Candidates:
             or names.fold(key) in persons
             or names.known_is_name(title, self._language)
         )
+
+
+def _excluded(language: str) -> frozenset[str]:
+    """Return the words of a language that are never candidates, as keys."""
+    lists = languages.language_lists(language)
+    calendar = frozenset(map(key_of, (*lists.months, *lists.weekdays)))
+    people = lists.names | lists.demonyms | lists.special | calendar
+    return people | lists.places | lists.strong | lists.bodies | lists.organisations

@@ -210,7 +210,7 @@ class CommonWords:
         """
         if body in self._words and body not in self._titles:  # a fast path
             return kinds.COMMON | FUNCTION if body in LITTLE else kinds.COMMON
-        if self.listed and (bits := self._code_listed(body)):
+        if self.listed and (bits := self.code_listed(body)):
             return bits
         if body in self._short or body in self._openers:
             return kinds.COMMON
@@ -230,7 +230,7 @@ class CommonWords:
         word = spelled(body)
         return word in self.listed or key_of(word) in self.listed
 
-    def _code_listed(self, body: str) -> int:
+    def code_listed(self, body: str) -> int:
         """Return the bits of a word that many people wrote, 0 for others."""
         word = spelled(body)
         if word in self.listed:

@@ -258,8 +258,9 @@ class Joiner:
                 return second
             if leads:
                 return first
-            with_the = self._is_behind_the(words, position, begins)
-            return self._with_the if group is WordClass.PLACE and with_the else listed
+            if group is WordClass.PLACE and self._is_behind_the(words, position, begins):
+                return self._with_the
+            return listed
         return ()
 
     def _is_behind_the(

@@ -150,6 +150,7 @@ class Languages:
         for word in self.copied:
             row = self._score(key_of(word))
             self._scores[word] = self._scores[f" {word}"] = row
+        common_words = common.common_words(lexicon, *policy.copied_words)
         self.readers: Mapping[str, Reader] = {
             code: Reader(
                 lists[code],
@@ -157,6 +158,7 @@ class Languages:
                 names=names,
                 classes=policy.classes,
                 opinions=policy.opinion == "keep",
+                code_listed=common_words.code_listed,
             )
             for code in others
         }

@@ -10,7 +10,8 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
 - function words of three letters and more in any capitals, particles of names with a
   capital; a single letter that is a function word, not before a period; titles,
   greetings, closing words, short forms;
-- in German a common noun with a capital, unless it is a name or a public body.
+- in German a common noun with a capital, unless it is a name or a public body;
+- a word of a list of words that many people wrote, as in English.
 
 Months, weekdays, names of persons and places, acronyms and words with an inner capital
 are of classes. Every other word becomes a random word of a public list with the same
@@ -104,12 +105,16 @@ class Reader:
         names: Names,
         classes: Sequence[WordClass],
         opinions: bool,
+        code_listed: Callable[[str], int],
     ) -> None:
-        """Prepare for a language; copied: spelled words that every language copies.
+        """Prepare for a language.
 
-        opinions: whether words of opinion are common words, too.
+        copied: spelled words that every language copies; opinions: whether words of
+        opinion are common words, too; code_listed: the bits of a word that many people
+        wrote, as of dptext.tokens.common.CommonWords.
         """
         self._lists, self._copied, self._names = lists, copied, names
+        self._code_listed = code_listed
         self._special = lists.special
         self._function = lists.function_words | lists.particles
         known = lists.common | lists.opinions if opinions else lists.common
@@ -146,7 +151,14 @@ class Reader:
         has a capital and is in no list.
         """
         body = piece.strip(" ")
-        return self._code(body) if any(map(str.isalpha, body)) else -1
+        if not any(map(str.isalpha, body)):
+            return -1
+        code, listed = self._code(body), self._code_listed(body)
+        if code & kinds.KIND == kinds.COMMON:
+            return code
+        if listed & kinds.KIND:
+            return listed
+        return code if key_of(body) in self._names.every else code | listed
 
     def _code(self, body: str) -> int:
         key = key_of(body)

@@ -28,7 +28,7 @@ LINES = 20
 COLUMNS = 80
 GIVEN = b'{"id":1,"text":"The film was good","who":{"name":"A B","age":7}}\n' * 3
 # Lines that are left out where there is no room.
-OPTIONAL = {"own words", "same word", "stronger", "meaning", "one guess"}
+OPTIONAL = {"same word", "stronger", "meaning", "one guess"}
 VERDICT = ("Hand it at most to ", "Use it at most to ", "Do not hand ")
 NAMES = (
     "profile",
@@ -357,7 +357,7 @@ def test_attackers_and_the_guarantee_of_balanced(source: Path) -> None:
             "may find its row by the number of words",
         ),
         (("--seed", "1"), "again", "knows or guesses the seed"),
-        ((), "again", "Do not release twice: a second version weakens protection"),
+        ((), "again", "Release it once: losses add up; "),
         (("--seed", "1"), "sending", "Do not send it unless you could send the"),
         (("--epsilon", "31"), "words", "No guarantee: these settings allow"),
         (

@@ -110,6 +110,7 @@ def test_the_answer_names_the_option_until_it_is_used(source: str) -> None:
     answer = answered()
     assert option("keep-words", "WORD") in answer["own_words"]["sentence"]
     assert "your list" not in str(answer)
+    assert "words build" not in answer["own_words"]["sentence"]
     listed = answered("--keep-words", "CloudDesk")
     assert "own_words" not in listed
     for name in ("attacker", "same_word", "delicate"):
@@ -119,6 +120,24 @@ def test_the_answer_names_the_option_until_it_is_used(source: str) -> None:
     patterns = ("--set", 'tokens.keep.patterns=["Cloud.*"]')
     of_patterns = answered(*patterns)
     assert of_patterns["attacker"]["found"] is None
+
+
+def test_the_answer_on_many_records_names_the_list_with_a_promise(
+    tmp_path: Path,
+) -> None:
+    """And no word of a text: a word chosen by looking at texts tells something of them."""
+    row = json.dumps({"note": "the grobnik is broken"}) + "\n"
+    path = tmp_path / "many.jsonl"
+    for records, is_named in ((999, False), (1000, True)):
+        path.write_text(row * records)
+        ran = here("sanitize", str(path), "-f", "note", "-o", "o.jsonl", "--json")
+        assert ran.code == 0, ran.err
+        said = json.loads(ran.err)["own_words"]["sentence"]
+        assert ("dptext words build" in said) == is_named
+        assert "grobnik" not in ran.err
+    listed = ("--set", "tokens.common=0", "--set", "tokens.classes=[]")
+    ran = here("sanitize", str(path), "-f", "note", "-o", "o.jsonl", "--json", *listed)
+    assert "words build" not in ran.err
 
 
 def test_a_policy_names_the_words_that_may_stay(source: str) -> None:

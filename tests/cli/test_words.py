@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import pickle
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -239,8 +240,13 @@ def test_a_changed_list_or_report_fails_the_check() -> None:
     put(Path("sign"), PRIVATE)
     put(Path("sign.pub"), PUBLIC)
     built("--sign-key", "sign")
-    forged = Path("own.words").read_text() + "+ grobnik 30.0\n"
-    Path("own.words").write_text(forged)
+    edited = Path("own.words").read_text() + "+ grobnik 30.0\n"
+    drawn = word_file.read("own.words")
+    Path("own.words").write_text(edited)
+    for words in (EXPORT + _WORDS, ("words", "show", "own.words")):
+        refused(here(*words), 2, "own.words: it was edited by hand")
+    more = (*drawn.entries, word_file.Entry("+", "grobnik", "30.0"))
+    Path("own.words").write_bytes(word_file.encode(replace(drawn, entries=more)))
     exported("--sign-key", "sign")
     ran = here("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
     assert b"the signature does not hold" in ran.out
@@ -309,3 +315,49 @@ def test_show_prints_the_list() -> None:
     text = here("words", "show", "own.words").out.decode()
     assert "not confirmed" in text
     assert "dptext cannot check this" in " ".join(text.split())
+
+
+def test_a_list_is_built_and_copied_in_other_languages() -> None:
+    """Words of these texts are counted by their lists, and none joins by itself."""
+    chosen = random.Random(2)
+    own = ("Lieferdrohne", "kwimbles", "CloudDesk")
+    rows = [
+        {"customer": f"c{n}", "body": f"Die {a} von Katharina ist gut und mein {b}"}
+        for n in range(400)
+        for a, b in [chosen.sample(own, 2)]
+    ]
+    Path("in.jsonl").write_text("".join(json.dumps(each) + "\n" for each in rows))
+    listed = built("--language", "de", "--language", "en")
+    assert {each.word for each in listed.entries} == {*own}
+    assert listed.copied == set()
+    assert here("words", "confirm", "own.words", *own).code == 0
+    row = {"customer": "a", "body": "Kwimbles kam. Die Lieferdrohne ist zu laut"}
+    Path("new.jsonl").write_text(json.dumps(row) + "\n")
+    for languages in (("de",), ("de", "en"), ("fr", "de")):
+        typed = [each for code in languages for each in ("--language", code)]
+        (text,) = exported(*typed)
+        assert text.startswith("Kwimbles kam. Die Lieferdrohne ist zu "), text
+
+
+def test_a_build_takes_the_settings_of_the_export() -> None:
+    """The profile and languages of a configuration; typed words are no candidates."""
+    settings = "sanitize: {profile: readable, language: [de, en]}\n"
+    Path(".dptext.yaml").write_text(settings)
+    listed = built("--keep-words", "CloudDesk")
+    words = {each.word for each in listed.entries}
+    assert "kwimbles" in words
+    assert "CloudDesk" not in words
+
+
+def test_records_that_cannot_be_read_are_left_out_on_demand() -> None:
+    """As the message says; their number is told, and their bytes go to a file."""
+    with Path("in.jsonl").open("a") as file:
+        file.write('{"customer": null, "body": "secret grobnik"}\n')
+    ran = here(*BUILD, "-o", "own.words")
+    refused(ran, 4, "in.jsonl:901", "--on-error skip", "--quarantine FILE")
+    ran = here(*BUILD, "-o", "own.words", "--on-error", "skip")
+    assert ran.code == 0
+    assert "left out, since they cannot be read: 1" in ran.err
+    assert here(*BUILD, "-o", "own.words", "--quarantine", "bad.jsonl").code == 0
+    assert "grobnik" in Path("bad.jsonl").read_text()
+    assert word_file.read("own.words").persons == 401
