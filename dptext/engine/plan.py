@@ -20,12 +20,12 @@ from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import PUBLIC_TEXT, InContext
+from dptext.measures.context_risk import PUBLIC_TEXT, AttackerFigures, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import answer, figures, protection, views
-from dptext.report.attackers import AttackerFigures, Attackers, attack_lines
+from dptext.report.attackers import Attackers, attack_lines
 from dptext.report.blocks import (
     Badge,
     Block,

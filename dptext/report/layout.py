@@ -1,8 +1,8 @@
-"""How the records of an output are read, and the name of its report beside it."""
+"""How records are read, which files a run writes, and how reports are called."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -154,3 +154,32 @@ class Layout:
 _SHARED = {each.name for each in fields(Layout)} & {
     each.name for each in fields(Selection)
 }
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutputs:
+    """The files of a run and its copied fields, which the document does not hold."""
+
+    #: Paths; None for standard output.
+    outputs: Sequence[str | None]
+    #: Folder of several outputs; None if they replaced the originals.
+    folder: str | None = None
+    #: Path of the public report of the first output.
+    public: str | None = None
+    #: Path of the internal report as JSON.
+    internal: str | None = None
+    #: Path of the internal report as a page.
+    page: str | None = None
+    #: Names of the copied fields; None if unknown.
+    copied: Sequence[str] | None = ()
+    #: Number of records in which unchanged fields were found; 0 if all are known, None
+    #: if the number is unknown.
+    first: int | None = 0
+    #: Description of the signature of public reports; None if unknown.
+    signed: str | None = None
+    #: Whether the run has just ended: a report that is shown again is not one.
+    is_run: bool = True
+    #: Whether draws of records without ids go by the names of the outputs, too.
+    is_by_name: bool = False
+    #: Whether the output beside a report that is shown again has other bytes.
+    is_changed: bool = False
