@@ -40,6 +40,7 @@ from dptext.report.blocks import (
     Tone,
     Verdict,
 )
+from dptext.report.layout import Layout
 from dptext.report.lines import say
 from dptext.report.sections import TopicFigures
 from dptext.report.units import Topics, Words, topic_lines
@@ -194,11 +195,8 @@ def planned(
     promise = documents.promised(
         ready,
         key,
-        identified=selection.id_field is not None,
-        fields=selection.fields or None,
+        Layout.from_selection(selection, ()),
         subjects=limits,
-        dropped=selection.dropped,
-        pseudonyms=selection.pseudonyms,
     )
     result = plan(
         ready,

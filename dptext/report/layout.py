@@ -95,6 +95,11 @@ class Layout:
         bool, Meta(description="Whether the output has its records in random order.")
     ] = False
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields that are left out or replaced by pseudonyms."""
+        return (*self.dropped, *self.pseudonyms)
+
     @classmethod
     def from_selection(
         cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
@@ -128,10 +133,10 @@ class Layout:
         """Return the options of a shell command that reads these files."""
         usual, typed = Layout(format=None, fields=None), list[str]()
         named = {each and each.name for each in map(formats.by_suffix, paths)}
-        for name, option, _ in options(Selection):
+        for name, option, marks in options(Selection):
             value = getattr(self, name, None)
             is_usual = value == getattr(usual, name, None)
-            is_written = name in ("dropped", "pseudonyms")  # not read
+            is_written = CHANGES in marks  # not read
             if is_usual or is_written or (name == "format" and named == {value}):
                 continue
             if isinstance(value, bool):

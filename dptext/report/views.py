@@ -469,7 +469,7 @@ _PARTS: dict[type[Unit], tuple[Callable[[Any], Iterable[Section]], Any]] = {
 def _run(unit: Unit) -> Section:
     """Return versions and settings."""
     run, promise = unit.document.run, unit.document.guarantee
-    name, others = run.layout.id_field, (*run.layout.dropped, *run.layout.pseudonyms)
+    name, others = run.layout.id_field, run.layout.changed
     flat = dict(figures.flat(run.settings))
     head = [
         *page_rows("run", unit),
