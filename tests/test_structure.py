@@ -107,6 +107,8 @@ LAZY = {
     # Keywords of Python, only for answers of its functions.
     ("report.answer", "run.python"),
     ("report.answer", "report.terminal"),
+    # Rows and sentences, only for reports that are shown.
+    ("report.notebook", "report.answer"),
     ("engine.files", "report.html"),
     ("engine.files", "report.views"),
 }
@@ -284,14 +286,21 @@ def test_nothing_heavy_loads_before_it_is_needed(code: str) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_one_line_loads_what_it_needs() -> None:
-    """A run of JSON lines loads no help, entry points, pages or other work."""
+@pytest.mark.parametrize("options", ["", "--quiet --epsilon 7.125"])
+def test_one_line_loads_what_it_needs(options: str) -> None:
+    """A run of JSON lines loads no help, entry points, pages or other work.
+
+    A quiet one loads nothing that shows reports.
+    """
     unused = (
         "jinja2 sqlite3 rich.markdown concurrent.futures typer.rich_utils "
-        "dptext.report.html dptext.mechanisms.laplace"
+        "dptext.report.html dptext.mechanisms.laplace numpy.ma"
     ).split()
+    if options:
+        unused += ["dptext.report.answer", "dptext.report.blocks"]
+    arguments = ["dptext", "sanitize", "-", "-f", "text", *options.split()]
     check = (
-        "import sys; sys.argv = ['dptext', 'sanitize', '-', '-f', 'text']\n"
+        f"import sys; sys.argv = {arguments!r}\n"
         "from dptext.__main__ import main\n"
         "try: main()\n"
         "except SystemExit as error: assert not error.code\n"

@@ -30,6 +30,7 @@ from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.report.layout import Layout, sidecar_path
 from dptext.run.files import SIDECAR
+from dptext.run.interface import noun
 from dptext.run.selection import Selection
 from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
@@ -343,9 +344,7 @@ def _listed(*arguments: str) -> dict[str, str]:
     return files
 
 
-def _git(
-    *arguments: str, problem: str = "--staged: this folder is in no git repository"
-) -> bytes:
+def _git(*arguments: str, problem: str = "") -> bytes:
     try:
         done = subprocess.run(  # noqa: S603
             ["git", *arguments],  # noqa: S607 - git of the user's PATH
@@ -353,9 +352,11 @@ def _git(
             check=False,
         )
     except OSError:
-        raise UsageError("--staged: git is not installed") from None
+        raise UsageError(f"{noun('staged')}: git is not installed") from None
     if done.returncode:
-        raise UsageError(problem)
+        raise UsageError(
+            problem or f"{noun('staged')}: this folder is in no git repository"
+        )
     return done.stdout
 
 

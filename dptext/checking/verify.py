@@ -281,8 +281,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     assert section is not None
     names = _columns(report.run, export.name)
-    changed = report.run.layout.dropped or report.run.layout.pseudonyms
-    if changed or report.run.layout.shuffled:
+    if report.run.layout.changed or report.run.layout.shuffled:
         yield "its report was changed: its layout is that of a report on words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dptext import streams
 from dptext.errors import InputError, OutputError, UsageError
 from dptext.run.marks import Names, Needs, Writes, find_mark
+from dptext.run.selection import CHANGES
 
 if TYPE_CHECKING:
     from dptext.formats import Format
@@ -28,8 +29,6 @@ READ = "dptext.read"
 _WORD = re.compile(r"[^=\[\]{},:\s]+")
 # Arguments that name one file.
 _ONE = ("original", "private", "file")
-# Options that are about the files of a run, not about its public text.
-_OF_FILES = ("drop", "pseudonym")
 
 
 def check_named(
@@ -90,13 +89,13 @@ def check_formats(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None
     """
     from dptext import formats
 
-    # Fields are those of public text where no other text is read.
+    # Without files, fields are those of public text, which none of them changes.
     is_plan = values.get("plan") and not values.get("files")
     is_public = is_plan or "format" not in values
     concerned = {
         name: need
         for name, need in needs.items()
-        if not (is_public and name in _OF_FILES)
+        if not (is_public and need == CHANGES)
     }
     layouts = list(_formats(values, is_public=is_public)) if concerned else []
     if layouts and None not in layouts:

@@ -27,6 +27,7 @@ from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
 from dptext.run.choices import DECIDED, Choices, read_keys
 from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
+from dptext.run.selection import CHANGES
 from dptext.run.values import BadValue
 
 # Options and errors of the parser, which has no public types.
@@ -172,7 +173,8 @@ class Command(_Plain, TyperCommand):
             _print_sources(hidden)
         else:
             _print_sources(settings)
-            _name_kept(ctx.params, ctx.meta[_REPLACED])
+            changing = [name for name, each in self.marks.items() if CHANGES in each]
+            _name_kept(ctx.params, ctx.meta[_REPLACED], changing)
         with _sources_named(settings):
             return super().invoke(ctx)
 
@@ -352,14 +354,15 @@ def _print_sources(settings: dict[str, Setting]) -> None:
         faults.print_line(line)
 
 
-def _name_kept(values: dict[str, Parsed], replaced: dict[str, Setting]) -> None:
-    """Print the fields that stay as a typed list replaces one of a variable or file."""
-    changed = {
-        each
-        for name in ("field", "drop", "pseudonym")
-        for each in values.get(name) or ()
-    }
-    for name in ("drop", "pseudonym"):
+def _name_kept(
+    values: dict[str, Parsed], replaced: dict[str, Setting], changing: Sequence[str]
+) -> None:
+    """Print the fields that stay as a typed list replaces one of a variable or file.
+
+    changing: names of the options that leave fields out or replace their values.
+    """
+    changed = {each for name in ("field", *changing) for each in values.get(name) or ()}
+    for name in changing:
         setting = replaced.get(name)
         listed = [] if setting is None else typing.cast("list[str]", setting.value)
         kept = [

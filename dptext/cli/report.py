@@ -17,10 +17,9 @@ from dptext.cli import check, options, parser, screen
 from dptext.cli.parser import Take
 from dptext.errors import DptextError, UsageError
 from dptext.report import answer, document, side_by_side, views
-from dptext.report.advice import RunOutputs
 from dptext.report.blocks import Page, Paragraph
 from dptext.report.document import Document
-from dptext.report.layout import sidecar_path
+from dptext.report.layout import RunOutputs, sidecar_path
 from dptext.run.files import Reports
 from dptext.run.marks import Option
 from dptext.settings import digest_of_path

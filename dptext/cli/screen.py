@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from dptext.engine.job import Progress as Counted
     from dptext.pipeline import Pipeline
     from dptext.randomness import RunKey
-    from dptext.report.advice import RunOutputs
     from dptext.report.blocks import Block, Page, Section
     from dptext.report.document import Document
+    from dptext.report.layout import RunOutputs
     from dptext.report.notebook import Report
     from dptext.types import Record
 

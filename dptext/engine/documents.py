@@ -38,12 +38,19 @@ from dptext.settings import digest_of_data
 from dptext.types import JsonObject
 
 Internal = TypeVar("Internal", bound=Document)
+_NO_FIELDS = Layout(format=None, fields=None)
 
 
-def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement:
+def promised(
+    pipeline: Pipeline,
+    key: str = "system",
+    layout: Layout = _NO_FIELDS,
+    **known: Any,
+) -> Statement:
     """Return the statement of a run.
 
-    known: terms that do not follow from the pipeline (see RunTerms).
+    known: terms that follow neither from the pipeline nor from the layout of records
+    (see RunTerms).
     """
     terms = {
         "lexicon_is_custom": pipeline.profile.lexicon not in ("builtin", "english"),
@@ -51,7 +58,15 @@ def promised(pipeline: Pipeline, key: str = "system", **known: Any) -> Statement
         **known,
     }
     recipe, budget = pipeline.profile, pipeline.budget.description
-    run = RunTerms(key=key, **terms)
+    run = RunTerms(
+        key=key,
+        identified=layout.id_field is not None,
+        fields=layout.fields,
+        dropped=layout.dropped,
+        pseudonyms=layout.pseudonyms,
+        shuffled=layout.shuffled,
+        **terms,
+    )
     return statement.run_statement(recipe, pipeline.mechanism, budget, run)
 
 
@@ -74,13 +89,9 @@ def stated(
     promise = promised(
         pipeline,
         key,
+        layout,
         lexicon_is_custom=lexicon.digest != lexicons.builtin_digest(),
-        identified=layout.id_field is not None,
-        fields=layout.fields,
         finder=finder,
-        dropped=layout.dropped,
-        pseudonyms=layout.pseudonyms,
-        shuffled=layout.shuffled,
         subjects=None if recorded is None else recorded.limits,
     )
     words = WordSection.from_pipeline(

@@ -20,12 +20,12 @@ from dptext.guarantees.claims import SubjectLimit, Unprotected
 from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import PUBLIC_TEXT, InContext
+from dptext.measures.context_risk import PUBLIC_TEXT, AttackerFigures, InContext
 from dptext.measures.public import Deniability, PublicMeasures
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import answer, figures, protection, views
-from dptext.report.attackers import AttackerFigures, Attackers, attack_lines
+from dptext.report.attackers import Attackers, attack_lines
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -40,6 +40,7 @@ from dptext.report.blocks import (
     Tone,
     Verdict,
 )
+from dptext.report.layout import Layout
 from dptext.report.lines import say
 from dptext.report.sections import TopicFigures
 from dptext.report.units import Topics, Words, topic_lines
@@ -194,11 +195,8 @@ def planned(
     promise = documents.promised(
         ready,
         key,
-        identified=selection.id_field is not None,
-        fields=selection.fields or None,
+        Layout.from_selection(selection, ()),
         subjects=limits,
-        dropped=selection.dropped,
-        pseudonyms=selection.pseudonyms,
     )
     result = plan(
         ready,

@@ -28,7 +28,7 @@ from dptext.guarantees.claims import SubjectLimit
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.randomness import RunKey
-from dptext.report.advice import RunOutputs
+from dptext.report.layout import RunOutputs
 from dptext.report.notebook import Report
 from dptext.run.choices import Choices
 from dptext.run.files import Outputs

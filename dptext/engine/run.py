@@ -285,9 +285,7 @@ class Run(JobRun):
         began, pipeline, tally = time.monotonic(), self.pipeline, self.tally
         before = pipeline.decoder.used
         if before is not None:
-            # One process bounds the requests under way; small batches show how far.
-            size = min(job.batch_size, _ASKED)
-            job = replace(job, work=replace(job.work, jobs=1, batch_size=size))
+            job = _asking(job)
         output, selection = opened.output, job.selection
         for name in job.inputs:
             self._public.check_file(name)
@@ -324,12 +322,7 @@ class Run(JobRun):
                 if charging is not None and before is None:
                     charging.charge(task.records, done.replaced)
                 _write(
-                    writer=writer,
-                    fields=fields,
-                    task=task,
-                    done=done,
-                    source=source,
-                    aside=aside,
+                    task, done, writer=writer, fields=fields, source=source, aside=aside
                 )
                 tally.add(done.counted)
                 tally.records = first + fields.records
@@ -350,12 +343,7 @@ class Run(JobRun):
                 f"{output.replaced} characters of new texts are not in "
                 f"{selection.encoding} and were written as '?'"
             )
-        tally.faults += source.faults
-        tally.others += source.others
-        tally.fields.update(fields.counts)
-        copied = fields.copied if source.copied is None else source.copied
-        tally.copied.update(dict.fromkeys(copied))
-        tally.identifying.update(fields.identifying(copied))
+        self._count(source, fields)
         tally.seconds += time.monotonic() - began
         after = pipeline.decoder.used
         used = None if before is None or after is None else after.since(before)
@@ -368,6 +356,16 @@ class Run(JobRun):
             used=used,
             has_faults=bool(source.faults),
         )
+
+    def _count(self, source: Source, fields: Fields) -> None:
+        """Count the records of a job that was read to its end, and its fields."""
+        tally = self.tally
+        tally.faults += source.faults
+        tally.others += source.others
+        tally.fields.update(fields.counts)
+        copied = fields.copied if source.copied is None else source.copied
+        tally.copied.update(dict.fromkeys(copied))
+        tally.identifying.update(fields.identifying(copied))
 
     def _language(self, job: Job) -> Language:
         known = None if job.any_language else self.pipeline.tokenizer
@@ -452,11 +450,21 @@ class Run(JobRun):
         )
 
 
+def _asking(job: Job) -> Job:
+    """Return a job whose records a third party sees, with small batches.
+
+    One process bounds the requests under way; small batches show how far it is.
+    """
+    size = min(job.batch_size, _ASKED)
+    return replace(job, work=replace(job.work, jobs=1, batch_size=size))
+
+
 def _write(
-    writer: formats.Writer,
-    fields: Fields,
     task: Task,
     done: TaskResult,
+    *,
+    writer: formats.Writer,
+    fields: Fields,
     source: Source,
     aside: Callable[[Record], bytes],
 ) -> None:

@@ -20,7 +20,7 @@ ones the figures of the smaller one, as a lower limit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
@@ -63,6 +63,8 @@ PUBLIC_TEXT = "public text"
 _ERROR = 0.05
 # A deviation below it is one of rounding alone.
 _NONE = 1e-12
+# Of fewer words a share of special categories says little.
+_ENOUGH = 50
 # Right or wrong words that the limits of a normal distribution need.
 _FEW = 10
 AT_LEAST = (
@@ -297,6 +299,106 @@ class InContext:
     counted: Count = 0
     #: For written texts, after decoding.
     learned: tuple[ClassifierFigures, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AttackerFigures:
+    """A row of a report: success of one attacker in texts of a kind, to four digits."""
+
+    attacker: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
+    kind: Annotated[str, Meta(description="Kind of text.")] = ""
+    success: Annotated[Share, Meta(description="Share of all words that are found.")]
+    low: Annotated[Share, Meta(description="Lower 95% limit of this share.")]
+    high: Annotated[Share, Meta(description="Upper 95% limit of this share.")]
+    content: Annotated[
+        Share | None,
+        Meta(
+            description="Share of words other than stop words; null if there are none."
+        ),
+    ] = None
+    rare: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words beyond the thousand most frequent; null if there are "
+                "none."
+            )
+        ),
+    ] = None
+    counted: Annotated[
+        Count,
+        Meta(
+            description=(
+                "Number of other words of this kind whose pairs the attacker has "
+                "counted."
+            )
+        ),
+    ] = 0
+    corpus: Annotated[
+        str,
+        Meta(
+            description="The texts that were read; empty in a public report of a kind."
+        ),
+    ] = ""
+    words: Annotated[
+        Count, Meta(description="Number of words that were read; 0 in a public report.")
+    ] = 0
+    special: Annotated[
+        Share | None,
+        Meta(
+            description=(
+                "Share of words of special categories of personal data, if there are "
+                "at least 50."
+            )
+        ),
+    ] = None
+    categories: Annotated[
+        dict[str, Share],
+        Meta(description="The same for each category; not in a public report."),
+    ] = field(default_factory=dict)
+
+    @classmethod
+    def from_measured(
+        cls, measured: Sequence[InContext]
+    ) -> tuple[AttackerFigures, ...]:
+        """Return a row for each corpus, the largest share first."""
+        rows = []
+        for corpus in measured:
+            if not corpus.readings:
+                continue
+            best = max(corpus.readings, key=lambda reading: reading.success)
+            shares = {each.name: round(each.success, 4) for each in best.classes}
+            (every,) = (each for each in best.classes if each.name == ALL)
+            enough = {each.name for each in best.classes if each.words >= _ENOUGH}
+            row = cls(
+                attacker=best.attacker,
+                corpus=corpus.corpus,
+                words=every.words,
+                success=shares[ALL],
+                low=round(every.low, 4),
+                high=round(every.high, 4),
+                content=shares.get(CONTENT),
+                rare=shares.get(RARE),
+                kind=corpus.kind,
+                counted=corpus.counted if best.attacker == SAME_KIND else 0,
+                special=shares[SPECIAL_WORDS] if SPECIAL_WORDS in enough else None,
+                categories={
+                    name: shares[label]
+                    for name, label in CATEGORIES.items()
+                    if label in enough
+                },
+            )
+            rows.append(row)
+        return tuple(sorted(rows, key=lambda row: -row.success))
+
+    def category(self, name: str) -> float | None:
+        """Return the share of a special category, or of "any", None if not known."""
+        return self.special if name == "any" else self.categories.get(name)
+
+    def in_short(self) -> AttackerFigures:
+        """Return the row of a public report, by kind where there is one."""
+        corpus = "" if self.kind else self.corpus
+        return replace(self, corpus=corpus, words=0, categories={})
 
 
 def available(pipeline: Pipeline) -> list[Attacker]:

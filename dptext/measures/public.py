@@ -215,10 +215,11 @@ def _with_form(pipeline: Pipeline, risk: bayes_risk.Risk) -> bayes_risk.Risk:
     epsilon = pipeline.budget.description.high
     prior = bayes_risk.prior_of_replaced(lexicon, pipeline.profile.tokens)
     forms, success, baseline = grammar.forms_of_rows(lexicon), 0.0, 0.0
-    for form in np.unique(forms):
+    for form in np.flatnonzero(np.bincount(forms)):  # np.unique loads numpy.ma
         part = np.where(forms == form, prior, 0.0)
         if (share := float(part.sum())) > 0.0:
-            success += share * bayes_risk.success(mechanism, epsilon, part / share)
+            (best,) = mechanism.best_guesses(part / share, epsilon, [(0, len(part))])
+            success += share * float(best.sum())
             baseline += float(part.max())
     return replace(risk, success_with_form=success, baseline_with_form=baseline)
 

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from dptext import settings
 from dptext.errors import DptextError, MissingExtra, UsageError, install_command
+from dptext.run.interface import option
 
 if TYPE_CHECKING:
     from dptext.types import Singles
@@ -347,10 +348,10 @@ def install(name: str) -> str:
     """
     known = {each.name: each for each in items()}
     if name not in known:
-        raise UsageError(f"--install {name}: choose {', '.join(known)} or all")
+        raise UsageError(f"{option('install', name)}: choose {', '.join(known)} or all")
     item = known[name]
     if not item.usable:
-        raise UsageError(f"--install {name}: run: {item.advice}")
+        raise UsageError(f"{option('install', name)}: run: {item.advice}")
     if item.path is None:
         try:
             # Output of the packages must not mix with that of this command.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -15,6 +15,7 @@ from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees.templates import series
 from dptext.report.blocks import Tone
 from dptext.report.document import Document
+from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
 from dptext.report.units import Topics, Unit, Words, unit_of
@@ -26,35 +27,6 @@ from dptext.types import JsonObject, Strategy
 _ROWS = 20  # rows to read before an output leaves
 _SHORT_NAME = 14  # characters of a file name that a sentence says twice
 _LONG_NAME = 24  # characters of a file name that a sentence repeats
-
-
-@dataclass(frozen=True, slots=True)
-class RunOutputs:
-    """The files of a run and its copied fields, which the document does not hold."""
-
-    #: Paths; None for standard output.
-    outputs: Sequence[str | None]
-    #: Folder of several outputs; None if they replaced the originals.
-    folder: str | None = None
-    #: Path of the public report of the first output.
-    public: str | None = None
-    #: Path of the internal report as JSON.
-    internal: str | None = None
-    #: Path of the internal report as a page.
-    page: str | None = None
-    #: Names of the copied fields; None if unknown.
-    copied: Sequence[str] | None = ()
-    #: Number of records in which unchanged fields were found; 0 if all are known, None
-    #: if the number is unknown.
-    first: int | None = 0
-    #: Description of the signature of public reports; None if unknown.
-    signed: str | None = None
-    #: Whether the run has just ended: a report that is shown again is not one.
-    is_run: bool = True
-    #: Whether draws of records without ids go by the names of the outputs, too.
-    is_by_name: bool = False
-    #: Whether the output beside a report that is shown again has other bytes.
-    is_changed: bool = False
 
 
 def sending(

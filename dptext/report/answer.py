@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dptext.report import advice, protection
-from dptext.report.advice import RunOutputs
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -24,6 +23,7 @@ from dptext.report.blocks import (
 )
 from dptext.report.document import Document
 from dptext.report.figures import listed_names
+from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, say, templates
 from dptext.report.protection import Basis, fitness
 from dptext.report.units import Unit, unit_of

@@ -21,7 +21,7 @@ from msgspec import Meta, ValidationError
 from dptext import word_file
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
-from dptext.report.attackers import AttackerFigures
+from dptext.measures.context_risk import AttackerFigures
 from dptext.report.sections import (
     Output,
     Private,

@@ -1,8 +1,8 @@
-"""How the records of an output are read, and the name of its report beside it."""
+"""How records are read, which files a run writes, and how reports are called."""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -95,6 +95,11 @@ class Layout:
         bool, Meta(description="Whether the output has its records in random order.")
     ] = False
 
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Return the fields that are left out or replaced by pseudonyms."""
+        return (*self.dropped, *self.pseudonyms)
+
     @classmethod
     def from_selection(
         cls, selection: Selection, names: Collection[str], *, shuffled: bool = False
@@ -128,10 +133,10 @@ class Layout:
         """Return the options of a shell command that reads these files."""
         usual, typed = Layout(format=None, fields=None), list[str]()
         named = {each and each.name for each in map(formats.by_suffix, paths)}
-        for name, option, _ in options(Selection):
+        for name, option, marks in options(Selection):
             value = getattr(self, name, None)
             is_usual = value == getattr(usual, name, None)
-            is_written = name in ("dropped", "pseudonyms")  # not read
+            is_written = CHANGES in marks  # not read
             if is_usual or is_written or (name == "format" and named == {value}):
                 continue
             if isinstance(value, bool):
@@ -154,3 +159,32 @@ class Layout:
 _SHARED = {each.name for each in fields(Layout)} & {
     each.name for each in fields(Selection)
 }
+
+
+@dataclass(frozen=True, slots=True)
+class RunOutputs:
+    """The files of a run and its copied fields, which the document does not hold."""
+
+    #: Paths; None for standard output.
+    outputs: Sequence[str | None]
+    #: Folder of several outputs; None if they replaced the originals.
+    folder: str | None = None
+    #: Path of the public report of the first output.
+    public: str | None = None
+    #: Path of the internal report as JSON.
+    internal: str | None = None
+    #: Path of the internal report as a page.
+    page: str | None = None
+    #: Names of the copied fields; None if unknown.
+    copied: Sequence[str] | None = ()
+    #: Number of records in which unchanged fields were found; 0 if all are known, None
+    #: if the number is unknown.
+    first: int | None = 0
+    #: Description of the signature of public reports; None if unknown.
+    signed: str | None = None
+    #: Whether the run has just ended: a report that is shown again is not one.
+    is_run: bool = True
+    #: Whether draws of records without ids go by the names of the outputs, too.
+    is_by_name: bool = False
+    #: Whether the output beside a report that is shown again has other bytes.
+    is_changed: bool = False

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dptext.report import answer
 from dptext.report.document import Document
 
 
@@ -21,8 +20,12 @@ class Report(Document):
 
     def __str__(self) -> str:
         """Return the short answer as lines of 80 columns."""
+        from dptext.report import answer  # quiet runs show none
+
         return answer.to_text(self)
 
     def _repr_html_(self) -> str:
         """Return the short answer as a part of a page."""
+        from dptext.report import answer
+
         return answer.to_html(self)

@@ -16,6 +16,7 @@ from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
 from dptext.guarantees.sentences import ORIGINALS
 from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Risk, Share
+from dptext.measures.context_risk import AttackerFigures
 from dptext.measures.public import (
     Deniability,
     NoRisk,
@@ -23,7 +24,6 @@ from dptext.measures.public import (
     measure_common_share,
 )
 from dptext.measures.vector_figures import VectorMeasures
-from dptext.report.attackers import AttackerFigures
 from dptext.report.layout import Layout
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass

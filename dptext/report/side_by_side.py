@@ -19,7 +19,6 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.templates import series
 from dptext.report import answer, figures
-from dptext.report.advice import RunOutputs
 from dptext.report.attackers import Attackers
 from dptext.report.blocks import (
     Badge,
@@ -35,6 +34,7 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
+from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine
 from dptext.report.units import attackers_on, unit_of
 from dptext.types import JsonObject, Notion

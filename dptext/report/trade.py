@@ -13,8 +13,7 @@ import msgspec
 
 from dptext import cache
 from dptext.measures.calibrate import Rung, shipped_attackers
-from dptext.measures.context_risk import InContext
-from dptext.report.attackers import AttackerFigures
+from dptext.measures.context_risk import AttackerFigures, InContext
 from dptext.report.blocks import Axis, Block, Chart, More, Paragraph, Point
 from dptext.report.document import Document
 from dptext.report.figures import percent, share, whole

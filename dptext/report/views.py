@@ -15,16 +15,11 @@ from dptext.guarantees import form_sentences, sentences
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
 from dptext.guarantees.statement import Bound, Statement
 from dptext.measures.bayes_risk import Risk
-from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST
+from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, AttackerFigures
 from dptext.measures.public import Deniability
 from dptext.metrics import Figure
 from dptext.report import answer, figures, protection, trade
-from dptext.report.advice import RunOutputs
-from dptext.report.attackers import (
-    AttackerFigures,
-    Attackers,
-    category_rows,
-)
+from dptext.report.attackers import Attackers, category_rows
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -48,6 +43,7 @@ from dptext.report.figures import (
     share,
     with_chance,
 )
+from dptext.report.layout import RunOutputs
 from dptext.report.lines import page_rows, say
 from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
@@ -473,7 +469,7 @@ _PARTS: dict[type[Unit], tuple[Callable[[Any], Iterable[Section]], Any]] = {
 def _run(unit: Unit) -> Section:
     """Return versions and settings."""
     run, promise = unit.document.run, unit.document.guarantee
-    name, others = run.layout.id_field, (*run.layout.dropped, *run.layout.pseudonyms)
+    name, others = run.layout.id_field, run.layout.changed
     flat = dict(figures.flat(run.settings))
     head = [
         *page_rows("run", unit),

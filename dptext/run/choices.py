@@ -98,7 +98,7 @@ class Choices:
         str | os.PathLike[str] | None,
         Option(
             f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
-            f"({FOR_PROGRAMS} with --risk).",
+            f"({FOR_PROGRAMS} for a risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
@@ -280,7 +280,7 @@ class Pooling:
         str,
         Option(
             "word: one vector per word. mean, sif (weighted by frequency) or "
-            "sentence (needs --model): one per text.",
+            "sentence (needs a model): one per text.",
             GUARANTEE,
             parse=one_of("word", "mean", "sif", "sentence"),
             metavar="NAME",

@@ -67,8 +67,8 @@ class Outputs:
     resume: Annotated[
         bool,
         Option(
-            "With --out-dir and --key-file: skip finished files, to continue an "
-            "interrupted run.",
+            "Continue an interrupted run of a folder under a key file: skip finished "
+            "files.",
             FOLDERS,
             hidden=True,
         ),

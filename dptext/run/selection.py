@@ -118,7 +118,7 @@ class Selection:
     header: Annotated[
         bool,
         Option(
-            "CSV and TSV begin with column names, or not: then --field 1 is the first "
+            "CSV and TSV begin with column names, or not: then 1 names the first "
             "column.",
             LAYOUT,
             hidden=True,
@@ -192,8 +192,8 @@ class Selection:
     language_field: Annotated[
         str | None,
         Option(
-            "Field with the language of each record, as in de; other codes than those "
-            "of --language are another language.",
+            "Field with the language of each record, as in de; a code that is not "
+            "among the selected ones is another language.",
             RECORDS,
             metavar="NAME",
             hidden=True,
@@ -260,7 +260,7 @@ class Selection:
     pseudonyms: Annotated[
         tuple[str, ...],
         Option(
-            "Field to replace by tokens of a --key-file.",
+            "Field to replace by tokens under a key file.",
             INPUT,
             metavar="NAME",
             spelled="pseudonym",

@@ -186,7 +186,7 @@ class Work:
     engine: Annotated[
         str,
         Option(
-            "local, or spark to run each file of --out-dir as a task of a cluster. The "
+            "local, or spark to run each file of a folder as a task of a cluster. The "
             "output is the same.",
             FOLDERS,
             parse=one_of("local", "spark"),

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import io
 import os
 import subprocess
 import sys
 import textwrap
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -113,3 +115,37 @@ def there(
         check=False,
     )
     return Ran(done.returncode, done.stdout, done.stderr.decode())
+
+
+def on_terminal(
+    run: Sequence[str],
+    env: Mapping[str, str],
+    *,
+    columns: int = 80,
+    typed: bytes = b"",
+    given: bytes | None = None,
+    cwd: Path | None = None,
+) -> Ran:
+    """Run a program on a terminal; `err` is all that the terminal shows.
+
+    typed: answers. With given, standard input and output are pipes.
+    """
+    import pty
+    import termios
+
+    upper, lower = pty.openpty()
+    termios.tcsetwinsize(lower, (24, columns))
+    pipe = lower if given is None else subprocess.PIPE
+    with subprocess.Popen(
+        run, stdin=pipe, stdout=pipe, stderr=lower, env=env, cwd=cwd
+    ) as running:
+        os.close(lower)
+        os.write(upper, typed)
+        out = b"" if given is None else running.communicate(given)[0]
+        shown = b""
+        with contextlib.suppress(OSError):  # the end, on Linux
+            while part := os.read(upper, 2**16):
+                shown += part
+        code = running.wait(120)
+    os.close(upper)
+    return Ran(code, out, shown.decode().replace("\r\n", "\n"))

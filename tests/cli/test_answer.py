@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import struct
-import subprocess
 from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
@@ -21,7 +19,16 @@ from dptext.report import answer, terminal
 from dptext.report.blocks import Figures
 from dptext.report.lines import AnswerLine
 from dptext.run.python import PYTHON
-from tests.cli.running import BALANCED, WORDS, Ran, command, environment, here, lexicon
+from tests.cli.running import (
+    BALANCED,
+    WORDS,
+    Ran,
+    command,
+    environment,
+    here,
+    lexicon,
+    on_terminal,
+)
 from tests.report.pages import internal_report
 
 LINES = 20
@@ -169,30 +176,16 @@ def test_a_terminal_shows_no_more(
     name: str, source: Path, options: tuple[str, ...]
 ) -> None:
     """In a terminal of 80 columns it is the same, progress gone when it ends."""
-    import fcntl
-    import pty
-    import termios
-
-    upper, lower = pty.openpty()
-    fcntl.ioctl(lower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, COLUMNS, 0, 0))
     suffix = "jsonl" if name == "sanitize" else "npy"
     chosen = options if name == "sanitize" else ("--lexicon", lexicon(source.parent))
     out = str(source.with_name(f"o.{suffix}"))
     run = command(name, "-f", "text", str(source), *chosen, "-o", out)
     set_ = environment(TERM="xterm", COLUMNS="", LINES="")
     set_ = {key: value for key, value in set_.items() if value}
-    with subprocess.Popen(run, stdin=lower, stdout=lower, stderr=lower, env=set_) as on:
-        os.close(lower)
-        shown = b""
-        try:
-            while part := os.read(upper, 65_536):
-                shown += part
-        except OSError:  # the end, on Linux
-            pass
-        assert on.wait(60) == 0, shown
-    os.close(upper)
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    after = plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n")
+    code, _, shown = on_terminal(run, set_, columns=COLUMNS)
+    assert code == 0, shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    after = plain[plain.rindex("Hand it at most to") :]
     fits(after)
     lines = after.rstrip().splitlines()
     if name == "sanitize":

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
 import shlex
 import subprocess
@@ -16,7 +14,7 @@ import pytest
 import yaml
 
 from tests import made_topics
-from tests.cli.running import MARKER, command, environment, here, there
+from tests.cli.running import MARKER, command, environment, here, on_terminal, there
 
 ROWS: list[dict[str, Any]] = [
     {
@@ -306,24 +304,9 @@ def test_what_cannot_be_looked_at_is_refused(
 
 def dialogue(folder: Path, answers: str, *arguments: str) -> tuple[str, int]:
     """Run a command on a terminal, type answers, return the output and the code."""
-    pty = pytest.importorskip("pty")
-    master, slave = pty.openpty()
-    process = subprocess.Popen(
-        command(*arguments),
-        cwd=folder,
-        env=environment(COLUMNS="100", NO_COLOR="1"),
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    )
-    os.close(slave)
-    os.write(master, answers.encode())
-    parts = []
-    with contextlib.suppress(OSError):
-        while part := os.read(master, 2**16):
-            parts.append(part)
-    os.close(master)
-    return b"".join(parts).decode().replace("\r\n", "\n"), process.wait(120)
+    env = environment(COLUMNS="100", NO_COLOR="1")
+    ran = on_terminal(command(*arguments), env, typed=answers.encode(), cwd=folder)
+    return ran.err, ran.code
 
 
 @pytest.mark.slow

@@ -14,7 +14,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import MARKER, WORDS, command, environment, here, there
+from tests.cli.running import (
+    MARKER,
+    WORDS,
+    command,
+    environment,
+    here,
+    on_terminal,
+    there,
+)
 
 LINE = json.dumps({"text": " ".join(WORDS)}).encode() + b"\n"
 # A main that breaks one stage first; its message holds what must not be shown.
@@ -294,31 +302,16 @@ def test_terminal_shows_progress_and_no_color_is_kept(
     options: tuple[str, ...], tmp_path: Path
 ) -> None:
     """On a terminal there is progress; with NO_COLOR nothing there has a colour."""
-    import pty
-
     shown = {}
     for name, given in (("colour", {}), ("plain", {"NO_COLOR": "1"})):
-        master, slave = pty.openpty()
         env = {**environment(), "TERM": "xterm-256color", **given}
         env.pop("FORCE_COLOR", None)
         if not given:
             env.pop("NO_COLOR", None)
-        running = subprocess.Popen(
-            command("sanitize", "-f", "text", *options),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=slave,
-            env=env,
-        )
-        os.close(slave)
-        running.communicate(LINE * 600)
-        parts = []
-        with contextlib.suppress(OSError):
-            while part := os.read(master, 2**16):
-                parts.append(part)
-        os.close(master)
-        assert running.returncode == 0
-        shown[name] = b"".join(parts).decode()
+        run = command("sanitize", "-f", "text", *options)
+        ran = on_terminal(run, env, given=LINE * 600)
+        assert ran.code == 0
+        shown[name] = ran.err
     assert "records," in shown["colour"].split("Privacy report")[0]
     assert "\x1b[32m" in shown["colour"]
     assert "\x1b[32m" not in shown["plain"]

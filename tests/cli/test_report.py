@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.cli.running import BALANCED, command, environment, here, lexicon
+from tests.cli.running import BALANCED, command, environment, here, lexicon, on_terminal
 from tests.report.pages import closed
 
 
@@ -138,20 +136,10 @@ def test_the_first_screen_answers_twelve_questions(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="needs a pseudo-terminal")
 def test_a_terminal_shows_the_first_screen(export: str) -> None:
     """It ends with the way to all figures, which a pipe has."""
-    import pty
-
-    upper, lower = pty.openpty()
-    run = command("report", export)
     env = {key: value for key, value in environment(TERM="xterm").items() if value}
-    with subprocess.Popen(run, stdin=lower, stdout=lower, stderr=lower, env=env) as on:
-        os.close(lower)
-        shown = b""
-        with contextlib.suppress(OSError):  # the end, on Linux
-            while part := os.read(upper, 65_536):
-                shown += part
-        assert on.wait(60) == 0, shown
-    os.close(upper)
-    text = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode()).split())
+    code, _, shown = on_terminal(command("report", export), env)
+    assert code == 0, shown
+    text = " ".join(re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown).split())
     assert "What an attacker finds:" in text
     assert "Guarantee:" not in text
     assert "| less, or --html PAGE." in text

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from tests.cli.commands import ALL, GOOD, SMALL, write_inputs
-from tests.cli.running import environment
+from tests.cli.running import environment, on_terminal
 
 if sys.platform == "win32":
     pytest.skip("needs POSIX terminals", allow_module_level=True)
@@ -61,32 +58,18 @@ def shown(
 
     Questions are answered with their defaults.
     """
-    import pty
-    import termios
-
     write_inputs(folder)
     given = {**environment(TERM="xterm-256color", DPTEXT_HOME=str(folder / "home"))}
     for name in ("COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "GITHUB_ACTIONS"):
         given.pop(name, None)
-    master, slave = pty.openpty()
-    termios.tcsetwinsize(slave, (24, columns))
-    process = subprocess.Popen(
+    code, _, text = on_terminal(
         [sys.executable, "-c", PROGRAM, json.dumps(lines)],
+        {**given, **env},
+        columns=columns,
+        typed=b"\n" * 9,
         cwd=folder,
-        env={**given, **env},
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
     )
-    os.close(slave)
-    os.write(master, b"\n" * 9)
-    parts = []
-    with contextlib.suppress(OSError):
-        while part := os.read(master, 2**16):
-            parts.append(part)
-    os.close(master)
-    assert process.wait(60) == 0
-    text = b"".join(parts).decode().replace("\r\n", "\n")
+    assert code == 0
     *outputs, _ = re.split(r"ENDED (\d+)\n", text)
     return list(zip(outputs[::2], map(int, outputs[1::2]), strict=True))
 

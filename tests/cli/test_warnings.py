@@ -6,15 +6,13 @@ import html
 import json
 import os
 import re
-import struct
-import subprocess
 import warnings
 from pathlib import Path
 
 import pytest
 
 import dptext
-from tests.cli.running import command, environment, here
+from tests.cli.running import command, environment, here, on_terminal
 
 # Names that a screen has hardly room for.
 NAMES = [f"customer_email_of_a_rather_long_name_{number}" for number in range(12)]
@@ -47,30 +45,12 @@ def is_whole(said: str) -> bool:
 @pytest.mark.parametrize("columns", [80, 40])
 def test_terminals_of_any_width_show_all(run: tuple[str, ...], columns: int) -> None:
     """A screen of 80 columns and that of a telephone; no line is longer."""
-    import fcntl
-    import pty
-    import termios
-
-    upper, lower = pty.openpty()
-    fcntl.ioctl(lower, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     set_ = environment(TERM="xterm", COLUMNS="", LINES="")
     set_ = {key: value for key, value in set_.items() if value}
-    with subprocess.Popen(
-        command(*run), stdin=lower, stdout=lower, stderr=lower, env=set_
-    ) as on:
-        os.close(lower)
-        shown = b""
-        try:
-            while part := os.read(upper, 65_536):
-                shown += part
-        except OSError:  # the end, on Linux
-            pass
-        assert on.wait(60) == 0, shown
-    os.close(upper)
-    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown.decode())
-    lines = (
-        plain[plain.rindex("Hand it at most to") :].replace("\r\n", "\n").splitlines()
-    )
+    code, _, shown = on_terminal(command(*run), set_, columns=columns)
+    assert code == 0, shown
+    plain = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", shown)
+    lines = plain[plain.rindex("Hand it at most to") :].splitlines()
     if lines[-1].startswith("dptext evaluate "):  # a command stays whole, to be copied
         lines.pop()
     assert all(len(line) <= columns for line in lines)

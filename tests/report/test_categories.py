@@ -6,10 +6,10 @@ import pytest
 
 from dptext import open_pipeline
 from dptext.measures import context_risk
-from dptext.measures.context_risk import InContext, Reading, Success
+from dptext.measures.context_risk import AttackerFigures, InContext, Reading, Success
 from dptext.randomness import RunKey
 from dptext.report import views
-from dptext.report.attackers import AttackerFigures, Attackers, delicate_lines
+from dptext.report.attackers import Attackers, delicate_lines
 from dptext.report.blocks import Paragraph, Table
 from dptext.types import Lexicon
 
