@@ -26,6 +26,11 @@ from dptext.decoders import Decoder, none
 from dptext.errors import LexiconError, UsageError
 from dptext.guarantees import statement
 from dptext.lexicons import topics
+from dptext.lexicons.word_classes import (
+    SpecialRecords,
+    has_special_words,
+    special_records,
+)
 from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (
@@ -189,6 +194,7 @@ class Privatized(NamedTuple):
     unchanged: int = 0
     #: Number of the others with a letter or digit.
     changed: int = 0
+    special: SpecialRecords = SpecialRecords()
 
     @property
     def replaced(self) -> list[int]:
@@ -252,6 +258,7 @@ class Pipeline:
             eps=eps,
             unchanged=sum(same),
             changed=len(same) - sum(same),
+            special=special_records(words, records),
         )
 
     @property
@@ -298,6 +305,9 @@ class Pipeline:
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
+        if not isinstance(self.joiner, TopicJoiner):
+            special = has_special_words(words, positions, self.lexicon)
+            words = replace(words, special=special)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
             records_of_pieces = record_of_text[text]

@@ -228,6 +228,9 @@ class Words:
     #: (r,), the language that each text is read in, "" for none of the run; None: all
     #: are read by the lexicon (dptext.tokens.multilingual).
     languages: Sequence[str] | None = None
+    #: (r,), whether a text has a replaced word of a special category of personal data;
+    #: None: not looked for.
+    special: Mask | None = None
 
     @property
     def inputs(self) -> Ids:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dptext import metrics
 from dptext.errors import OutputError
+from dptext.lexicons.word_classes import SpecialRecords
 from dptext.metrics import AllMetrics, Batch, Figure, Partials
 from dptext.pipeline import Privatized
 from dptext.tokens import kinds
@@ -112,6 +113,7 @@ class Counted(NamedTuple):
     changed_texts: int = 0
     #: Number of words that a list of words leaves unchanged.
     listed: int = 0
+    special: SpecialRecords = SpecialRecords()
 
 
 class Meters:
@@ -124,7 +126,9 @@ class Meters:
     def count(self, private: Privatized, first_text: int) -> Counted:
         """Count texts and their private versions; first_text: texts before them."""
         return self.observe(private.batch(first_text))._replace(
-            unchanged_texts=private.unchanged, changed_texts=private.changed
+            unchanged_texts=private.unchanged,
+            changed_texts=private.changed,
+            special=private.special,
         )
 
     def observe(self, batch: Batch) -> Counted:
@@ -155,6 +159,7 @@ class Meters:
             unchanged_texts=one.unchanged_texts + other.unchanged_texts,
             changed_texts=one.changed_texts + other.changed_texts,
             listed=one.listed + other.listed,
+            special=one.special.then(other.special),
         )
 
     def results(self, total: Counted) -> dict[str, dict[str, Figure]]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,8 +18,9 @@ from numpy.typing import NDArray
 from dptext.settings import digest_of_data
 from dptext.tokens import language_data
 from dptext.tokens.language_data import closed_classes, word_classes
+from dptext.tokens.languages import language_lists, languages
 from dptext.tokens.regex import key_of, keys_of_words
-from dptext.types import ENGLISH, Ids, Lexicon, Mask
+from dptext.types import ENGLISH, Ids, Ints, Lexicon, Mask, Record, Words
 
 # The special categories of personal data that classes name: those of articles 9 and 10
 # of the GDPR, and money.
@@ -35,8 +37,28 @@ SPECIAL = (
 _READING = ("peoples",)
 # The nouns that unknown words become are other words' replacements, too.
 _OPEN = ("unknown",)
+_NAMED = 20  # records with a word of a special category
 # Of so many replacements the commonest: one that is near, and says little.
 _FIRST = 12
+
+
+class SpecialRecords(NamedTuple):
+    """Some records, and those with a word of a special category of personal data."""
+
+    #: Numbers of the first ones, from 1.
+    first: tuple[int, ...] = ()
+    #: Number of those with such a word, and of all.
+    special: int = 0
+    records: int = 0
+
+    def then(self, other: SpecialRecords) -> SpecialRecords:
+        """Count the records of both; those of the other one come last."""
+        behind = (self.records + number for number in other.first)
+        return SpecialRecords(
+            first=(*self.first, *behind)[:_NAMED],
+            special=self.special + other.special,
+            records=self.records + other.records,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +112,56 @@ def classes_of_lexicon(lexicon: Lexicon) -> RowClasses:
 def language_of_lists(lexicon: Lexicon) -> str:
     """Return the language of the lists that a lexicon is read with."""
     return ENGLISH if lexicon.language == "unknown" else lexicon.language
+
+
+def has_special_words(words: Words, redrawn: Ints, lexicon: Lexicon) -> Mask:
+    """Tell which texts have a word of a special category that a run replaces: (r,).
+
+    redrawn: positions of the pieces that are made new, before they are.
+    """
+    special_texts = np.zeros(len(words.ends), bool)
+    special_texts[words.texts[_special_rows(lexicon)[words.ids]]] = True
+    rest = np.concatenate((words.positions[words.ids < 0], redrawn))
+    texts = np.searchsorted(words.ends, rest, side="right").tolist()
+    language = language_of_lists(lexicon)
+    codes = words.languages or [language] * len(words.ends)
+    lists = [_special(language if code in ("", ENGLISH) else code) for code in codes]
+    special_texts[
+        [
+            text
+            for position, text in zip(rest.tolist(), texts, strict=True)
+            if key_of(words.pieces[position].strip(" ")) in lists[text]
+        ]
+    ] = True
+    return special_texts
+
+
+@lru_cache(maxsize=2)
+def _special_rows(lexicon: Lexicon) -> Mask:
+    """Return which rows have words of special categories: (V + 1,), the last not."""
+    rows = np.zeros(len(lexicon.words) + 1, bool)
+    listed = _special(language_of_lists(lexicon))
+    rows[[row for word, row in lexicon.row_of.items() if word in listed]] = True
+    return rows
+
+
+def special_records(words: Words, records: Sequence[Record]) -> SpecialRecords:
+    """Return the records of words, those with words of special categories numbered."""
+    # What stands between records, such as a header, has no ordinal.
+    numbers = np.cumsum([record.ordinal >= 0 for record in records])
+    total = int(numbers.max(initial=0))
+    if words.special is None:
+        return SpecialRecords(records=total)
+    of_texts = np.repeat(numbers, [len(record.texts) for record in records])
+    special = np.unique(of_texts[words.special]).tolist()
+    return SpecialRecords(tuple(special[:_NAMED]), len(special), total)
+
+
+@cache
+def _special(language: str) -> frozenset[str]:
+    if language in languages():
+        return language_lists(language).special
+    return language_data.special_words(language)
 
 
 @lru_cache(maxsize=8)

@@ -54,7 +54,11 @@ def sending(
     key, named = f"look.{unit.released}", ""
     if numbers:
         series_of = ", ".join(f"{number:,}" for number in numbers)
-        named = say("look.numbered", unit, rows=rows, numbers=series_of)
+        words = private.words if private is not None else None
+        special = words.special if words is not None else None
+        # Numbers of the input: in another order they are others.
+        seen = special.named if special is not None and not layout.shuffled else ""
+        named = say("look.numbered", unit, rows=rows, numbers=series_of, special=seen)
     blanks = {"few": few, "python": python}
     look = say(key, unit, rows=0 if named else rows, numbers=named, **blanks)
     brief = say(key, unit, rows=rows, numbers="", **blanks)

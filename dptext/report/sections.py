@@ -24,6 +24,7 @@ from dptext.measures.public import (
     measure_common_share,
 )
 from dptext.measures.vector_figures import VectorMeasures
+from dptext.report.delicate import SpecialRecords
 from dptext.report.layout import Layout
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
@@ -328,11 +329,6 @@ def _languages(pipeline: Pipeline, texts: Mapping[str, int]) -> dict[str, int]:
     return dict(sorted(texts.items())) if are_read else {}
 
 
-def _corpus_words(pipeline: Pipeline, number: int) -> int | None:
-    """Return a number of words of a list, None for settings without one."""
-    return None if pipeline.profile.tokens.words is None else number
-
-
 @dataclass(frozen=True, slots=True)
 class WordCounts:
     """Counts of texts with replaced words."""
@@ -424,6 +420,10 @@ class WordCounts:
             )
         ),
     ] = None
+    special: Annotated[
+        SpecialRecords | None,
+        Meta(description="Records with a delicate word; null for topics."),
+    ] = None
 
     @property
     def share_unchanged(self) -> float:
@@ -442,6 +442,7 @@ class WordCounts:
     def from_tally(cls, pipeline: Pipeline, tally: Tally) -> WordCounts:
         """Return what a run counted."""
         counted, meters = tally.counted, tally.meters
+        has_list = pipeline.profile.tokens.words is not None
         tokens = dict(zip(kinds.NAMES, counted.tokens.tolist(), strict=False))
         treated = treatment(pipeline.profile.tokens)
         tokens = {name: number for name, number in tokens.items() if name in treated}
@@ -466,8 +467,9 @@ class WordCounts:
             languages=_languages(pipeline, counted.languages),
             used=pipeline.decoder.used,
             unchanged_texts=counted.unchanged_texts,
-            corpus_words=_corpus_words(pipeline, counted.listed),
+            corpus_words=counted.listed if has_list else None,
             changed_texts=counted.changed_texts,
+            special=SpecialRecords.from_tally(pipeline, tally),
         )
 
 

@@ -352,7 +352,12 @@ def _private(
     for title, blocks in sections:
         yield Section(title, blocks, mark)
     time = ("Time", f"{private.seconds:.3g} s{speed}")
-    shown = Figures([*page_rows("read", private), *read, time])
+    words = private.words
+    special = words.special if words is not None else None
+    number = "" if special is None else count(special.records)
+    named = "" if special is None else special.named
+    rows = page_rows("read", private, number=number, special=named)
+    shown = Figures([*rows, *read, time])
     yield Section("What was read", (shown,), mark)
 
 

@@ -258,9 +258,10 @@ class Joiner:
                 return second
             if leads:
                 return first
-            if group is WordClass.PLACE and self._is_behind_the(words, position, begins):
-                return self._with_the
-            return listed
+            if group is not WordClass.PLACE:
+                return listed
+            with_the = self._is_behind_the(words, position, begins)
+            return self._with_the if with_the else listed
         return ()
 
     def _is_behind_the(

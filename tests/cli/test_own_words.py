@@ -125,7 +125,7 @@ def test_the_answer_names_the_option_until_it_is_used(source: str) -> None:
 def test_the_answer_on_many_records_names_the_list_with_a_promise(
     tmp_path: Path,
 ) -> None:
-    """And no word of a text: a word chosen by looking at texts tells something of them."""
+    """And no word of a text: one chosen by looking at texts tells something of them."""
     row = json.dumps({"note": "the grobnik is broken"}) + "\n"
     path = tmp_path / "many.jsonl"
     for records, is_named in ((999, False), (1000, True)):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import functools
+import json
 from collections.abc import Sequence
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -13,14 +16,16 @@ import dptext
 from dptext import registry
 from dptext.engine.tally import Counted, Meters, Tally
 from dptext.errors import ComponentError, UsageError
+from dptext.lexicons.word_classes import SpecialRecords
 from dptext.metrics import Batch, similarity
 from dptext.pipeline import Privatized
-from dptext.report import answer, document
+from dptext.report import answer, delicate, document
 from dptext.report.units import drawn_pieces
 from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from tests import small
+from tests.cli.running import here
 from tests.metrics.batches import batch
 
 LEXICON = small.cloud(300, 50)
@@ -141,6 +146,53 @@ def test_texts_that_came_out_unchanged_are_counted() -> None:
     halves[0].merge(halves[1].totals)
     assert halves[0].counted.unchanged_texts == 4
     assert halves[0].counted.changed_texts == 2
+
+
+SPECIAL = {
+    3: "She has been diagnosed with diabetes and is a Muslim.",
+    9: "My friend from work told me that she is pregnant.",
+    24: "He is HIV-positive, and right-wing.",
+    28: "Meine Tochter ist schwanger und wohnt jetzt bei mir.",
+}
+
+
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_records_with_delicate_words_are_named_to_their_owner(
+    jobs: str, run_folders: Path, tmp_path: Path
+) -> None:
+    """Report and page number them, in any division; the public report does not."""
+    rows = [
+        SPECIAL.get(row, "The parcel for Anna is late today.") for row in range(1, 41)
+    ]
+    source, out = tmp_path / "in.csv", tmp_path / "out.csv"
+    made = tmp_path / "report.json"
+    source.write_text("text\n" + "".join(f'"{row}"\n' for row in rows))
+    options = ("-f", "text", "--language", "en", "--language", "de")
+    files = ("-o", str(out), "--report", str(made))
+    size = ("--batch-size", "7", "--jobs", jobs)
+    ran = here("sanitize", str(source), *options, *size, *files)
+    assert ran.code == 0, ran.err
+    report = document.decode(made.read_bytes(), "report")
+    assert report.private is not None
+    assert report.private.words is not None
+    found = report.private.words.special
+    assert found is not None
+    assert (found.records, found.first) == (len(SPECIAL), tuple(SPECIAL))
+    said = {line.name: line for line in answer.answer(report)}["sending"]
+    assert "; and those with delicate words: 3, 9, 24, 28." in said.sentence
+    assert "delicate" not in (said.short or "")
+    public = Path(f"{out}.dptext.json").read_bytes()
+    assert json.loads(public)["private"] is None
+
+
+def test_the_first_records_with_delicate_words_are_named() -> None:
+    """A list of numbers has a bound, and says that there are more."""
+    some = [SpecialRecords(first=(1, 2), special=2, records=3)] * 15
+    total = functools.reduce(SpecialRecords.then, some, SpecialRecords())
+    assert total.first == tuple(n for n in range(1, 31) if n % 3)
+    assert (total.special, total.records) == (30, 45)
+    shown = delicate.SpecialRecords(records=total.special, first=total.first).named
+    assert shown.endswith("28, 29, ...")
 
 
 @pytest.mark.parametrize(
