@@ -249,20 +249,24 @@ class Joiner:
                 return organisations.choices(words.layouts[position])
             if group not in self._run_words:
                 return listed
-            first, second = self._run_words[group]
-            after = position + 1
-            leads = after < len(words.pieces) and self._follows(words, after, begins)
-            if self._follows(words, position, begins):
-                return second if not leads or group is WordClass.PLACE else listed
-            if group is WordClass.PERSON and self._after_title(words, position, begins):
-                return second
-            if leads:
-                return first
-            if group is not WordClass.PLACE:
-                return listed
-            with_the = self._is_behind_the(words, position, begins)
-            return self._with_the if with_the else listed
+            return self._choices_of_run(words, position, begins, group) or listed
         return ()
+
+    def _choices_of_run(
+        self, words: Words, position: int, begins: Collection[int], group: WordClass
+    ) -> Sequence[str]:
+        """Return the words for a piece beside others of its class, () for any."""
+        first, second = self._run_words[group]
+        is_place, after = group is WordClass.PLACE, position + 1
+        leads = after < len(words.pieces) and self._follows(words, after, begins)
+        if self._follows(words, position, begins):
+            return second if is_place or not leads else ()
+        if not is_place and self._after_title(words, position, begins):
+            return second
+        if leads:
+            return first
+        behind_the = is_place and self._is_behind_the(words, position, begins)
+        return self._with_the if behind_the else ()
 
     def _is_behind_the(
         self, words: Words, position: int, begins: Collection[int]

@@ -193,8 +193,8 @@ def test_long_pieces_are_not_remembered() -> None:
 class _ByRules(Tokenizer):
     """Divides all words by the rules, also those that are known letter by letter."""
 
-    def _plain(self, piece: str) -> int | None:
-        return None
+    def _plain_words(self) -> frozenset[str]:
+        return frozenset()
 
 
 CHUNKS = st.sampled_from(
