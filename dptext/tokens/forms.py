@@ -374,6 +374,7 @@ RULES: Mapping[Form, FormRule] = {
         write=dates.write_time,
         patterns=dates.TIMES,
         spaced=dates.SPACED_TIMES,
+        guard=rf"(?![\w@]|[.,/:][0-9]|(?!{dates.RANGE})-[0-9])",
     ),
     Form.PHONE: FormRule(
         name="telephone numbers (8 to 15 digits in the layout of such)",
