@@ -300,3 +300,24 @@ def test_births_are_those_of_adults(readable: Pipeline, text: str) -> None:
     years = [int(re.findall(r"\d{4}", out)[0]) for out in outputs(readable, text, 40)]
     assert all(1950 <= year <= 1999 for year in years)
     assert len({*years}) > 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my Order Number is", "Invoice Number: none", "the Billing Address Details"],
+)
+def test_names_of_fields_are_copied(readable: Pipeline, text: str) -> None:
+    """Words of offices with a capital, side by side."""
+    assert outputs(readable, text, 3) == [text] * 3
+
+
+@pytest.mark.parametrize("name", ["Star Gas", "Power Trellis Lamp", "Star Bank"])
+def test_a_noun_that_begins_a_sentence_is_part_of_a_name(
+    readable: Pipeline, name: str
+) -> None:
+    """If a replaced word with a capital follows; others are not."""
+    invented = invented_names("en")["organisations"]
+    for out in outputs(readable, f"{name} fell. Yesterday Golden Anchor rose."):
+        match = re.fullmatch(r"(\w+)( Bank)? fell\. Yesterday (\w+) rose\.", out)
+        assert match is not None, out
+        assert {match[1], match[3]} <= {*invented}
