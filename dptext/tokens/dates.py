@@ -345,21 +345,35 @@ _HOUR = "(?P<hour>[01]?[0-9]|2[0-3])"
 _MINUTE = "(?P<minute>[0-5][0-9])"
 _REST = r"(?::(?P<second>[0-5][0-9])(?:[.,](?P<fraction>[0-9]{1,6}))?)?"
 _HALF = r"(?:(?P<half>[ap])(?:m|\.m\.?))"
+_SHORT_NAME = f"(?P<name>{'|'.join(name[:3] for name in MONTHS)})"
+_CLOCK = rf"{_HOUR}:{_MINUTE}:(?P<second>[0-5][0-9])"
+# As logs and headers of mail have it.
+_ZONE = "[+-](?P<zone>0[0-9]|1[0-4])(?P<quarter>00|30)"
+#: What is behind the first time of a range: "10am-4pm".
+RANGE = r"-(?:[0-9]{1,2}(?:[:.][0-9]{2})? ?[ap]\.?m|[0-9]{1,2}:[0-9]{2}(?![:0-9]))"
 TIMES = (
     rf"{_HOUR}:{_MINUTE}{_REST}{_HALF}?",
     rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}",
     rf"{_HOUR}h{_MINUTE}",
+    rf"{_HOUR}\.{_MINUTE}{_HALF}",
+    rf"(?P<day>[0-2][0-9]|3[01])/{_SHORT_NAME}/{_YEAR}:{_CLOCK}",
     rf"(?P<year>[0-9]{{4}})-(?P<month>0[1-9]|1[0-2])-(?P<day>[0-2][0-9]|3[01])T"
     rf"{_HOUR}:{_MINUTE}{_REST}(?:Z|[+-](?P<zone>[01][0-9]):?(?P<minutes>[0-5][0-9]))?",
 )
 SPACED_TIMES = (
+    rf"{_HOUR}\.{_MINUTE} {_HALF}",
     rf"{_HOUR}:{_MINUTE}{_REST} {_HALF}",
     rf"(?P<hour>1[0-2]|0?[1-9]) {_HALF}",
+    rf"(?P<day>[0-2][0-9]|3[01])/{_SHORT_NAME}/{_YEAR}:{_CLOCK} {_ZONE}",
+    rf"{_CLOCK} {_ZONE}",
     r"(?P<hour>1[0-2]|0?[1-9]) o['’]clock",
     rf"{_HOUR}(?:[:.]{_MINUTE})? Uhr",
 )
 # Words that may follow a time after one space.
-BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr"))
+BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr", "+", "-"))
+_TIMES = tuple(
+    re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
+)
 _LETTERS = {
     "hour": "H",
     "minute": "M",
@@ -367,6 +381,7 @@ _LETTERS = {
     "second": "S",
     "fraction": "f",
     "zone": "Z",
+    "quarter": "q",
     "year": "y",
     "month": "n",
     "day": "d",
@@ -375,8 +390,8 @@ _BRACED = re.compile(r"\{(\w+)\}")
 # The content of the layout of a time, for statements.
 TIME_SHOWS = (
     "how many digits their parts have, whether the hour begins with 0, what stands "
-    "between them, and whether am, pm or another word of a clock follows, and how that "
-    "is written"
+    "between them, whether am, pm or another word of a clock follows, and how that is "
+    "written, and in stamps of logs the date, with the capitals of its month"
 )
 
 
@@ -390,6 +405,8 @@ def find_time_layout(text: str) -> str:
         field = _LETTERS.get(key, "") * len(part)
         if key == "hour" and len(part) == 2 and part[0] == "0":
             field = "0H"
+        if key == "name":
+            field = _cased("mmm", part)
         if key == "half":
             field = "P" if part.isupper() else "p"
         out += text[end:begin] + "{" + field + "}"
@@ -409,7 +426,9 @@ def write_time(layout: str, draws: Integers) -> str:
             return letter.upper() if field == "P" else letter
         if field[0] == "Z":
             return f"{draws.below(13):02d}"
-        if field[0] in "ynd":
+        if field[0] == "q":
+            return ("00", "30")[draws.below(2)]
+        if field[0] in "ynd" or field.lower() == "mmm":
             return _draw_field(field, draws, is_named=False)
         if field[0] == "f":
             return draws.characters(DIGITS, width)

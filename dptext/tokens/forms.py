@@ -378,6 +378,7 @@ RULES: Mapping[Form, FormRule] = {
         patterns=dates.TIMES,
         spaced=dates.SPACED_TIMES,
         needs="[0-9][:aphtAPHT]",
+        guard=rf"(?![\w@]|[.,/:][0-9]|(?!{dates.RANGE})-[0-9])",
     ),
     Form.PHONE: FormRule(
         name="telephone numbers (8 to 15 digits in the layout of such)",

@@ -32,7 +32,7 @@ _LETTER, _ADJECTIVE = range(8, 10)
 _GIVEN, _FUNCTION_NAME, _FAMILY, _NAME, _PLACE = range(10, 15)
 _ADDRESSEE, _EQUALS = 15, 16
 _RANK, _RANK_ADDRESSEE, _GIVEN_RANK, _BEFORE_RANK, _BEFORE_PLACE = range(17, 22)
-_FIRST_CUE = 22
+_FIELD, _FIRST_CUE = 22, 23
 _MARKS = {",": _COMMA, ":": _COLON, "=": _EQUALS, ".": _DOT, "-": _HYPHEN}
 _MARKS |= dict.fromkeys('!?;)/|…"”', _END)
 # Flags of cues, by the sections of the file.
@@ -150,6 +150,7 @@ class NameCues:
         self._capitals = dict.fromkeys(lists["before_places"], _BEFORE_PLACE)
         self._capitals |= dict.fromkeys(lists["before_ranks"], _BEFORE_RANK)
         self._capitals |= dict.fromkeys(given, _GIVEN_RANK)
+        self._capitals |= dict.fromkeys(lists["fields"], _FIELD)
         self._capitals |= dict.fromkeys(lists["addressees"], _ADDRESSEE)
         for word in ranks:
             is_addressee = word in lists["addressees"]
@@ -157,8 +158,11 @@ class NameCues:
         self._addressed_cues |= {_RANK_ADDRESSEE}
         self._given_ranks[[_GIVEN_RANK]] = True
         self._given_ranks[[self._roles[each] for each in given if each in calls]] = True
-        self._are_ranks[[_RANK, *self._addressed_cues]] = True
-        self._before_ranks[[_BEFORE_RANK, _RANK, *self._addressed_cues]] = True
+        of_fields = {_FIELD, *(self._roles.get(each, 0) for each in lists["fields"])}
+        paired = [_RANK, *self._addressed_cues]
+        paired += [role for role in of_fields if role >= _FIELD]
+        self._are_ranks[paired] = True
+        self._before_ranks[[_BEFORE_RANK, *paired]] = True
 
     def _cue(self, word: str) -> int:
         if self._roles.get(word, 0) < _FIRST_CUE:
@@ -199,7 +203,7 @@ class NameCues:
         """Tell whether a word becomes a name beside a cue."""
         return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
 
-    def settle_capitals(self, codes: Ints, ends: Ints) -> None:
+    def settle_capitals(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Copy offices before words with a capital ("Captain Ahmed"), in place.
 
         Offices of two words are copied everywhere. Of those that are names, too
@@ -224,7 +228,9 @@ class NameCues:
         copied |= names & np.append((shown & follow)[1:], False)
         for _ in range(_RANKS - 1):
             copied[:-1] |= before[:-1] & (copied & follow)[1:]
-        codes[copied] = codes[copied] & ~(kinds.KIND | 1 << 40) | kinds.COMMON
+        new = np.flatnonzero(copied & (kind != kinds.COMMON))
+        hidden = kinds.KIND | 1 << 40 | bits.common
+        codes[new] = codes[new] & ~hidden | kinds.COMMON
 
     @staticmethod
     def may_begin_places(codes: Ints) -> Ints:

@@ -63,6 +63,12 @@ ADJECTIVES = frozenset(
     "state community medical city county regional royal grand united international "
     "public primary secondary junior technical business memorial local".split()
 )
+# A noun that is copied since a sentence begins, and those that are no part of a name.
+_BEGINS = kinds.COMMON | kinds.TITLE | common.STARTS
+_NO_NOUN = common.HEADED | common.GREETS
+_NO_FIRST = frozenset(
+    "Yesterday Today Tomorrow Tonight Thanks Mum Mom Dad Regards Love Cheers".split()
+)
 _BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
 
 
@@ -210,18 +216,24 @@ def join(
 
 
 def join_others(
-    pieces: list[str], codes: Ints, ends: Ints, apart: Mask
+    pieces: list[str], codes: Ints, ends: Ints, apart: Mask, heading: Mask
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
     """Make one piece of replaced words with a capital side by side: "Golden Anchor".
 
     They are in no class, and no person's name follows, whose title they may be. Pieces
-    that stand apart (p,) are no part. Returns what `join` returns.
+    that stand apart (p,) are no part. A noun that begins a sentence outside headings
+    (p,) is part of what follows: "Star Gas". Returns what `join` returns.
     """
     kind = codes & kinds.KIND
     shown = kinds.TITLE | kinds.UPPER
     part = _WORDS[kind] & (codes & shown == kinds.TITLE) & ~apart
+    begins = codes & (kinds.KIND | shown | _NO_NOUN | common.STARTS) == _BEGINS
+    begins &= ~heading
+    for at in np.flatnonzero(begins[:-1] & part[1:]).tolist():
+        begins[at] = _begins(pieces[at].strip(" "), int(codes[at]))
     led = part & (codes & kinds.LEAD != 0)
-    led[1:] &= part[:-1]
+    # "Payment Failed" is no name.
+    led[1:] &= part[:-1] | (begins[:-1] & (codes[1:] & common.HEADED == 0))
     led[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False
     # Every word after the first of its run.
     firsts = np.flatnonzero(led[1:] & ~led[:-1])
@@ -278,7 +290,14 @@ def _is_part(code: int) -> bool:
 def _is_adjective(piece: str, code: int) -> bool:
     """Tell whether a copied word with a capital belongs to the name behind it."""
     capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
-    return capital and piece.strip(" ").lower() in ADJECTIVES
+    body = piece.strip(" ")
+    return capital and (body.lower() in ADJECTIVES or _begins(body, code))
+
+
+def _begins(body: str, code: int) -> bool:
+    """Tell whether a copied noun that begins a sentence may begin a name."""
+    bits = code & (kinds.KIND | kinds.TITLE | kinds.UPPER | _NO_NOUN | common.STARTS)
+    return bits == _BEGINS and body not in _NO_FIRST
 
 
 def _first(pieces: list[str], codes: Ints, at: int, begin: int) -> int:

@@ -27,7 +27,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
-from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens import dates, grammar, kinds, language_data
 from dptext.tokens.counting import Count, Counting
 from dptext.tokens.draws import DIGITS, YEARS, Integers
 from dptext.tokens.policy import Form
@@ -47,6 +47,7 @@ _RANGE = re.compile(r"(\d+)-(\d+)")
 _SLASHED = re.compile(r"(\d+)(\.\d)?/(\d+)")
 _RATING = re.compile(r"([1-9]\d?|10)(?:\.(\d))?/(5|10|100)")
 _TENTHS = re.compile(r"\d\.\d")
+_STAMP = re.compile(r"(\d\d)/([a-z]{3})/(\d{4}):(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,2}):\d\d")
 _ORDINAL = re.compile(r"(\d+)(st|nd|rd|th)", re.IGNORECASE)
 _DECADES = re.compile(r"(\d+)(s)", re.IGNORECASE)
@@ -175,9 +176,10 @@ class Frames:
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
-        """Tell whether a copied "born" is right before a date, or a word before it."""
+        """Tell whether a copied "born" or "birth" is among the words before a date."""
         begin = max(_bounds(words, position)[0], position - _BORN)
-        return any(self._copied(words, at) == "born" for at in range(begin, position))
+        before = [self._copied(words, at) for at in range(begin, position)]
+        return not self._lists["births"].isdisjoint(before)
 
     def scale_of(self, words: Words, position: int) -> int:
         """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
@@ -348,11 +350,21 @@ def begins_line(words: Words, position: int) -> bool:
 
 def minutes(text: str) -> tuple[int, ...]:
     """Return the numbers of a time of day, afternoon last, to put times in order."""
+    if stamp := _STAMP.match(text):
+        day, month, year, rest = stamp.groups()
+        names = [name[:3] for name in dates.MONTHS]
+        date = int(year), names.index(month.lower()) + 1, int(day)
+        return *date, *map(int, _RUN.findall(rest))
     hour, *others = map(int, _RUN.findall(text))
     later = re.search(r"[ap]\.?m", text.lower())
     if later is not None:
         hour = hour % 12 + 12 * (later[0][0] == "p")
     return hour, *others
+
+
+def hour(text: str) -> tuple[int, ...]:
+    """Return the hour of a time of day with am or pm, whichever of the two it has."""
+    return (minutes(text)[0] % 12,)
 
 
 def runs(body: str) -> list[str]:

@@ -56,6 +56,21 @@ def day_before(date: str, draws: Integers) -> str:
     return str(draws.between(least, max(last, least)))
 
 
+def are_times(one: Piece, two: Piece) -> bool:
+    """Tell whether two pieces are times of day, or an hour and one: "2 to 4 pm"."""
+    is_time, is_first = (
+        each.form is Form.TIME
+        or (each.layout is None and quantities.is_clock(each.body))
+        for each in (two, one)
+    )
+    if is_time and is_first:
+        return True
+    if two.layout is None or not is_time:
+        return False
+    is_hour = one.layout is None and one.body.isdecimal() and len(one.body) < len("100")
+    return is_hour and "p}" in two.layout.shown.lower()
+
+
 def is_range(one: Piece, two: Piece) -> bool:
     """Tell whether two pieces are a range of numbers with as many digits."""
     if one.layout is None and two.layout is None:

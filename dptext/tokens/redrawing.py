@@ -366,7 +366,9 @@ class _Batch:
         return out
 
     def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
-        """Write the two numbers of a range."""
+        """Write the two numbers or times of a range."""
+        if ranges.are_times(piece, second):
+            return self._times(piece, second)
         if piece.layout is None and second.layout is None:
             piece.frame = second.frame
             if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
@@ -376,6 +378,20 @@ class _Batch:
                 return dict(zip((piece.position, second.position), texts, strict=True))
         one, two = self._slot(piece), self._slot(second)
         self._known.draw_ascending(one, two)
+        return {
+            piece.position: self._known.draw(one),
+            second.position: self._known.draw(two),
+        }
+
+    def _times(self, piece: Piece, second: Piece) -> dict[int, str]:
+        """Write two times of day, the earlier first where their layouts allow it."""
+        one, two, order = self._slot(piece), self._slot(second), quantities.minutes
+        if piece.layout is None and piece.body.isdecimal():
+            least, last = ((1, 9), (10, 12))[len(piece.body) - 1]
+            key: Key = (piece.record, "hour", piece.position)
+            one = Slot(key, key, lambda: str(piece.draws.between(least, last)))
+            order = quantities.hour
+        self._known.draw_ascending(one, two, order)
         return {
             piece.position: self._known.draw(one),
             second.position: self._known.draw(two),
@@ -430,7 +446,9 @@ class _Batch:
             second = by_position.get(self._frames.next_of_range(words, each.position))
             if second is not None and ranges.is_of_days(each, second):
                 self._days[each.position] = second.position
-            elif second is not None and ranges.is_range(each, second):
+            elif second is not None and (
+                ranges.are_times(each, second) or ranges.is_range(each, second)
+            ):
                 links[each.position] = second.position
                 seconds.add(second.position)
         return links

@@ -14,6 +14,10 @@ _TRIES = 64
 Key = tuple[object, ...]
 
 
+def _number(text: str) -> int:
+    return int(only_digits(text))
+
+
 class Slot(NamedTuple):
     """A surrogate to draw: its key, the group in which it is distinct, its writer."""
 
@@ -47,13 +51,15 @@ class Known:
         self.surrogates[slot.key] = text
         return text
 
-    def draw_ascending(self, one: Slot, two: Slot) -> None:
-        """Draw two numbers until the first is less, as far as they are new."""
+    def draw_ascending(
+        self, one: Slot, two: Slot, order: Callable[[str], object] = _number
+    ) -> None:
+        """Draw two texts until the first is less in order, as far as they are new."""
         new = [each for each in (one, two) if each.key not in self.surrogates]
         for _ in range(_TRIES if one.key != two.key else 1):
             texts = self.draw(one), self.draw(two)
-            first, second = (int(only_digits(text)) for text in texts)
-            if first < second or not new:
+            first, second = map(order, texts)
+            if first < second or not new:  # type: ignore[operator]
                 return
             for each, text in zip((one, two), texts, strict=True):
                 if each in new:

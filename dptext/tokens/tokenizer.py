@@ -295,11 +295,12 @@ class Tokenizer:
         heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
             heading = headings.settle(codes, ends, self._counted, formed)
+        apart = heading
         if whole:
             if self._cues is not None:
                 self._settle_letters(pieces, codes, ends)
-                heading |= self._cues.may_name(codes)
-            joined = organisations.join_others(pieces, codes, ends, heading)
+                apart = heading | self._cues.may_name(codes)
+            joined = organisations.join_others(pieces, codes, ends, apart, heading)
             pieces, codes, ends, moved, _ = joined
             formed, layouts = _moved(formed, moved), _moved(layouts, moved)
         if self._cues is not None:
@@ -326,7 +327,7 @@ class Tokenizer:
             row = self.lookup(key_of(pieces[at].strip(" ")))
             codes[at] = codes[at] & ~(0xFFFFFFFF << _ROW) | (row + 1) << _ROW
         if self._cues is not None and self._counted is not None:
-            self._cues.settle_capitals(codes, ends)
+            self._cues.settle_capitals(codes, ends, self._bits)
 
     def _settle_parts(self, pieces: list[str], codes: Ints) -> None:
         """Read words with a capital behind a person and a hyphen as persons, in place.

@@ -12,6 +12,7 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import people
 from dptext.tokens.language_data import closed_classes, common_lists, invented_names
+from dptext.tokens.quantities import minutes
 from dptext.types import Record
 
 DRAWS = 12
@@ -246,3 +247,77 @@ def test_places_of_several_words_are_one(readable: Pipeline, place: str) -> None
         assert match is not None, out
         assert match[1] == match[2]
         assert match[1] in places
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Open 9:00 AM - 5:30 PM",
+        "Open 9am to 5pm",
+        "Open 10am-4pm",
+        "Open 9:00-17:30",
+        "Open from 10:00 to 16:00",
+        "Open between 9.30am and 5.15 pm",
+    ],
+)
+def test_times_of_a_range_ascend(readable: Pipeline, text: str) -> None:
+    """Each keeps its layout."""
+    times = re.compile(r"\d+(?:[:.]\d\d)?(?: ?[ap]m)?", re.IGNORECASE)
+    for out in outputs(readable, text, 40):
+        assert times.sub("", out) == times.sub("", text)
+        one, two = times.findall(out)
+        assert minutes(one) < minutes(two), out
+
+
+@pytest.mark.parametrize("text", ["2-4pm", "from 2 to 4 pm", "10-11am"])
+def test_an_hour_before_a_time_is_one(readable: Pipeline, text: str) -> None:
+    """It is before the other one."""
+    for out in outputs(readable, text, 40):
+        one, two = map(int, re.findall(r"\d+", out))
+        assert 1 <= one <= 12
+        assert one % 12 < two % 12 or one >= 10
+
+
+def test_stamps_of_logs_stay_stamps(readable: Pipeline) -> None:
+    """With their months and zones, in ascending order."""
+    line = '127.0.0.1 - [10/Oct/2000:13:55:36 -0700] "GET"'
+    pattern = r"\S+ - \[\d\d/[A-Z][a-z]{2}/20\d\d:\d\d:\d\d:\d\d -\d\d[03]0\] \"GET\""
+    for out in outputs(readable, line):
+        assert re.fullmatch(pattern, out), out
+    text = "10/Oct/2000:13:55:36 a\n10/Nov/2000:13:55:37 b"
+    for out in outputs(readable, text):
+        one, two = (line.split()[0] for line in out.split("\n"))
+        assert minutes(one) < minutes(two)
+    for out in outputs(readable, "Date: Tue, 10 Oct 2000 13:55:36 -0700"):
+        assert re.search(r" \d\d:\d\d:\d\d -\d\d[03]0$", out), out
+
+
+@pytest.mark.parametrize(
+    "text", ["DOB: 12/03/2019", "Date of birth 2019-03-12", "birth year: 2019"]
+)
+def test_births_are_those_of_adults(readable: Pipeline, text: str) -> None:
+    """Whatever word tells that they are births."""
+    years = [int(re.findall(r"\d{4}", out)[0]) for out in outputs(readable, text, 40)]
+    assert all(1950 <= year <= 1999 for year in years)
+    assert len({*years}) > 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my Order Number is", "Invoice Number: none", "the Billing Address Details"],
+)
+def test_names_of_fields_are_copied(readable: Pipeline, text: str) -> None:
+    """Words of offices with a capital, side by side."""
+    assert outputs(readable, text, 3) == [text] * 3
+
+
+@pytest.mark.parametrize("name", ["Star Gas", "Power Trellis Lamp", "Star Bank"])
+def test_a_noun_that_begins_a_sentence_is_part_of_a_name(
+    readable: Pipeline, name: str
+) -> None:
+    """If a replaced word with a capital follows; others are not."""
+    invented = invented_names("en")["organisations"]
+    for out in outputs(readable, f"{name} fell. Yesterday Golden Anchor rose."):
+        match = re.fullmatch(r"(\w+)( Bank)? fell\. Yesterday (\w+) rose\.", out)
+        assert match is not None, out
+        assert {match[1], match[3]} <= {*invented}

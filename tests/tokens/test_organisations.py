@@ -19,6 +19,7 @@ from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from tests.tokens.test_common import check_swaps, shown_in
+from tools.invented_names import is_odd
 
 READABLE = profile.load("readable").tokens
 INVENTED = language_data.invented_names("en")
@@ -256,3 +257,12 @@ def test_layouts_are_read_from_the_spelling() -> None:
     )
     assert not organisations.is_acronym("SMITHS")
     assert not organisations.has_inner_capital("McIntyre")
+
+
+def test_no_invented_name_begins_oddly() -> None:
+    """Nor any of its parts."""
+    invented = language_data.invented_names("en")
+    assert not any(map(is_odd, invented["organisations"] + invented["products"]))
+    assert is_odd("Pornaven")
+    assert is_odd("MeloVomu")
+    assert min(len(invented["organisations"]), len(invented["products"])) > 200
