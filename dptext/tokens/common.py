@@ -57,7 +57,7 @@ from dptext.run.choices import FOR_PROGRAMS
 from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import MANY_COMMON
-from dptext.tokens.regex import divide, key_of
+from dptext.tokens.regex import divide, key_of, to_keys
 from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
@@ -128,7 +128,8 @@ class CommonWords:
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
         self._function = language_data.stop_words(self._language)
-        self._words, self._small = _words(lexicon, count, opinions)
+        #: Keys of common words: they are copied in lower case at any place.
+        self.words, self._small = _words(lexicon, count, opinions)
         self._rows, self._parts = lexicon.row_of, lexicon.parts
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
@@ -151,7 +152,7 @@ class CommonWords:
         }
         self._first_words = lists.get("first words", _NO_WORDS)
         #: Whether there are enough common words to tell a text of the language.
-        self.are_many = len(self._words) >= MANY_COMMON
+        self.are_many = len(self.words) >= MANY_COMMON
 
     def _read_short_forms(self) -> None:
         """Read the lists of short forms, and of words copied at some places."""
@@ -182,11 +183,9 @@ class CommonWords:
                 self.at_places[word] = self.at_places.get(word, 0) | bit
 
     @property
-    def plain(self) -> frozenset[str]:
-        """Return known words in lower case that are copied everywhere, without bits."""
-        words = self._words & self._rows.keys() - self._titles - LITTLE
-        words -= self.read_as.keys() | self.at_places.keys()
-        return frozenset(word for word in words if word.isascii() and word.isalpha())
+    def odd(self) -> frozenset[str]:
+        """Return words that have bits of their own, or are read as others."""
+        return frozenset({*self._titles, *LITTLE, *self.read_as, *self.at_places})
 
     def is_copied_emoji(self, body: str) -> bool:
         """Tell whether all pictures of a piece are copied."""
@@ -203,7 +202,7 @@ class CommonWords:
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
-        if body in self._words and body not in self._titles:  # a fast path
+        if body in self.words and body not in self._titles:  # a fast path
             return kinds.COMMON | FUNCTION if body in LITTLE else kinds.COMMON
         if self.listed and (bits := self._code_listed(body)):
             return bits
@@ -241,7 +240,7 @@ class CommonWords:
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
-        if key not in self._words:
+        if key not in self.words:
             return kinds.COMMON | LETTER if key == "i" and self._english else 0
         if body.islower() or key in self._small:
             return kinds.COMMON if body.islower() else 0
@@ -299,7 +298,7 @@ class CommonWords:
 
         They are copied in lower case, or always divided.
         """
-        copied = self._words | self._copied | self._titles
+        copied = self.words | self._copied | self._titles
         copied |= {each for each in self.listed if each.islower()}
         rows = [
             row
@@ -312,7 +311,7 @@ class CommonWords:
 
     def content(self, lexicon: Lexicon) -> Ids:
         """Return the rows of common words other than function words: (m,) int32."""
-        wanted = self._words - self._function
+        wanted = self.words - self._function
         rows = [row for row, key in enumerate(lexicon.row_of) if key in wanted]
         return np.array(rows, np.int32)
 
@@ -382,7 +381,7 @@ def _words(
     apart |= language_data.special_words(language)
     lists = language_data.common_lists(language)
     listed = _union(lists, ("names", "cities", "organisations"))
-    common = [key_of(each) for each in islice(lower, count)]
+    common = to_keys([*islice(lower, count)])
     rarer = {key for key in common[_COMMONEST:] if key in listed}
     words = ({*common[:_CAPITALIZED]} - rarer) | function
     words |= language_data.office_words(language)
