@@ -107,6 +107,21 @@ _NO_SPEAKERS = frozenset(
 _QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+# Kinds of pieces that are no marks.
+_SPOKEN = np.isin(
+    np.arange(kinds.COUNT),
+    (
+        kinds.WORD,
+        kinds.NUMBER,
+        kinds.STOP_WORD,
+        kinds.UNKNOWN,
+        kinds.COMMON,
+        kinds.PERSON,
+        kinds.PLACE,
+        kinds.ORGANISATION,
+        kinds.CALENDAR,
+    ),
+)
 _NO_WORDS: frozenset[str] = frozenset()
 _DIVIDES = re.compile("[-_'’]")
 
@@ -435,7 +450,11 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     begins = np.concatenate(([0], ends))[text]
     is_begin = begin(codes, candidates, begins)
     places = _Places(codes, pieces, _NO_SPEAKERS)
-    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~is_begin)
+    # Behind another word most open no sentence (_Places.opens).
+    before = codes[np.maximum(candidates - 1, 0)]
+    greeted = (here & VERB != 0) & (before & GREETS != 0)
+    inside = is_begin | (_SPOKEN[before & kinds.KIND] & ~greeted)
+    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~inside)
     for at in other.tolist():
         is_begin[at] = places.opens(int(candidates[at]), int(begins[at]))
     last = candidates + 1 == ends[text]
