@@ -229,9 +229,11 @@ class ContextWriter:
         """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
         if released.copied is None:
             return np.zeros(len(released.positions), bool)
-        row = np.append(released.copied, np.int32(-1))[released.positions + 1]
-        row[np.isin(released.positions + 1, released.ends)] = -1
-        is_noun = np.isin(self._form_of[row], (grammar.NOUN, grammar.PLURAL))
+        behind = np.append(released.copied, np.int32(-1))
+        behind[released.ends] = -1  # of the next text
+        row = behind[released.positions + 1]
+        form = self._form_of[row]
+        is_noun = (form == grammar.NOUN) | (form == grammar.PLURAL)
         return np.asarray(is_noun & (row >= 0))
 
     def _fill(

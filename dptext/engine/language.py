@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 
 import numpy as np
@@ -37,11 +38,16 @@ _LOWER = 1 / 10  # of the texts without capitals make a warning
 _COUNTED = [kinds.WORD, kinds.STOP_WORD, kinds.COMMON, kinds.UNKNOWN]
 _NAMES = [kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR]
 # Thai, Lao, Tibetan, Burmese, Khmer, Japanese syllables, Han.
-_UNSPACED = re.compile(
+_UNSPACED = (
     "[\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9d\U00020000-\U000323af]"
 )
 _LETTER = re.compile(r"[^\W\d_]")
+
+
+@cache
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(_UNSPACED)
 
 
 class Language:
@@ -100,7 +106,8 @@ class Language:
         self._foreign += _count_foreign(kind, words)
         self._lower += _count_lower(words)
         for text in texts:
-            letters, unspaced = (len(p.findall(text)) for p in (_LETTER, _UNSPACED))
+            letters = len(_LETTER.findall(text))
+            unspaced = 0 if text.isascii() else len(_unspaced().findall(text))
             self._letters += letters
             self._unspaced += unspaced
             self._solid += unspaced > letters / 2

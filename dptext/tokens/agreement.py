@@ -87,8 +87,8 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
         return Inflections(forms, others)
     outputs = int(lexicon.meta.get("outputs", size))
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
-    parts = {word: PARTS[lexicon.parts[row]] for word, row in rows.items()}
-    inflected = {word: part for word, part in parts.items() if part in _INFLECTED}
+    parts = zip(rows, lexicon.parts[[*rows.values()]].tolist(), strict=True)
+    inflected = {word: PARTS[at] for word, at in parts if PARTS[at] in _INFLECTED}
     families = [*_nouns(inflected), *_verbs(inflected), *_adjectives(inflected)]
     # Families with the part of speech of a word come last, and replace others.
     for same_part in (False, True):

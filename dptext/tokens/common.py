@@ -60,7 +60,7 @@ from dptext.run.choices import FOR_PROGRAMS
 from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import MANY_COMMON
-from dptext.tokens.regex import divide, key_of
+from dptext.tokens.regex import divide, key_of, to_keys
 from dptext.types import PARTS, Floats, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
@@ -110,6 +110,21 @@ _NO_SPEAKERS = frozenset(
 _QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 _OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+# Kinds of pieces that are no marks.
+_SPOKEN = np.isin(
+    np.arange(kinds.COUNT),
+    (
+        kinds.WORD,
+        kinds.NUMBER,
+        kinds.STOP_WORD,
+        kinds.UNKNOWN,
+        kinds.COMMON,
+        kinds.PERSON,
+        kinds.PLACE,
+        kinds.ORGANISATION,
+        kinds.CALENDAR,
+    ),
+)
 _NO_WORDS: frozenset[str] = frozenset()
 _DIVIDES = re.compile("[-_'’]")
 
@@ -131,7 +146,8 @@ class CommonWords:
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
         self._function = language_data.stop_words(self._language)
-        self._words, self._small = _words(lexicon, count, opinions)
+        #: Keys of common words: they are copied in lower case at any place.
+        self.words, self._small = _words(lexicon, count, opinions)
         self._rows, self._parts = lexicon.row_of, lexicon.parts
         self._contractions = lists.get("contractions", _NO_WORDS)
         #: Keys of tokens that are not divided: contractions, and words of special
@@ -154,7 +170,7 @@ class CommonWords:
         }
         self._first_words = lists.get("first words", _NO_WORDS)
         #: Whether there are enough common words to tell a text of the language.
-        self.are_many = len(self._words) >= MANY_COMMON
+        self.are_many = len(self.words) >= MANY_COMMON
 
     def _read_short_forms(self) -> None:
         """Read the lists of short forms, and of words copied at some places."""
@@ -187,11 +203,9 @@ class CommonWords:
                 self.at_places[word] = self.at_places.get(word, 0) | bit
 
     @property
-    def plain(self) -> frozenset[str]:
-        """Return known words in lower case that are copied everywhere, without bits."""
-        words = self._words & self._rows.keys() - self._titles - LITTLE
-        words -= self.read_as.keys() | self.at_places.keys()
-        return frozenset(word for word in words if word.isascii() and word.isalpha())
+    def odd(self) -> frozenset[str]:
+        """Return words that have bits of their own, or are read as others."""
+        return frozenset({*self._titles, *LITTLE, *self.read_as, *self.at_places})
 
     def is_copied_emoji(self, body: str) -> bool:
         """Tell whether all pictures of a piece are copied."""
@@ -208,7 +222,7 @@ class CommonWords:
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
         """
-        if body in self._words and body not in self._titles:  # a fast path
+        if body in self.words and body not in self._titles:  # a fast path
             return kinds.COMMON | FUNCTION if body in LITTLE else kinds.COMMON
         if self.listed and (bits := self.code_listed(body)):
             return bits
@@ -246,7 +260,7 @@ class CommonWords:
         if key in self._copied:
             title = body[:1] != body[:1].lower() and key in self._contractions
             return STARTS if title else kinds.COMMON
-        if key not in self._words:
+        if key not in self.words:
             return kinds.COMMON | LETTER if key == "i" and self._english else 0
         if body.islower() or key in self._small:
             return kinds.COMMON if body.islower() else 0
@@ -308,7 +322,7 @@ class CommonWords:
 
         They are copied in lower case, or always divided.
         """
-        copied = self._words | self._copied | self._titles
+        copied = self.words | self._copied | self._titles
         copied |= {each for each in self.listed if each.islower()}
         rows = [
             row
@@ -321,7 +335,7 @@ class CommonWords:
 
     def content(self, lexicon: Lexicon) -> Ids:
         """Return the rows of common words other than function words: (m,) int32."""
-        wanted = self._words - self._function
+        wanted = self.words - self._function
         rows = [row for row, key in enumerate(lexicon.row_of) if key in wanted]
         return np.array(rows, np.int32)
 
@@ -391,7 +405,7 @@ def _words(
     apart |= language_data.special_words(language)
     lists = language_data.common_lists(language)
     listed = _union(lists, ("names", "cities", "organisations"))
-    common = [key_of(each) for each in islice(lower, count)]
+    common = to_keys([*islice(lower, count)])
     rarer = {key for key in common[_COMMONEST:] if key in listed}
     words = ({*common[:_CAPITALIZED]} - rarer) | function
     words |= language_data.office_words(language)
@@ -445,7 +459,11 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     begins = np.concatenate(([0], ends))[text]
     is_begin = begin(codes, candidates, begins)
     places = _Places(codes, pieces, _NO_SPEAKERS)
-    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~is_begin)
+    # Behind another word most open no sentence (_Places.opens).
+    before = codes[np.maximum(candidates - 1, 0)]
+    greeted = (here & VERB != 0) & (before & GREETS != 0)
+    inside = is_begin | (_SPOKEN[before & kinds.KIND] & ~greeted)
+    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~inside)
     for at in other.tolist():
         is_begin[at] = places.opens(int(candidates[at]), int(begins[at]))
     last = candidates + 1 == ends[text]

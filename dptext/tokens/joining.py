@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial
-from itertools import compress, count, pairwise
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,6 +40,7 @@ from dptext.tokens import (
     kinds,
     language_data,
     organisations,
+    people,
     written_classes,
 )
 from dptext.tokens.agreement import Inflector
@@ -149,6 +150,7 @@ class Joiner:
             policy=policy,
             choices=self._choices,
             is_titled=self._after_title,
+            gendered=people.gendered_rows(rows),
             frames=frames,
             languages=self._languages,
         )
@@ -397,9 +399,12 @@ class Joiner:
         is_copied = self._copied_words[kind]
         if words.languages is not None:
             is_copied &= _read_by_lexicon(words)
-        known = compress(count(), map(articles.PIECES.__contains__, words.pieces))
-        copied = np.array([*known], np.int64)
-        positions = np.concatenate((drawn, copied[is_copied[copied]]))
+        if words.copied is not None:  # common words have their rows
+            is_article = np.equal.outer(self._articles, words.copied).any(axis=0)
+            is_copied &= is_article | (kind != kinds.COMMON)
+        spots = np.flatnonzero(is_copied).tolist()
+        copied = [at for at in spots if words.pieces[at] in articles.PIECES]
+        positions = np.concatenate((drawn, np.array(copied, np.int64)))
         ends = words.ends[np.searchsorted(words.ends, positions, side="right")]
         changed = []
         places = zip(positions.tolist(), ends.tolist(), strict=True)

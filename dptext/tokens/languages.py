@@ -18,7 +18,7 @@ from pathlib import Path
 from dptext.tokens import language_data
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.names import fold
-from dptext.tokens.regex import key_of
+from dptext.tokens.regex import to_keys
 from dptext.types import ENGLISH
 
 #: What is written in the place of a text in none of the languages of a run.
@@ -104,8 +104,8 @@ class LanguageLists:
     writable: Mapping[str, tuple[str, ...]]
     #: The same for nouns, where these have a capital.
     writable_nouns: Mapping[str, tuple[str, ...]]
-    #: The endings of `writable`, the longest first; the last is "".
-    endings: tuple[str, ...]
+    #: The endings of `writable`.
+    endings: frozenset[str]
     #: What is written in the place of names, spelled as in texts.
     women_to_write: tuple[str, ...]
     men_to_write: tuple[str, ...]
@@ -138,9 +138,16 @@ def languages(folder: Path = _FOLDER) -> tuple[str, ...]:
     return tuple(sorted(codes))
 
 
+@cache
 def name_of(code: str) -> str:
-    """Return the name of a language in English."""
-    return "English" if code == ENGLISH else language_lists(code).name
+    """Return the name of a language in English, from its files alone: a quick look."""
+    if code == ENGLISH:
+        return "English"
+    for path in sorted((_FOLDER / code).glob("*.txt")):
+        sections = dict(language_data.sections(path.stem, path.parent))
+        if "name" in sections:
+            return " ".join(sections["name"])
+    return code
 
 
 def names_without_special(codes: Iterable[str]) -> tuple[str, ...]:
@@ -166,7 +173,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """
     if code not in languages(folder):
         raise KeyError(code)
-    read, shared = _read(folder / code), _read(folder)
+    read = _read(folder / code)
     classes = [
         language_data.word_class(heading, read.pop(heading))
         for heading in [*read]
@@ -180,9 +187,9 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         lists.names(heading, f"{heading} to write") - function
         for heading in ("women", "men", "given names", "family names")
     )
-    named = _Sections(shared)
+    named = _Sections(_shared(folder))
     regions = lists.names("places", "countries", "cities")
-    regions |= named.names("countries", "cities")
+    regions |= _shared_names(folder, "countries", "cities")
     organisations = lists.names("organisations") | named.names("organisations")
     demonyms = lists.names("demonyms")
     common = lists.keys("common")
@@ -200,13 +207,14 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     avoided |= lists.keys("never written") | named.keys("never written")
     avoided |= lists.keys("opinions")
     avoided = avoided.union(*(each.words for each in classes))
-    places = (regions | named.names("towns") | lists.names("towns")) - function
+    towns = _shared_names(folder, "towns") | lists.names("towns")
+    places = (regions | towns) - function
     bodies = lists.keys("public bodies")
     known = women | men | given_names | families | places | bodies
     if nouns := lists.keys("nouns"):
         nouns = (nouns | lists.keys("office words")) - known
     invented = language_data.invented_names(ENGLISH)["organisations"]
-    endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
+    endings = lists.keys("endings")
     return LanguageLists(
         code=code,
         name=" ".join(read.get("name", [code])),
@@ -253,6 +261,17 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     )
 
 
+@cache
+def _shared(folder: Path) -> dict[str, list[str]]:
+    """Return the sections that hold for all languages."""
+    return _read(folder)
+
+
+@cache
+def _shared_names(folder: Path, *headings: str) -> frozenset[str]:
+    return _Sections(_shared(folder)).names(*headings)
+
+
 def _read(folder: Path) -> dict[str, list[str]]:
     """Return the words of each section of the files of a folder."""
     lists: dict[str, list[str]] = {}
@@ -271,15 +290,16 @@ class _Sections:
 
     def names(self, *headings: str) -> frozenset[str]:
         """Return keys, and the same without accents."""
-        words = {key_of(word) for each in headings for word in self.texts(each)}
-        return frozenset(words.union(map(fold, words)))
+        words = {*to_keys([word for each in headings for word in self.texts(each)])}
+        accented = (word for word in words if not word.isascii())
+        return frozenset(words.union(map(fold, accented)))
 
     def texts(self, heading: str) -> tuple[str, ...]:
         return tuple(self._sections.get(heading, ()))
 
 
 def _by_ending(
-    words: Iterable[str], endings: tuple[str, ...], avoided: frozenset[str]
+    words: Iterable[str], endings: frozenset[str], avoided: frozenset[str]
 ) -> Mapping[str, tuple[str, ...]]:
     groups: dict[str, list[str]] = {}
     for word in (each for each in words if each not in avoided):
@@ -288,7 +308,7 @@ def _by_ending(
     return {ending: tuple(words) for ending, words in groups.items()}
 
 
-def _ending(key: str, endings: tuple[str, ...]) -> str:
-    """Return the first ending of a key, with two letters before it; the last is ""."""
-    stem = key[2:]
-    return next(each for each in endings if stem.endswith(each))
+def _ending(key: str, endings: frozenset[str]) -> str:
+    """Return the longest ending of a key, with two letters before it, or ""."""
+    tails = (key[begin:] for begin in range(2, len(key)))
+    return next((tail for tail in tails if tail in endings), "")

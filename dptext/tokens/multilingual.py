@@ -37,7 +37,7 @@ from dptext.tokens.languages import (
     languages,
 )
 from dptext.tokens.policy import Policy
-from dptext.tokens.regex import key_of
+from dptext.tokens.regex import key_of, to_keys
 from dptext.tokens.word_reading import WORD, Names, Reader
 from dptext.types import ENGLISH, Floats, Ints, Lexicon, Mask
 
@@ -146,10 +146,13 @@ class Languages:
         self.copied = frozenset(every | capitals)
         if len(self.codes) == 1:
             self.copied = frozenset()
-        self._scores: dict[str, tuple[float, ...]] = {}
+        # The row of each copied piece in the scores of words.
+        self._scores: dict[str, int] = {}
+        rows: dict[str, int] = {}
         for word in self.copied:
-            row = self._score(key_of(word))
+            row = rows.setdefault(key_of(word), len(rows))
             self._scores[word] = self._scores[f" {word}"] = row
+        self._rows = np.array([*map(self._score, rows)])
         common_words = common.common_words(lexicon, *policy.copied_words)
         self.readers: Mapping[str, Reader] = {
             code: Reader(
@@ -224,8 +227,8 @@ class Languages:
         size, run = len(self._known), len(self.codes)
         sums = np.zeros((count, 1 + 2 * size))
         if spots:
-            rows = np.array([self._scores[pieces[at]] for at in spots])
-            np.add.at(sums, record[spots], rows)
+            rows = [self._scores[pieces[at]] for at in spots]
+            np.add.at(sums, record[spots], self._rows[rows])
         lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
         lower = [at for at in lower if not _may_be_joined(pieces, at)]
         words = np.bincount(record[lower], minlength=count)
@@ -494,7 +497,8 @@ def _function_words(
         words_of[code] |= dict.fromkeys(each.elisions, 5)
     order = np.argsort(-lexicon.counts, kind="stable").tolist()
     cues = name_cues.cues(ENGLISH)
-    ranked = {key_of(lexicon.words[row]): rank for rank, row in enumerate(order)}
+    keys = to_keys([lexicon.words[row] for row in order])
+    ranked = {key: rank for rank, key in enumerate(keys)}
     first = (each for each in order[:COPIED] if lexicon.words[each].islower())
     stop = {key_of(lexicon.words[row]) for row in first}
     stop = (stop | language_data.stop_words(ENGLISH)) - _BETWEEN

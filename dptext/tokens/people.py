@@ -14,12 +14,13 @@ list is asked about the hidden names.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from itertools import compress, count
+
+import numpy as np
 
 from dptext.tokens import kinds, language_data, organisations
-from dptext.types import Words
+from dptext.types import Ids, Words
 
 # Copied words that tell a gender. A title counts right before a name alone.
 _MEN, _WOMEN = 1, 2
@@ -73,17 +74,19 @@ def find(
     keys: Sequence[tuple[int, str]],
     is_titled: Callable[[int], bool],
     *,
+    gendered: Ids | None,
     capitals: bool,
 ) -> list[Sequence[str]]:
     """Return the names one of which is written for each piece of a person.
 
-    The positions are in order, each with its key: record and text. capitals: whether
-    those of replaced words are shown.
+    The positions are in order, each with its key: record and text. gendered: rows of
+    words of a gender (`gendered_rows`); capitals: whether those of replaced words are
+    shown.
     """
     run_of, element_of = _runs(words, positions, capitals=capitals)
     last_of = dict(zip(run_of, element_of, strict=True))
     roles: dict[tuple[int, str], int] = {}
-    genders, run, beside, titled = _gendered(words), -1, 0, False
+    genders, run, beside, titled = _gendered(words, gendered), -1, 0, False
     begins = {0, *words.ends.tolist()}
     for number, position in enumerate(positions):
         last = last_of[run_of[number]]
@@ -175,11 +178,24 @@ def _follows_initial(words: Words, position: int) -> bool:
     return words.pieces[position - 1] == "." and _is_letter(words, position - 2)
 
 
-def _gendered(words: Words) -> tuple[list[int], list[int]]:
+def gendered_rows(row_of: Mapping[str, int]) -> Ids | None:
+    """Return the rows of words that tell a gender, None if a lexicon lacks one."""
+    if not row_of.keys() >= _GENDERS.keys():
+        return None
+    return np.array([row_of[word] for word in _GENDERS], np.int32)
+
+
+def _gendered(words: Words, rows: Ids | None) -> tuple[list[int], list[int]]:
     """Return the positions of copied words of a gender, and their genders."""
-    spelled = compress(count(), map(_SPELLED.__contains__, words.pieces))
     copied = (words.flags & kinds.KIND) == kinds.COMMON
-    positions = [at for at in spelled if copied[at]]
+    if rows is not None and words.copied is not None:
+        tells = np.zeros(
+            max(int(words.copied.max(initial=0)), int(rows.max())) + 2, bool
+        )
+        tells[rows] = True
+        copied &= tells[words.copied]
+    spots = np.flatnonzero(copied).tolist()
+    positions = [at for at in spots if words.pieces[at] in _SPELLED]
     return positions, [_SPELLED[words.pieces[at]] for at in positions]
 
 

@@ -37,7 +37,7 @@ from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.ranges import Piece
 from dptext.tokens.regex import to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
-from dptext.types import Ints, Words
+from dptext.types import Ids, Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
@@ -86,15 +86,17 @@ class Redrawer:
         policy: Policy,
         choices: Choices,
         is_titled: Callable[[Words, int, Collection[int]], bool],
+        gendered: Ids | None,
         frames: Frames | None,
         languages: Languages | None = None,
     ) -> None:
         """Prepare for texts with common words in English, or for others: no frames.
 
         choices: returns the words of a piece of a class; is_titled: tells whether a
-        copied title is before a piece; languages: those of the policy.
+        copied title is before a piece; gendered: rows of words that tell a gender
+        (dptext.tokens.people.gendered_rows); languages: those of the policy.
         """
-        self._languages = languages
+        self._languages, self._gendered = languages, gendered
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
@@ -261,6 +263,7 @@ class Redrawer:
             [spots[number] for number in person],
             [(records[number], keys[number]) for number in person],
             lambda position: self._is_titled(words, position, begins),
+            gendered=self._gendered,
             capitals=self._capitals,
         )
         for number, listed in zip(person, names, strict=True):

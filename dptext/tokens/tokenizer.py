@@ -122,18 +122,18 @@ class Tokenizer:
         if self._common is not None and self._common.are_many and not every_text:
             if policy.marks_others and lexicon.language == ENGLISH:
                 self._english_weights = self._common.english_weights
-        self._plain = self._plain_words()
+        self._plain, self._odd = self._copied_words()
         self._codes = _Memory(self._code)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
-    def _plain_words(self) -> frozenset[str]:
-        """Return words in lower case that are copied at any place, and nothing else."""
-        if self._common is None or self._cues is None or self._is_sole:
-            return frozenset()
-        words = self._common.plain - self._plurals
-        return words - (self._languages.copied if self._languages else frozenset())
+    def _copied_words(self) -> tuple[frozenset[str], frozenset[str]]:
+        """Return words that are copied in lower case, and those with more to say."""
+        if self._common is None or self._is_sole:
+            return frozenset(), frozenset()
+        every = self._languages.copied if self._languages else frozenset()
+        return self._common.words, self._common.odd | self._plurals | every
 
     @property
     def copies_common(self) -> bool:
@@ -429,7 +429,8 @@ class Tokenizer:
         """Return flags and row of a piece in one integer, or _SEVERAL."""
         # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
-        if plain in self._plain:
+        is_plain = plain in self._plain and plain not in self._odd
+        if is_plain and plain.isalpha() and plain in self._index:
             return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
@@ -476,9 +477,9 @@ class Tokenizer:
             coded.append((shown, code))
 
     def _code_plain(self, word: str, lead: int) -> int:
-        assert self._cues is not None
-        row = self._index[word]
-        return (row + 1) << _ROW | kinds.COMMON | lead | self._cues.role(word, word)
+        """Return the code of a common word in lower case, which is no odd one."""
+        role = 0 if self._cues is None else self._cues.role(word, word)
+        return (self._index[word] + 1) << _ROW | kinds.COMMON | lead | role
 
     def _code_plural(self, piece: str, plain: str) -> int:
         """Divide "Saturdays" into a weekday and an s, which is copied."""

@@ -193,8 +193,8 @@ def test_long_pieces_are_not_remembered() -> None:
 class _ByRules(Tokenizer):
     """Divides all words by the rules, also those that are known letter by letter."""
 
-    def _plain_words(self) -> frozenset[str]:
-        return frozenset()
+    def _copied_words(self) -> tuple[frozenset[str], frozenset[str]]:
+        return frozenset(), frozenset()
 
 
 CHUNKS = st.sampled_from(
