@@ -3,26 +3,29 @@
 A name is replaced piece by piece, "Patricia" and "Ivanova" each by one of their own.
 Whether a piece becomes a given or a family name follows from its places in the record:
 first in a run of names it is given, last in one or behind a copied title family, alone
-given. Given names are those of women or of men where copied pronouns, titles or words
-such as "son" beside any of its places are of one gender, and those of both where they
-are of none or of two.
+given. Given names are those of women or of men where copied pronouns or words such as
+"son" beside any of its places are of one gender, and those of both where they are of
+none or of two. Copied titles right before any of its places alone decide, if there are.
 
 All of this is shown: places of names, which are equal, copied words, and capitals. No
-list is asked about the hidden names.
+list is asked about the hidden names. Other languages have words of genders and names to
+write of their own (dptext.tokens.languages), by the same rules.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from dptext.tokens import kinds, language_data
+from dptext.tokens.regex import key_of
 from dptext.types import Words
 
-# Copied words that tell a gender. A title counts right before a name alone.
+# Copied words that tell a gender. A title counts right before a name alone, and more.
 _MEN, _WOMEN = 1, 2
 _GENDERS = {
     **dict.fromkeys(
@@ -38,13 +41,7 @@ _GENDERS = {
 }
 _TITLES = {
     **dict.fromkeys(("mr", "sir"), _MEN),
-    **dict.fromkeys(("mrs", "ms", "miss", "madam"), _WOMEN),
-}
-_SPELLED = {
-    f"{space}{spelled}": gender
-    for word, gender in _GENDERS.items()
-    for spelled in (word, word.capitalize(), word.upper())
-    for space in ("", " ")
+    **dict.fromkeys(("mrs", "ms", "madam"), _WOMEN),
 }
 # Pieces on both sides of a name among which a pronoun is beside it.
 _BESIDE = 24
@@ -57,12 +54,54 @@ _NEAR = 3
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.STOP_WORD)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Names that are written in a language, and its words that tell a gender."""
+
+    men: Sequence[str]
+    women: Sequence[str]
+    both: Sequence[str]
+    families: Sequence[str]
+    #: Words beside a name, as they stand in pieces, and titles before one, as keys.
+    words: Mapping[str, int]
+    titles: Mapping[str, int]
+
+
+def titles_of(men: Iterable[str], women: Iterable[str]) -> Mapping[str, int]:
+    """Return the genders of words, as keys."""
+    return {**dict.fromkeys(men, _MEN), **dict.fromkeys(women, _WOMEN)}
+
+
+def words_of(genders: Mapping[str, int]) -> Mapping[str, int]:
+    """Return words in all capitals, with a space before them or without."""
+    return {
+        f"{space}{spelled}": gender
+        for word, gender in genders.items()
+        for spelled in (word, word.capitalize(), word.upper())
+        for space in ("", " ")
+    }
+
+
 @cache
 def lists() -> dict[str, tuple[str, ...]]:
-    """Return the names that are written: of both, men, women, and families."""
+    """Return the names that are written in English: both, men, women, families."""
     return {
         name: tuple(words) for name, words in language_data.sections("surrogate_names")
     }
+
+
+@cache
+def english() -> People:
+    """Return the people of English texts."""
+    names = lists()
+    return People(
+        men=names["men"],
+        women=names["women"],
+        both=names[_BOTH],
+        families=names["families"],
+        words=words_of(_GENDERS),
+        titles=_TITLES,
+    )
 
 
 def find(
@@ -71,25 +110,30 @@ def find(
     keys: Sequence[tuple[int, str]],
     is_titled: Callable[[int], bool],
     *,
+    people: Mapping[str, People],
     capitals: bool,
 ) -> list[Sequence[str]]:
     """Return the names one of which is written for each piece of a person.
 
-    The positions are in order, each with its key: record and text. capitals: whether
-    those of replaced words are shown.
+    The positions are in order, each with its key: record and text. people: those of
+    each language; capitals: whether those of replaced words are shown.
     """
+    people_at = [people[words.language_at(position)] for position in positions]
     run_of, element_of = _runs(words, positions, capitals=capitals)
     last_of = dict(zip(run_of, element_of, strict=True))
     roles: dict[tuple[int, str], int] = {}
-    genders, run, beside, titled = _gendered(words), -1, 0, False
+    by_title: dict[tuple[int, str], int] = {}
+    genders, run, beside, before = _gendered(words, people), -1, 0, 0
+    titled = False
     for number, position in enumerate(positions):
         last = last_of[run_of[number]]
         if run != run_of[number]:
             run, titled = run_of[number], is_titled(position)
             beside = _gender_beside(words, genders, position, position + 2 * last)
-            if titled:
-                beside |= _gender_of_title(words, position)
-        role = roles.get(keys[number], 0) | beside
+            before = _gender_before(words, position, people_at[number].titles)
+        if before and (not last or element_of[number] < last):
+            by_title[keys[number]] = by_title.get(keys[number], 0) | before
+        role = roles.get(keys[number], 0) | beside | (0 if last else before)
         if (last or titled) and not role & _MARKED:
             role |= _MARKED
             if element_of[number] == last:
@@ -102,16 +146,17 @@ def find(
             family = roles[keys[number]] & (_MEN | _WOMEN)
         else:
             roles[keys[number]] |= family
-    named = {role: _names(role) for role in set(roles.values())}
-    return [named[roles[key]] for key in keys]
+    for key, gender in by_title.items():
+        roles[key] = roles[key] & ~(_MEN | _WOMEN) | gender
+    return [_names(roles[key], each) for key, each in zip(keys, people_at, strict=True)]
 
 
-def _names(role: int) -> Sequence[str]:
+def _names(role: int, people: People) -> Sequence[str]:
     """Return the names that are written for a role."""
     if role & _FAMILY:
-        return lists()["families"]
+        return people.families
     gender = role & (_MEN | _WOMEN)
-    return lists()[{_MEN: "men", _WOMEN: "women"}.get(gender, _BOTH)]
+    return {_MEN: people.men, _WOMEN: people.women}.get(gender, people.both)
 
 
 def _runs(
@@ -158,13 +203,21 @@ def _gap(
     return " " if shown and hidden and led and words.pieces[position - 1] == "." else ""
 
 
-def _gendered(words: Words) -> tuple[list[int], list[int]]:
+def _gendered(
+    words: Words, people: Mapping[str, People]
+) -> tuple[list[int], list[int]]:
     """Return the positions of copied words of a gender, and their genders."""
     count = len(words.pieces)
-    spelled = np.fromiter(map(_SPELLED.__contains__, words.pieces), bool, count)
+    spelled = np.zeros(count, bool)
+    for each in people.values():
+        spelled |= np.fromiter(map(each.words.__contains__, words.pieces), bool, count)
     copied = (words.flags & kinds.KIND) == kinds.COMMON
-    positions = np.flatnonzero(spelled & copied).tolist()
-    return positions, [_SPELLED[words.pieces[at]] for at in positions]
+    positions, genders = [], []
+    for at in np.flatnonzero(spelled & copied).tolist():
+        if gender := people[words.language_at(at)].words.get(words.pieces[at]):
+            positions.append(at)
+            genders.append(gender)
+    return positions, genders
 
 
 def _gender_beside(
@@ -185,7 +238,13 @@ def _gender_beside(
     return matches
 
 
-def _gender_of_title(words: Words, first: int) -> int:
-    """Return the gender of the title before a name, with a period or without."""
-    at = first - 1 - (words.pieces[first - 1] == ".")
-    return _TITLES.get(words.pieces[at].strip(" ").lower(), 0)
+def _gender_before(words: Words, first: int, titles: Mapping[str, int]) -> int:
+    """Return the gender of the copied title before a name, with a period or without."""
+    text = bisect_right(words.ends, first)
+    begin = int(words.ends[text - 1]) if text else 0
+    at = first - 1
+    if at > begin and words.pieces[at] == ".":
+        at -= 1
+    if at < begin or int(words.flags[at]) & kinds.KIND != kinds.COMMON:
+        return 0
+    return titles.get(key_of(words.pieces[at].strip(" ")), 0)

@@ -35,9 +35,10 @@ from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.ranges import Piece
-from dptext.tokens.regex import to_keys
+from dptext.tokens.regex import is_elision, to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
-from dptext.types import Ints, Words
+from dptext.tokens.word_reading import with_vowels
+from dptext.types import ENGLISH, Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
@@ -95,6 +96,11 @@ class Redrawer:
         copied title is before a piece; languages: those of the policy.
         """
         self._languages = languages
+        self._people = {ENGLISH: people.english()}
+        if languages is not None:
+            self._people |= {
+                code: reader.people for code, reader in languages.readers.items()
+            }
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
@@ -226,7 +232,7 @@ class Redrawer:
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
-            if named and kind == kinds.PERSON and not words.is_of_lists(position)
+            if named and kind == kinds.PERSON
             else self._choices(words, position, begins)
             for position, kind in zip(spots, kind_of, strict=True)
         ]
@@ -246,7 +252,6 @@ class Redrawer:
             number
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
-            and not words.is_of_lists(position)
         ]
         texts = to_keys([words.pieces[spots[number]].strip(" ") for number in person])
         keys = [(records[n], text) for n, text in zip(person, texts, strict=True)]
@@ -256,10 +261,14 @@ class Redrawer:
             [spots[number] for number in person],
             keys,
             lambda position: self._is_titled(words, position, begins),
+            people=self._people,
             capitals=self._capitals,
         )
         for number, listed in zip(person, names, strict=True):
-            lists[number] = listed
+            at = spots[number]
+            before = words.pieces[at - 1].strip(" ") if at else ""
+            is_elided = is_elision(before) and words.is_of_lists(at)
+            lists[number] = with_vowels(listed) if is_elided else listed
 
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
