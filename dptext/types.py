@@ -239,10 +239,13 @@ class Words:
 
     def is_of_lists(self, position: int) -> bool:
         """Tell whether the text of a piece is read in a language without a lexicon."""
+        return self.language_at(position) not in ("", ENGLISH)
+
+    def language_at(self, position: int) -> str:
+        """Return the language of the text of a piece, "" for none of the run."""
         if self.languages is None:
-            return False
-        text = int(np.searchsorted(self.ends, position, side="right"))
-        return self.languages[text] not in ("", ENGLISH)
+            return ENGLISH
+        return self.languages[int(np.searchsorted(self.ends, position, side="right"))]
 
     def by_text(self) -> list[int]:
         """Return how many words of each text are privatized."""

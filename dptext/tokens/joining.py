@@ -295,15 +295,14 @@ class Joiner:
         assert words.languages is not None
         text = int(np.searchsorted(words.ends, position, side="right"))
         reader = self._languages.readers[words.languages[text]]
-        behind = self._title_before(words, position, begins)
+        titled = self._after_title(words, position, begins)
         leads = position + 1 < len(words.pieces)
         leads = leads and self._follows(words, position + 1, begins)
         is_family = self._follows(words, position, begins)
         return reader.names(
             kind,
             words.pieces[position].strip(" "),
-            family=is_family or (bool(behind) and not leads),
-            behind=behind,
+            family=is_family or (titled and not leads),
             title=bool(words.flags[position] & kinds.TITLE),
             elided=position > 0 and is_elision(words.pieces[position - 1].strip(" ")),
         )
@@ -312,24 +311,17 @@ class Joiner:
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
         """Tell whether a copied title is before a piece, with a period or without."""
-        return bool(self._title_before(words, position, begins))
-
-    def _title_before(
-        self, words: Words, position: int, begins: Collection[int]
-    ) -> str:
-        """Return the copied title before a piece, "" for none."""
         at = position - 1
         if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
             at, position = at - 1, position - 1
         if at < 0 or position in begins:
-            return ""
+            return False
         if int(words.flags[at]) & kinds.KIND != kinds.COMMON:
-            return ""
+            return False
         is_title: Callable[[str], bool] = self._is_title
         if self._languages is not None and words.is_of_lists(at):
             is_title = self._languages.is_title
-        piece = words.pieces[at]
-        return piece.strip(" ") if is_title(piece) else ""
+        return is_title(words.pieces[at])
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, () for others."""

@@ -90,9 +90,12 @@ class LanguageLists:
     greetings: frozenset[str]
     closings: frozenset[str]
     titles: frozenset[str]
-    #: Those that tell the gender of a given name behind them.
+    #: Titles and greetings that tell the gender of a name behind them.
     titles_of_women: frozenset[str]
     titles_of_men: frozenset[str]
+    #: Words that tell the gender of names near them: "mother".
+    words_of_women: frozenset[str]
+    words_of_men: frozenset[str]
     streets: frozenset[str]
     #: Ends of names of streets in one word: "straße", "laan".
     street_endings: tuple[str, ...]
@@ -245,6 +248,8 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         titles=lists.keys("titles"),
         titles_of_women=lists.keys("titles of women"),
         titles_of_men=lists.keys("titles of men"),
+        words_of_women=lists.keys("words of women"),
+        words_of_men=lists.keys("words of men"),
         streets=lists.keys("streets"),
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),

@@ -3,18 +3,20 @@
 A name is replaced piece by piece, "Patricia" and "Ivanova" each by one of their own.
 Whether a piece becomes a given or a family name follows from its places in the record:
 first in a run of names it is given, last in one or behind a copied title family, alone
-given. Given names are those of women or of men where copied pronouns, titles or words
-such as "son" beside any of its places are of one gender, and those of both where they
-are of none or of two.
+given. Given names are those of women or of men where copied pronouns or words such as
+"son" beside any of its places are of one gender, and those of both where they are of
+none or of two. Copied titles right before any of its places alone decide, if there are.
 
 All of this is shown: places of names, which are equal, copied words, and capitals. No
-list is asked about the hidden names.
+list is asked about the hidden names. Other languages have words of genders and names to
+write of their own (dptext.tokens.languages), by the same rules.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
@@ -22,33 +24,20 @@ import numpy as np
 from dptext.tokens import kinds, language_data, organisations
 from dptext.types import Ids, Words
 
-# Copied words that tell a gender. A title counts right before a name alone.
+# Copied words that tell a gender. A title counts right before a name alone, and more.
 _MEN, _WOMEN = 1, 2
-_GENDERS = {
-    **dict.fromkeys(
-        "he him his himself man boy gentleman husband father dad son brother uncle "
-        "nephew grandfather grandson boyfriend".split(),
-        _MEN,
-    ),
-    **dict.fromkeys(
-        "she her hers herself woman girl lady wife mother mum mom daughter sister aunt "
-        "niece grandmother granddaughter girlfriend".split(),
-        _WOMEN,
-    ),
-}
-_TITLES = {
-    **dict.fromkeys("mr sir king prince lord father uncle brother".split(), _MEN),
-    **dict.fromkeys(
-        "mrs ms miss madam queen princess lady mother aunt sister".split(), _WOMEN
-    ),
-}
-_ABBREVIATED = frozenset(("mr", "mrs", "ms", "sir", "miss", "madam"))
-_SPELLED = {
-    f"{space}{spelled}": gender
-    for word, gender in _GENDERS.items()
-    for spelled in (word, word.capitalize(), word.upper())
-    for space in ("", " ")
-}
+_WORDS = (
+    "he him his himself man boy gentleman husband father dad son brother uncle nephew "
+    "grandfather grandson boyfriend".split(),
+    "she her hers herself woman girl lady wife mother mum mom daughter sister aunt "
+    "niece grandmother granddaughter girlfriend".split(),
+)
+# Titles, and others that are so only with a capital: "Aunt Ruth".
+_TITLES = ("mr sir".split(), "mrs ms miss madam".split())
+_CAPITAL_TITLES = (
+    "king prince lord father uncle brother".split(),
+    "queen princess lady mother aunt sister".split(),
+)
 # Pieces on both sides of a name among which a pronoun is beside it.
 _BESIDE = 24
 _BOTH = "both"
@@ -60,12 +49,63 @@ _NEAR = 3
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.IDENTIFIER, kinds.STOP_WORD)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class People:
+    """Names that are written in a language, and its words that tell a gender."""
+
+    men: Sequence[str]
+    women: Sequence[str]
+    both: Sequence[str]
+    families: Sequence[str]
+    #: Words beside a name, and titles before one, as they stand in pieces.
+    words: Mapping[str, int]
+    titles: Mapping[str, int]
+
+
+def genders_of(
+    men: Iterable[str], women: Iterable[str], *, small: bool = True
+) -> dict[str, int]:
+    """Return the genders of words in all capitals, as they stand in pieces.
+
+    small: in small letters, too.
+    """
+    genders = {**dict.fromkeys(men, _MEN), **dict.fromkeys(women, _WOMEN)}
+    return {
+        f"{space}{spelled}": gender
+        for word, gender in genders.items()
+        for spelled in ({word} if small else set()) | {word.capitalize(), word.upper()}
+        for space in ("", " ")
+    }
+
+
 @cache
 def lists() -> dict[str, tuple[str, ...]]:
-    """Return the names that are written: of both, men, women, and families."""
+    """Return the names that are written in English: both, men, women, families."""
     return {
         name: tuple(words) for name, words in language_data.sections("surrogate_names")
     }
+
+
+@cache
+def english() -> People:
+    """Return the people of English texts."""
+    names = lists()
+    return People(
+        men=names["men"],
+        women=names["women"],
+        both=names[_BOTH],
+        families=names["families"],
+        words=genders_of(*_WORDS),
+        titles=genders_of(*_TITLES) | genders_of(*_CAPITAL_TITLES, small=False),
+    )
+
+
+def gendered_rows(row_of: Mapping[str, int]) -> Ids | None:
+    """Return the rows of words that tell a gender, None if a lexicon lacks one."""
+    words = {*_WORDS[0], *_WORDS[1]}
+    if not row_of.keys() >= words:
+        return None
+    return np.array([row_of[word] for word in words], np.int32)
 
 
 def find(
@@ -74,29 +114,36 @@ def find(
     keys: Sequence[tuple[int, str]],
     is_titled: Callable[[int], bool],
     *,
+    people: Mapping[str, People],
     gendered: Ids | None,
     capitals: bool,
 ) -> list[Sequence[str]]:
     """Return the names one of which is written for each piece of a person.
 
-    The positions are in order, each with its key: record and text. gendered: rows of
-    words of a gender (`gendered_rows`); capitals: whether those of replaced words are
-    shown.
+    The positions are in order, each with its key: record and text. people: those of
+    each language; gendered: rows of English words of a gender (`gendered_rows`);
+    capitals: whether those of replaced words are shown.
     """
+    people_at = [people[words.language_at(position)] for position in positions]
     run_of, element_of = _runs(words, positions, capitals=capitals)
     last_of = dict(zip(run_of, element_of, strict=True))
     roles: dict[tuple[int, str], int] = {}
-    genders, run, beside, titled = _gendered(words, gendered), -1, 0, False
+    by_title: dict[tuple[int, str], int] = {}
+    genders = _gendered(words, people, gendered)
+    run, beside, before, titled = -1, 0, 0, False
     begins = {0, *words.ends.tolist()}
     for number, position in enumerate(positions):
         last = last_of[run_of[number]]
         if run != run_of[number]:
             run, titled = run_of[number], is_titled(position)
             beside = _gender_beside(words, genders, position, position + 2 * last)
+            before = 0
             if position not in begins:
-                beside |= _gender_of_title(words, position)
+                before = _gender_before(words, position, people_at[number].titles)
                 titled |= capitals and _follows_initial(words, position)
-        role = roles.get(keys[number], 0) | beside
+        if before and (not last or element_of[number] < last):
+            by_title[keys[number]] = by_title.get(keys[number], 0) | before
+        role = roles.get(keys[number], 0) | beside | (0 if last else before)
         if (last or titled) and not role & _MARKED:
             role |= _MARKED
             if element_of[number] == last:
@@ -109,16 +156,17 @@ def find(
             family = roles[keys[number]] & (_MEN | _WOMEN)
         else:
             roles[keys[number]] |= family
-    named = {role: _names(role) for role in set(roles.values())}
-    return [named[roles[key]] for key in keys]
+    for key, gender in by_title.items():
+        roles[key] = roles[key] & ~(_MEN | _WOMEN) | gender
+    return [_names(roles[key], each) for key, each in zip(keys, people_at, strict=True)]
 
 
-def _names(role: int) -> Sequence[str]:
+def _names(role: int, people: People) -> Sequence[str]:
     """Return the names that are written for a role."""
     if role & _FAMILY:
-        return lists()["families"]
+        return people.families
     gender = role & (_MEN | _WOMEN)
-    return lists()[{_MEN: "men", _WOMEN: "women"}.get(gender, _BOTH)]
+    return {_MEN: people.men, _WOMEN: people.women}.get(gender, people.both)
 
 
 def _runs(
@@ -178,25 +226,26 @@ def _follows_initial(words: Words, position: int) -> bool:
     return words.pieces[position - 1] == "." and _is_letter(words, position - 2)
 
 
-def gendered_rows(row_of: Mapping[str, int]) -> Ids | None:
-    """Return the rows of words that tell a gender, None if a lexicon lacks one."""
-    if not row_of.keys() >= _GENDERS.keys():
-        return None
-    return np.array([row_of[word] for word in _GENDERS], np.int32)
-
-
-def _gendered(words: Words, rows: Ids | None) -> tuple[list[int], list[int]]:
+def _gendered(
+    words: Words, people: Mapping[str, People], rows: Ids | None
+) -> tuple[list[int], list[int]]:
     """Return the positions of copied words of a gender, and their genders."""
     copied = (words.flags & kinds.KIND) == kinds.COMMON
-    if rows is not None and words.copied is not None:
-        tells = np.zeros(
-            max(int(words.copied.max(initial=0)), int(rows.max())) + 2, bool
-        )
+    if len(people) > 1:
+        every = frozenset[str]().union(*(each.words for each in people.values()))
+        spelled = map(every.__contains__, words.pieces)
+        copied &= np.fromiter(spelled, bool, len(words.pieces))
+    elif rows is not None and words.copied is not None:
+        size = max(int(words.copied.max(initial=0)), int(rows.max())) + 2
+        tells = np.zeros(size, bool)
         tells[rows] = True
         copied &= tells[words.copied]
-    spots = np.flatnonzero(copied).tolist()
-    positions = [at for at in spots if words.pieces[at] in _SPELLED]
-    return positions, [_SPELLED[words.pieces[at]] for at in positions]
+    positions, genders = [], []
+    for at in np.flatnonzero(copied).tolist():
+        if gender := people[words.language_at(at)].words.get(words.pieces[at]):
+            positions.append(at)
+            genders.append(gender)
+    return positions, genders
 
 
 def _gender_beside(
@@ -217,11 +266,13 @@ def _gender_beside(
     return matches
 
 
-def _gender_of_title(words: Words, first: int) -> int:
-    """Return the gender of the title before a name, with a period or without."""
-    at = max(first - 1 - (words.pieces[first - 1] == "."), 0)
-    flags, title = int(words.flags[at]), words.pieces[at].strip(" ")
-    is_title = flags & kinds.KIND == kinds.COMMON and (
-        bool(flags & kinds.TITLE) or title in _ABBREVIATED
-    )
-    return _TITLES.get(title.lower(), 0) if is_title else 0
+def _gender_before(words: Words, first: int, titles: Mapping[str, int]) -> int:
+    """Return the gender of the copied title before a name, with a period or without."""
+    text = bisect_right(words.ends, first)
+    begin = int(words.ends[text - 1]) if text else 0
+    at = first - 1
+    if at > begin and words.pieces[at] == ".":
+        at -= 1
+    if at < begin or int(words.flags[at]) & kinds.KIND != kinds.COMMON:
+        return 0
+    return titles.get(words.pieces[at], 0)

@@ -35,9 +35,10 @@ from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.ranges import Piece
-from dptext.tokens.regex import to_keys
+from dptext.tokens.regex import is_elision, to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
-from dptext.types import Ids, Ints, Words
+from dptext.tokens.word_reading import with_vowels
+from dptext.types import ENGLISH, Ids, Ints, Words
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4
@@ -97,6 +98,11 @@ class Redrawer:
         (dptext.tokens.people.gendered_rows); languages: those of the policy.
         """
         self._languages, self._gendered = languages, gendered
+        self._people = {ENGLISH: people.english()}
+        if languages is not None:
+            self._people |= {
+                code: reader.people for code, reader in languages.readers.items()
+            }
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
@@ -230,17 +236,13 @@ class Redrawer:
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
-            if named and kind == kinds.PERSON and not self._is_of_lists(words, position)
+            if named and kind == kinds.PERSON
             else self._choices(words, position, begins)
             for position, kind in zip(spots, kind_of, strict=True)
         ]
         if named:
             self._name_people(words, lists, keys, records, spots)
         return lists
-
-    def _is_of_lists(self, words: Words, position: int) -> bool:
-        """Tell whether the text of a piece is read in a language without a lexicon."""
-        return self._languages is not None and words.is_of_lists(position)
 
     def _name_people(
         self,
@@ -255,7 +257,6 @@ class Redrawer:
             number
             for number, position in enumerate(spots)
             if int(words.flags[position]) & kinds.KIND == kinds.PERSON
-            and not self._is_of_lists(words, position)
         ]
         begins = {*words.ends.tolist()}
         names = people.find(
@@ -263,11 +264,15 @@ class Redrawer:
             [spots[number] for number in person],
             [(records[number], keys[number]) for number in person],
             lambda position: self._is_titled(words, position, begins),
+            people=self._people,
             gendered=self._gendered,
             capitals=self._capitals,
         )
         for number, listed in zip(person, names, strict=True):
-            lists[number] = listed
+            at = spots[number]
+            before = words.pieces[at - 1].strip(" ") if at else ""
+            is_elided = is_elision(before) and words.is_of_lists(at)
+            lists[number] = with_vowels(listed) if is_elided else listed
 
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints

@@ -29,6 +29,7 @@ from dptext.tokens import common, kinds, organisations
 from dptext.tokens.draws import CONSONANTS
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
+from dptext.tokens.people import People, genders_of
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import is_clitic, key_of
 
@@ -57,6 +58,11 @@ _REMEMBERED = 200_000
 
 
 Value = TypeVar("Value")
+
+
+def with_vowels(words: Sequence[str]) -> Sequence[str]:
+    """Return the words that begin with a vowel, all if none does."""
+    return [each for each in words if each[0].lower() in _VOWELS] or words
 
 
 class _Memory(dict[str, Value]):
@@ -136,6 +142,15 @@ class Reader:
         self._greetings = frozenset(each.rpartition("_")[2] for each in lists.greetings)
         phrases = (*lists.closings, *lists.abbreviations, *lists.titles)
         self._short = _parts(phrases) | _parts(lists.greetings)
+        #: The names to write, and words that tell a gender.
+        self.people = People(
+            men=lists.men_to_write,
+            women=lists.women_to_write,
+            both=lists.women_to_write + lists.men_to_write,
+            families=lists.families_to_write,
+            words=genders_of(lists.words_of_men, lists.words_of_women),
+            titles=genders_of(lists.titles_of_men, lists.titles_of_women),
+        )
         #: The words to write by layout.
         self.choices = _Memory(self._choices)
         #: Codes and layouts by piece, for this process only.
@@ -262,7 +277,7 @@ class Reader:
             groups = self._lists.writable_nouns if nouns else self._lists.writable
             words = groups.get(ending) or tuple(chain(*groups.values()))
             if code[-1] == "'":
-                words = [each for each in words if each[0] in _VOWELS] or words
+                words = with_vowels(words)
         if capital == _UPPER:
             return tuple(map(str.upper, words))
         if capital == _TITLE:
@@ -277,28 +292,21 @@ class Reader:
         family: bool,
         title: bool,
         elided: bool,
-        behind: str = "",
     ) -> Sequence[str]:
         """Return the words one of which is written for a word of a class.
 
         Of the body, only whether it is a month is looked at. title: with a capital;
-        elided: behind an elision; behind: the copied title before a given name.
+        elided: behind an elision.
         """
         listed = self._names_of(kind, body, family=family, title=title)
-        if kind == kinds.PERSON and not family:
-            if key_of(behind) in self._lists.titles_of_women:
-                listed = self._lists.women_to_write or listed
-            elif key_of(behind) in self._lists.titles_of_men:
-                listed = self._lists.men_to_write or listed
-        return (elided and [n for n in listed if n[0].lower() in _VOWELS]) or listed
+        return with_vowels(listed) if elided else listed
 
     def _names_of(
         self, kind: int, body: str, *, family: bool, title: bool
     ) -> Sequence[str]:
         lists = self._lists
         if kind == kinds.PERSON:
-            both = lists.women_to_write + lists.men_to_write
-            return lists.families_to_write if family else both
+            return self.people.families if family else self.people.both
         if kind == kinds.PLACE:
             return lists.places_to_write
         if kind == kinds.ORGANISATION:

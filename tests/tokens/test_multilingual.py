@@ -27,7 +27,8 @@ TEXTS = {
     "nl": "Hallo, het pakket dat ik vorige week heb besteld is nog niet in Utrecht.",
     "pt": "Olá, o pacote que eu pedi na semana passada ainda não chegou em Coimbra.",
 }
-TITLES = ("Frau", "Herr", "Mme", "Sra")
+TITLES = ("Frau", "Herr", "Mme", "M", "Sra", "don", "sig.ra", "sig")
+TITLES += ("mevrouw", "dhr", "senhor")
 
 
 @pytest.fixture(scope="module")
@@ -330,6 +331,14 @@ def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon) -> None:
         ("de", "Guten Tag, Herr Stefan Koslowski hat angerufen.", "men_to_write"),
         ("fr", "Bonjour, Mme Marie Dupont a appelé hier.", "women_to_write"),
         ("es", "Hola, la Sra. María García ha llamado ayer.", "women_to_write"),
+        ("es", "Hola, don Pedro García ha llamado ayer.", "men_to_write"),
+        ("fr", "Bonjour, M. Pierre Dupont a appelé hier.", "men_to_write"),
+        ("it", "Buongiorno, la sig.ra Maria Rossi ha chiamato ieri.", "women_to_write"),
+        ("it", "Buongiorno, il sig. Marco Rossi ha chiamato ieri.", "men_to_write"),
+        ("nl", "Hallo, mevrouw Femke Jansen heeft gebeld.", "women_to_write"),
+        ("nl", "Hallo, dhr. Willem Jansen heeft gebeld.", "men_to_write"),
+        ("pt", "Olá, a Sra. Helena Silva ligou ontem.", "women_to_write"),
+        ("pt", "Olá, o senhor Rui Silva e a irmã dele ligaram ontem.", "men_to_write"),
     ],
 )
 def test_a_given_name_behind_a_title_is_of_its_gender(
@@ -338,10 +347,34 @@ def test_a_given_name_behind_a_title_is_of_its_gender(
     """And a family name follows it; alone behind a title a family name stands."""
     lists = language_lists(code)
     before = text.split()
-    at = next(n for n, word in enumerate(before) if word.strip(".") in TITLES)
+    at = next(n for n, word in enumerate(before) if word.strip(".,") in TITLES)
     new = written(lexicon, text, code).split()
     assert new[at] == before[at]
     assert new[at + 1] in getattr(lists, heading)
     assert new[at + 2] in lists.families_to_write
     alone = " ".join((*before[: at + 1], *before[at + 2 :]))
     assert written(lexicon, alone, code).split()[at + 1] in lists.families_to_write
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "heading"),
+    [
+        ("de", "Liebe Sabine, danke für deine Hilfe.", "women_to_write"),
+        ("de", "Meine Mutter heißt Sabine und wartet seit Montag.", "women_to_write"),
+        ("es", "Querido Pedro, gracias por tu ayuda.", "men_to_write"),
+        ("es", "Mi hermana Lucía no ha recibido nada.", "women_to_write"),
+        ("fr", "Chère Marie, merci pour votre aide.", "women_to_write"),
+        ("it", "Mio fratello Marco non ha ricevuto nulla.", "men_to_write"),
+        ("nl", "Mijn zoon Bram wacht al een week.", "men_to_write"),
+        ("pt", "Minha filha Beatriz não recebeu nada.", "women_to_write"),
+    ],
+)
+def test_copied_words_near_a_name_tell_its_gender(
+    lexicon: Lexicon, code: str, text: str, heading: str
+) -> None:
+    """A greeting, or a word such as mother, makes the given name one of the gender."""
+    names = getattr(language_lists(code), heading)
+    new = written(lexicon, text, code).replace(",", "").split()
+    assert len({*new} & {*names}) == 1
+    other = {*language_lists(code).women_to_write, *language_lists(code).men_to_write}
+    assert not {*new} & (other - {*names})
