@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ import typer
 from dptext import profile, signatures, word_file
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.parser import Take
-from dptext.engine.corpus_words import Building
+from dptext.engine.corpus_words import DELTA, EPSILON, Building
 from dptext.engine.job import Job
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
@@ -27,7 +28,7 @@ from dptext.run.values import Number
 from dptext.run.work import Keys, LedgerUse, Work
 from dptext.streams.outputs import Release
 from dptext.types import JsonObject
-from dptext.word_file import CONFIRMED, JOINED, WordFile
+from dptext.word_file import CONFIRMED, JOINED, OFFERED, WordFile
 
 _MEANINGS = {
     "+": "unchanged: joined by itself",
@@ -36,6 +37,7 @@ _MEANINGS = {
     "!": "unchanged: confirmed",
 }
 
+_NAMED = 20  # words that the end of a build names
 app = typer.Typer(
     name="words",
     cls=parser.Group,
@@ -62,7 +64,7 @@ class Promise:
             parse=Number(kind=float, low=0, above=True),
             metavar="NUMBER",
         ),
-    ] = 1.0
+    ] = EPSILON
     delta: Annotated[
         float,
         Option(
@@ -71,7 +73,7 @@ class Promise:
             parse=Number(kind=float, low=1e-15, high=1),
             metavar="NUMBER",
         ),
-    ] = 1e-6
+    ] = DELTA
 
 
 def build(
@@ -139,10 +141,23 @@ def build(
         building.write(listed, charges, None if output == "-" else output, release)
     for line in word_lists.state(listed)[:2]:
         faults.print_line(line)
-    offered = listed.count("?")
-    faults.print_line(
-        f"{output}: {listed.count(JOINED):,} words joined, {offered:,} more wait for "
-        f"dptext words confirm (dptext words show {output})"
+    for line in _drawn(listed, output):
+        faults.print_line(line)
+
+
+def _drawn(listed: WordFile, output: str) -> Iterator[str]:
+    """Name the words of a list that was drawn, the heaviest first."""
+    for mark, told in (
+        (JOINED, "joined, and stay unchanged with {option}"),
+        (OFFERED, "more that stay unchanged after dptext words confirm {file}"),
+    ):
+        words = [each.word for each in listed.entries if each.mark == mark]
+        how = told.format(option=option("words", output), file=output)
+        named = [*words[:_NAMED], "..."] if len(words) > _NAMED else words
+        yield f"{len(words):,} words {how}{': ' if named else ''}{', '.join(named)}"
+    yield (
+        f"{output}: judge by these words and by common knowledge, not by looking at "
+        f"rows; dptext words show {output} has all"
     )
 
 

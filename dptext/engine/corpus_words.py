@@ -30,9 +30,11 @@ from dptext.run.work import LedgerUse
 from dptext.settings import digest_of_data
 from dptext.streams.outputs import Release
 from dptext.tokens.candidates import Candidates
-from dptext.types import Record
+from dptext.types import Lexicon, Record
 from dptext.word_file import JOINED, OFFERED, PERSON, RECORD, Entry, WordFile
 
+#: The promise of a list, where nothing else is asked for.
+EPSILON, DELTA = 1.0, 1e-6
 # Delta is at most this share of a person.
 _SHARE = 10
 # Changed whenever the same key, words and settings give other bits.
@@ -194,10 +196,7 @@ class Building:
             )
         law = Law.calibrate(self.epsilon, self.delta)
         lexicon = lexicons.find(self.recipe.lexicon, warn=warn)
-        if topics.topic_meta(lexicon) is not None:
-            raise UsageError("words are built for profiles that replace words")
-        tokens = profile.in_language(self.recipe, lexicon).tokens
-        candidates = Candidates(tokens, lexicon, lexicons.find("builtin"))
+        candidates = _candidates(self.recipe, lexicon)
         subject = self.ledger.subject
         facts = {
             "algorithm": _ALGORITHM,
@@ -319,6 +318,27 @@ class Building:
                 opened.complete()
                 entry.leave()
             release.commit()
+
+
+def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
+    """Tell whether a word of records would join a list of twice as many.
+
+    That is a function of the private texts, for their owner alone.
+    """
+    law = Law.calibrate(EPSILON, DELTA)
+    persons = Persons(law, Randomness(RunKey.fresh(), "a look at first records"))
+    candidates = _candidates(recipe, lexicons.find(recipe.lexicon))
+    for _, words in _words_of(records, candidates):
+        persons.add_record(words)
+    return bool((2 * persons.finish().sums >= law.threshold).any())
+
+
+def _candidates(recipe: Profile, lexicon: Lexicon) -> Candidates:
+    """Return the candidates of a profile. Raises UsageError if it has none."""
+    if topics.topic_meta(lexicon) is not None:
+        raise UsageError("words are built for profiles that replace words")
+    tokens = profile.in_language(recipe, lexicon).tokens
+    return Candidates(tokens, lexicon, lexicons.find("builtin"))
 
 
 def _words_of(
