@@ -359,8 +359,10 @@ def encode(listed: WordFile) -> bytes:
 def _encode(listed: WordFile, more: Sequence[str] = ()) -> bytes:
     """Return facts and words, with more lines between them."""
     lines = [_FIRST]
-    for name in _FACTS:
+    for name, kind in _FACTS.items():
         value = getattr(listed, name)
+        if kind is float:
+            value = float(value)
         if name == "subject" and value:
             value = json.dumps(value, ensure_ascii=not value.isprintable())
         if value != "":

@@ -77,6 +77,21 @@ class Persons:
         for word in words:
             self._hold(person, word)
 
+    def note(self, person: str, texts: Sequence[str]) -> None:
+        """Let the draw depend on a record, so that two corpora with one key differ.
+
+        If words alone decided, equal lists would tell that a record that was added has
+        none that count.
+        """
+        parts = (part.encode("utf-8", "surrogatepass") for part in (person, *texts))
+        framed = b"".join(b"%d:" % len(part) + part for part in parts)
+        self._add_digest(b"t" + framed)
+
+    def _add_digest(self, data: bytes) -> None:
+        # A sum does not depend on the order of persons and records.
+        hashed = int.from_bytes(self._randomness.keyed(data))
+        self._digest = (self._digest + hashed) % 2**256
+
     def _hold(self, person: str, word: str) -> None:
         number = self._numbers.get(word)
         if number is None:
@@ -111,10 +126,8 @@ class Persons:
         weight = self._law.weight(len(held))
         for number in held:
             self._sums[number] += weight
-        # A sum does not depend on the order of persons.
         words = "\n".join(sorted(self._words[number] for number in held))
-        hashed = self._randomness.keyed(b"s" + words.encode())
-        self._digest = (self._digest + int.from_bytes(hashed)) % 2**256
+        self._add_digest(b"s" + words.encode())
 
     @property
     def subjects(self) -> Iterable[tuple[int, str]]:
@@ -147,7 +160,7 @@ class Sums:
     words: tuple[str, ...]
     #: In steps of the grid: (m,).
     sums: np.typing.NDArray[np.int64]
-    #: Digest of the words of all persons, under the key.
+    #: Digest of the records and words of all persons, under the key.
     digest: bytes
 
     def release(self, law: Law, randomness: Randomness) -> tuple[str, list[Draw]]:
@@ -259,9 +272,11 @@ class Building:
                 count += len(batch)
                 for record, words in _words_of(batch, candidates):
                     if subject is None:
+                        persons.note("", record.texts)
                         persons.add_record(words)
                     else:
                         person = find_subject(record, subject)
+                        persons.note(person, record.texts)
                         persons.add_to(person, record.ordinal, words)
             source.check_read(count)
         if source.faults:
