@@ -75,10 +75,10 @@ def settings_text(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )
     formed = _FORMS if "forms" in check["allow"] else ""
-    own = ""
+    comments = ""
     if "topics" not in settings:
-        own = _own_words(columns, uses, settings, proposal)
-    return f"{_HEAD}{formed}{own}{_notes(columns, uses)}{text}"
+        comments = _own_words(columns, uses, settings, proposal)
+    return f"{_HEAD}{formed}{comments}{_notes(columns, uses)}{text}"
 
 
 def _own_words(

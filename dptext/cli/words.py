@@ -147,14 +147,14 @@ def build(
 
 def _drawn(listed: WordFile, output: str) -> Iterator[str]:
     """Name the words of a list that was drawn, the heaviest first."""
-    for mark, told in (
-        (JOINED, "joined, and stay unchanged with {option}"),
-        (OFFERED, "more that stay unchanged after dptext words confirm {file}"),
-    ):
+    uses = {
+        JOINED: f"unchanged with {option('words', output)}",
+        OFFERED: f"unchanged after dptext words confirm {output}",
+    }
+    for mark, use in uses.items():
         words = [each.word for each in listed.entries if each.mark == mark]
-        how = told.format(option=option("words", output), file=output)
         named = [*words[:_NAMED], "..."] if len(words) > _NAMED else words
-        yield f"{len(words):,} words {how}{': ' if named else ''}{', '.join(named)}"
+        yield f"{use} ({len(words):,}): {', '.join(named) or 'none'}"
     yield (
         f"{output}: judge by these words and by common knowledge, not by looking at "
         f"rows; dptext words show {output} has all"
