@@ -83,7 +83,13 @@ def build(
     selection: Annotated[
         Selection, Take(f"fields {FILE_LAYOUT} missing max_record_bytes")
     ],
-    choices: Annotated[Choices, Take("profile languages keep_words overrides")],
+    choices: Annotated[
+        Choices,
+        Take(
+            "languages keep_words overrides",
+            profile="Profile of `dptext list`, or a .yaml file. Default: readable.",
+        ),
+    ],
     promise: Promise,
     subject: Annotated[
         str | None,
@@ -103,7 +109,10 @@ def build(
         Option("File to write.", OUTPUT, metavar="FILE", short="-o"),
         Writes(),
     ] = None,
-    signer: Annotated[Reports, Take("sign_key", is_typed=True)],
+    signer: Annotated[
+        Reports,
+        Take(is_typed=True, sign_key="Sign the list with this Ed25519 key (PEM)."),
+    ],
     faulty: Annotated[Work, Take("on_error quarantine")],
 ) -> None:
     """Find words that many people wrote, in private texts.
