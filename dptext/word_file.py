@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Annotated, Any, Literal
@@ -243,21 +243,8 @@ def parse(data: bytes, path: str) -> WordFile:
             f"{path}: not a file of dptext words build; words that you type go to "
             f"{option('keep-words')}"
         )
-    facts: dict[str, Any] = {}
     body = iter(enumerate(lines[1:], 2))
-    for number, line in body:
-        name, colon, value = line.strip().partition(": ")
-        if not line.strip():
-            break
-        kind = str if name in (_SIGNED, _CHECKED) else _FACTS.get(name)
-        if not colon or kind is None or name in facts:
-            raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
-        try:
-            facts[name] = kind(value)
-        except ValueError:
-            raise UsageError(f"{path}: line {number}: {name} is invalid") from None
-    if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
-        raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
+    facts = _facts(body, path)
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
     if len({each.word for each in entries}) < len(entries):
         raise UsageError(f"{path}: a word stands there twice; build the list anew")
@@ -271,6 +258,25 @@ def parse(data: bytes, path: str) -> WordFile:
             f"build it again, or give the words to {option('keep-words')}"
         )
     return listed
+
+
+def _facts(body: Iterator[tuple[int, str]], path: str) -> dict[str, Any]:
+    """Read the facts of a file from its numbered lines, up to an empty one."""
+    facts: dict[str, Any] = {}
+    for number, line in body:
+        name, colon, value = line.strip().partition(": ")
+        if not line.strip():
+            break
+        kind = str if name in (_SIGNED, _CHECKED) else _FACTS.get(name)
+        if not colon or kind is None or name in facts:
+            raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
+        try:
+            facts[name] = kind(value)
+        except ValueError:
+            raise UsageError(f"{path}: line {number}: {name} is invalid") from None
+    if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
+        raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
+    return facts
 
 
 def from_settings(data: object) -> WordFile | None:
@@ -353,8 +359,10 @@ def encode(listed: WordFile) -> bytes:
 def _encode(listed: WordFile, more: Sequence[str] = ()) -> bytes:
     """Return facts and words, with more lines between them."""
     lines = [_FIRST]
-    for name in _FACTS:
+    for name, kind in _FACTS.items():
         value = getattr(listed, name)
+        if kind is float:
+            value = float(value)
         if name == "subject" and value:
             value = json.dumps(value, ensure_ascii=not value.isprintable())
         if value != "":

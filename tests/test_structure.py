@@ -103,7 +103,6 @@ LAZY = {
     # Templates and rich, only for reports that are shown.
     ("report.answer", "report.html"),
     # Numbers, only where a file is looked at.
-    ("cli.init_file", "engine.survey"),
     # Keywords of Python, only for answers of its functions.
     ("report.answer", "run.python"),
     ("report.answer", "report.terminal"),

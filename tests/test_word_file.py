@@ -33,6 +33,8 @@ def test_a_file_is_read_as_it_was_written(tmp_path: Path) -> None:
     assert replace(read, path="", digest="") == LISTED
     assert read.copied == {"firmware"}
     assert read.settings()["joined"] == 1
+    whole = word_file.encode(replace(LISTED, epsilon=1))
+    assert whole == DATA
 
 
 @pytest.mark.parametrize("name", ["a: b", ' "x" ', "Kunde-Ü", "two\nlines", "\ud800"])

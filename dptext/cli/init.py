@@ -39,6 +39,7 @@ _note = partial(typer.echo, err=True)
 _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
+_MANY = 0.9  # of the records that are looked at have a text, where there are many
 _FOR_PEOPLE = "give --audience people, too"
 _MAKE_KEY = f"(umask 077; openssl rand -out {init_file.KEY} 32)"
 
@@ -167,7 +168,13 @@ def command(
         reader = Audience(audience or _USUAL_AUDIENCE)
         recipe = _recipe(reader, _USUAL, choices, job)
         typer.echo(
-            init_file.settings_text(job=job, columns=columns, uses=uses, recipe=recipe),
+            init_file.settings_text(
+                job=job,
+                columns=columns,
+                uses=uses,
+                recipe=recipe,
+                proposal=_proposal(reader, recipe, job),
+            ),
             nl=False,
         )
 
@@ -244,11 +251,13 @@ def _ask(
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, read_risk)
+    recipe = _recipe(reader, risk, choices, chosen)
     text = init_file.settings_text(
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=_recipe(reader, risk, choices, chosen),
+        recipe=recipe,
+        proposal=_proposal(reader, recipe, chosen),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -477,6 +486,43 @@ def _recipe(
     if languages := _languages(job):
         kept["language"] = languages
     return {"profile": recipe.name, **kept}, check | named
+
+
+def _proposal(
+    audience: Audience, recipe: tuple[dict[str, Any], dict[str, Any]], job: Job
+) -> list[str]:
+    """Propose a list of words that many people wrote, where replaced words repeat.
+
+    With the command that builds it, and what it costs.
+    """
+    settings, _ = recipe
+    if audience is not Audience.PEOPLE or "words" in settings:
+        return []
+    from dptext import profile
+    from dptext.engine import corpus_words, source
+    from dptext.engine.survey import RECORDS
+
+    records = source.first_records(job, RECORDS)
+    if sum(any(record.texts) for record in records) < _MANY * RECORDS:
+        return []
+    over = make_overrides(
+        keep_words=settings.get("keep_words"), languages=settings.get("language")
+    )
+    used = profile.load(_PROFILES[audience], over)
+    if not corpus_words.repeat_words(records, used):
+        return []
+    command = ["dptext", "words", "build", *job.inputs]
+    for name in job.selection.fields or ():
+        command += ["--field", name]
+    if job.selection.fields:
+        command += ["--subject", "FIELD_OF_THE_PERSON"]
+    return [
+        "Words that are replaced repeat in many texts. To leave those unchanged that",
+        "many people wrote, build a list, at epsilon "
+        f"{corpus_words.EPSILON:g} and delta {corpus_words.DELTA:g} for each",
+        "person, once (docs/own-words.md), and give it to dptext init --words:",
+        f"  {shlex.join([*command, '-o', 'own.words'])}",
+    ]
 
 
 def _languages(job: Job) -> list[str]:

@@ -7,7 +7,6 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from dptext.run import groups
-from dptext.run.choices import DEFAULT
 from dptext.run.selection import Selection
 
 if TYPE_CHECKING:
@@ -23,12 +22,7 @@ _FORMS = (
     "# docs/tokens.md).\n"
 )
 OWN_WORDS = "Product names and the like stay in texts with --keep-words WORD."
-_MANY_WORDS = (
-    "Words that many people wrote may stay, too: dptext words build finds them, at an\n"
-    "# epsilon for each person, once (docs/own-words.md); then give init --words FILE."
-)
 KEY = "pseudonyms.key"
-_MANY = 0.9  # of the records that are looked at have a text, where there are many
 
 
 class Use(StrEnum):
@@ -49,8 +43,12 @@ def settings_text(
     columns: Sequence[FieldSummary],
     uses: Uses,
     recipe: tuple[dict[str, Any], dict[str, Any]],
+    proposal: Sequence[str] = (),
 ) -> str:
-    """Return the content of the file: the use of each field, and the policy."""
+    """Return the content of the file: the use of each field, and the policy.
+
+    proposal: lines of comment on words that many people wrote.
+    """
     import yaml
 
     selection, usual = job.selection, Selection(fields=())
@@ -77,20 +75,23 @@ def settings_text(
         {"sanitize": sanitize, "check": check}, sort_keys=False, allow_unicode=True
     )
     formed = _FORMS if "forms" in check["allow"] else ""
-    own = "" if "topics" in settings else _own_words(columns, uses, settings)
-    return f"{_HEAD}{formed}{own}{_notes(columns, uses)}{text}"
+    comments = ""
+    if "topics" not in settings:
+        comments = _own_words(columns, uses, settings, proposal)
+    return f"{_HEAD}{formed}{comments}{_notes(columns, uses)}{text}"
 
 
 def _own_words(
-    columns: Sequence[FieldSummary], uses: Uses, settings: Mapping[str, Any]
+    columns: Sequence[FieldSummary],
+    uses: Uses,
+    settings: Mapping[str, Any],
+    proposal: Sequence[str],
 ) -> str:
     """Offer the words of copied fields for the keep list, as lines of comments."""
     import yaml
 
     lines, offers = [] if "keep_words" in settings else [OWN_WORDS], []
-    is_common = settings.get("profile") == DEFAULT
-    if is_common and "words" not in settings and are_many(columns, uses):
-        lines.append(_MANY_WORDS)
+    lines += proposal
     for each in offered(columns, uses):
         values = [x for x in each.values if x not in settings.get("keep_words", ())]
         if values:
@@ -133,15 +134,6 @@ def _notes(columns: Sequence[FieldSummary], uses: Uses) -> str:
 def offered(columns: Sequence[FieldSummary], uses: Uses) -> list[FieldSummary]:
     """Return the copied fields with values that may be words of a keep list."""
     return [each for each in columns if each.values and uses[each.name] is Use.COPY]
-
-
-def are_many(columns: Sequence[FieldSummary], uses: Uses) -> bool:
-    """Tell whether there are so many texts that words of many people are found."""
-    from dptext.engine.survey import RECORDS
-
-    private = named(uses, Use.PRIVATE)
-    texts = [each.texts for each in columns if each.name in private]
-    return max(texts, default=0) >= _MANY * RECORDS
 
 
 def named(uses: Uses, use: Use) -> tuple[str, ...]:

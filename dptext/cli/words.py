@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -11,7 +12,7 @@ import typer
 from dptext import profile, signatures, word_file
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.parser import Take
-from dptext.engine.corpus_words import Building
+from dptext.engine.corpus_words import DELTA, EPSILON, Building
 from dptext.engine.job import Job
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
@@ -27,7 +28,7 @@ from dptext.run.values import Number
 from dptext.run.work import Keys, LedgerUse, Work
 from dptext.streams.outputs import Release
 from dptext.types import JsonObject
-from dptext.word_file import CONFIRMED, JOINED, WordFile
+from dptext.word_file import CONFIRMED, JOINED, OFFERED, WordFile
 
 _MEANINGS = {
     "+": "unchanged: joined by itself",
@@ -36,6 +37,7 @@ _MEANINGS = {
     "!": "unchanged: confirmed",
 }
 
+_NAMED = 20  # words that the end of a build names
 app = typer.Typer(
     name="words",
     cls=parser.Group,
@@ -62,7 +64,7 @@ class Promise:
             parse=Number(kind=float, low=0, above=True),
             metavar="NUMBER",
         ),
-    ] = 1.0
+    ] = EPSILON
     delta: Annotated[
         float,
         Option(
@@ -71,7 +73,7 @@ class Promise:
             parse=Number(kind=float, low=1e-15, high=1),
             metavar="NUMBER",
         ),
-    ] = 1e-6
+    ] = DELTA
 
 
 def build(
@@ -81,7 +83,13 @@ def build(
     selection: Annotated[
         Selection, Take(f"fields {FILE_LAYOUT} missing max_record_bytes")
     ],
-    choices: Annotated[Choices, Take("profile languages keep_words overrides")],
+    choices: Annotated[
+        Choices,
+        Take(
+            "languages keep_words overrides",
+            profile="Profile of `dptext list`, or a .yaml file. Default: readable.",
+        ),
+    ],
     promise: Promise,
     subject: Annotated[
         str | None,
@@ -101,7 +109,10 @@ def build(
         Option("File to write.", OUTPUT, metavar="FILE", short="-o"),
         Writes(),
     ] = None,
-    signer: Annotated[Reports, Take("sign_key", is_typed=True)],
+    signer: Annotated[
+        Reports,
+        Take(is_typed=True, sign_key="Sign the list with this Ed25519 key (PEM)."),
+    ],
     faulty: Annotated[Work, Take("on_error quarantine")],
 ) -> None:
     """Find words that many people wrote, in private texts.
@@ -139,10 +150,23 @@ def build(
         building.write(listed, charges, None if output == "-" else output, release)
     for line in word_lists.state(listed)[:2]:
         faults.print_line(line)
-    offered = listed.count("?")
-    faults.print_line(
-        f"{output}: {listed.count(JOINED):,} words joined, {offered:,} more wait for "
-        f"dptext words confirm (dptext words show {output})"
+    for line in _drawn(listed, output):
+        faults.print_line(line)
+
+
+def _drawn(listed: WordFile, output: str) -> Iterator[str]:
+    """Name the words of a list that was drawn, the heaviest first."""
+    uses = {
+        JOINED: f"unchanged with {option('words', output)}",
+        OFFERED: f"unchanged after dptext words confirm {output}",
+    }
+    for mark, use in uses.items():
+        words = [each.word for each in listed.entries if each.mark == mark]
+        named = [*words[:_NAMED], "..."] if len(words) > _NAMED else words
+        yield f"{use} ({len(words):,}): {', '.join(named) or 'none'}"
+    yield (
+        f"{output}: judge by these words and by common knowledge, not by looking at "
+        f"rows; dptext words show {output} has all"
     )
 
 

@@ -30,9 +30,11 @@ from dptext.run.work import LedgerUse
 from dptext.settings import digest_of_data
 from dptext.streams.outputs import Release
 from dptext.tokens.candidates import Candidates
-from dptext.types import Record
+from dptext.types import Lexicon, Record
 from dptext.word_file import JOINED, OFFERED, PERSON, RECORD, Entry, WordFile
 
+#: The promise of a list, where nothing else is asked for.
+EPSILON, DELTA = 1.0, 1e-6
 # Delta is at most this share of a person.
 _SHARE = 10
 # Changed whenever the same key, words and settings give other bits.
@@ -75,6 +77,21 @@ class Persons:
         for word in words:
             self._hold(person, word)
 
+    def note(self, person: str, texts: Sequence[str]) -> None:
+        """Let the draw depend on a record, so that two corpora with one key differ.
+
+        If words alone decided, equal lists would tell that a record that was added has
+        none that count.
+        """
+        parts = (part.encode("utf-8", "surrogatepass") for part in (person, *texts))
+        framed = b"".join(b"%d:" % len(part) + part for part in parts)
+        self._add_digest(b"t" + framed)
+
+    def _add_digest(self, data: bytes) -> None:
+        # A sum does not depend on the order of persons and records.
+        hashed = int.from_bytes(self._randomness.keyed(data))
+        self._digest = (self._digest + hashed) % 2**256
+
     def _hold(self, person: str, word: str) -> None:
         number = self._numbers.get(word)
         if number is None:
@@ -109,10 +126,8 @@ class Persons:
         weight = self._law.weight(len(held))
         for number in held:
             self._sums[number] += weight
-        # A sum does not depend on the order of persons.
         words = "\n".join(sorted(self._words[number] for number in held))
-        hashed = self._randomness.keyed(b"s" + words.encode())
-        self._digest = (self._digest + int.from_bytes(hashed)) % 2**256
+        self._add_digest(b"s" + words.encode())
 
     @property
     def subjects(self) -> Iterable[tuple[int, str]]:
@@ -145,7 +160,7 @@ class Sums:
     words: tuple[str, ...]
     #: In steps of the grid: (m,).
     sums: np.typing.NDArray[np.int64]
-    #: Digest of the words of all persons, under the key.
+    #: Digest of the records and words of all persons, under the key.
     digest: bytes
 
     def release(self, law: Law, randomness: Randomness) -> tuple[str, list[Draw]]:
@@ -194,10 +209,7 @@ class Building:
             )
         law = Law.calibrate(self.epsilon, self.delta)
         lexicon = lexicons.find(self.recipe.lexicon, warn=warn)
-        if topics.topic_meta(lexicon) is not None:
-            raise UsageError("words are built for profiles that replace words")
-        tokens = profile.in_language(self.recipe, lexicon).tokens
-        candidates = Candidates(tokens, lexicon, lexicons.find("builtin"))
+        candidates = _candidates(self.recipe, lexicon)
         subject = self.ledger.subject
         facts = {
             "algorithm": _ALGORITHM,
@@ -260,9 +272,11 @@ class Building:
                 count += len(batch)
                 for record, words in _words_of(batch, candidates):
                     if subject is None:
+                        persons.note("", record.texts)
                         persons.add_record(words)
                     else:
                         person = find_subject(record, subject)
+                        persons.note(person, record.texts)
                         persons.add_to(person, record.ordinal, words)
             source.check_read(count)
         if source.faults:
@@ -319,6 +333,27 @@ class Building:
                 opened.complete()
                 entry.leave()
             release.commit()
+
+
+def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
+    """Tell whether a word of records would join a list of twice as many.
+
+    That is a function of the private texts, for their owner alone.
+    """
+    law = Law.calibrate(EPSILON, DELTA)
+    persons = Persons(law, Randomness(RunKey.fresh(), "a look at first records"))
+    candidates = _candidates(recipe, lexicons.find(recipe.lexicon))
+    for _, words in _words_of(records, candidates):
+        persons.add_record(words)
+    return bool((2 * persons.finish().sums >= law.threshold).any())
+
+
+def _candidates(recipe: Profile, lexicon: Lexicon) -> Candidates:
+    """Return the candidates of a profile. Raises UsageError if it has none."""
+    if topics.topic_meta(lexicon) is not None:
+        raise UsageError("words are built for profiles that replace words")
+    tokens = profile.in_language(recipe, lexicon).tokens
+    return Candidates(tokens, lexicon, lexicons.find("builtin"))
 
 
 def _words_of(

@@ -118,11 +118,11 @@ def again(document: Document, *, is_sent: bool, is_by_name: bool) -> AnswerLine:
             row=row,
             Row=row.capitalize(),
         )
-    said = line("again", key, {"key": key}, anew=anew, asked=is_sent)
+    full = line("again", key, {"key": key}, anew=anew, asked=is_sent)
     if key == "seed":
-        return said
+        return full
     short = say(f"again.briefly_{key}", anew=anew, asked=is_sent)
-    return replace(said, short=short)
+    return replace(full, short=short)
 
 
 def report(document: Document, released: RunOutputs) -> AnswerLine:

@@ -4,10 +4,11 @@ A candidate is a word that a policy replaces, of 2 to 40 letters with apostrophe
 hyphens inside, and in no public list of names of persons, places, organisations, months
 and weekdays, or of special categories of personal data; nor is a part of it. This
 follows from its spelling and its place alone. It counts as it is written; the first
-word of a sentence counts in lower case if the dictionary has it so. Words that the
-dictionary has in lower case may join without a look at them. The dictionary is English:
-in runs without English texts no word joins so, and with other languages the lists of
-names and special categories of all of them count.
+word of a sentence counts in lower case if the dictionary has it so and a word in lower
+case follows, as behind no name of a signature. Words that the dictionary has in lower
+case may join without a look at them. The dictionary is English: in runs without English
+texts no word joins so, and with other languages the lists of names and special
+categories of all of them count.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ class Candidates:
             joined = last
             body = "".join(pieces[first : last + 1]).lstrip(" ")
             title = bool(int(flags[first]) & kinds.TITLE)
-            opens = title and self._opens(pieces, flags, first, begin)
+            opens = title and self._goes_on(flags, last + 1, end)
+            opens = opens and self._opens(pieces, flags, first, begin)
             if word := self._candidate(body, opens):
                 yield text, word
 
@@ -167,6 +169,15 @@ class Candidates:
         while last + 2 < end and is_hyphen(last + 1):
             last += 2
         return first, last
+
+    @staticmethod
+    def _goes_on(flags: Flags, after: int, end: int) -> bool:
+        """Tell whether a word in lower case follows, so that no signature stands."""
+        if after == end:
+            return False
+        flag = int(flags[after])
+        is_word = bool(flag & kinds.LEAD) and bool(kinds.WORDLIKE[flag & kinds.KIND])
+        return is_word and not flag & kinds.TITLE
 
     @staticmethod
     def _opens(pieces: Sequence[str], flags: Flags, at: int, begin: int) -> bool:

@@ -35,6 +35,7 @@ DIFFERENT = {
     ("calibrate", "--attacker"),  # the one to calibrate by, not one more
     ("compare", "--resume"),  # a file of finished rows, not unfinished outputs
     ("words build", "--epsilon"),  # of a whole list, not of a word
+    ("words build", "--sign-key"),  # a list, not a report
     ("words build", "--output"),  # a list, not a file made private
     ("topics build", "--label"),  # what topics follow, not what a classifier predicts
     ("topics build", "--lexicon"),  # of the vectors of texts

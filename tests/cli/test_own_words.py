@@ -13,6 +13,7 @@ import dptext
 from dptext.run.interface import option
 from tests.cli.running import here
 
+LETTERS = str.maketrans("0123456789", "bcdfghjklm")
 ROWS = [
     {
         "id": number,
@@ -243,13 +244,26 @@ def test_init_copies_columns_under_both_names(source: str) -> None:
 
 
 def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
-    """It proposes one where there are many texts; with one, check passes its export."""
-    rows = [{"who": n, "note": "The firmware of my hub fails."} for n in range(1000)]
-    Path("many.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    """It proposes one where many texts repeat replaced words, with command and cost.
+
+    With a list, check passes its export.
+    """
     run = ("init", "many.jsonl", "-f", "note", "--copy", "who")
     people = ("--audience", "people")
-    assert "dptext words build" in here(*run, *people).out.decode()
-    assert "words build" not in here("init", source, *people).out.decode()
+
+    def written(note: str, number: int = 1000) -> str:
+        notes = [note.replace("#", f"{n:03}".translate(LETTERS)) for n in range(number)]
+        rows = ({"who": n, "note": note} for n, note in enumerate(notes))
+        Path("many.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+        return here(*run, *people).out.decode()
+
+    assert "words build" not in written("The firm of my friend is good.")
+    assert "words build" not in written("The gro#nik of my friend fails.")
+    assert "words build" not in written("The anomaly of my hub fails.", 500)
+    said = written("The anomaly of my hub fails.")
+    assert "dptext words build many.jsonl --field note --subject " in said
+    assert "at epsilon 1 and delta 1e-06 for each\n# person, once" in said
+    assert "anomaly" not in said
     build = ("words", "build", "many.jsonl", "--field", "note", "--subject", "who")
     assert here(*build, "-o", "many.words").code == 0
     said = here(*run, *people, "--words", "many.words").out
@@ -258,7 +272,7 @@ def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
     assert here("sanitize", "many.jsonl", "-o", "out.jsonl").code == 0
     ran = here("check", "out.jsonl")
     assert ran.code == 0, ran.out
-    assert "firmware" in Path("out.jsonl").read_text()
+    assert "anomaly" in Path("out.jsonl").read_text()
     ran = here(*run, "--audience", "programs", "--words", "many.words")
     assert (ran.code, ran.out) == (2, b"")
     assert "--words adds to common words" in ran.err

@@ -107,6 +107,18 @@ def test_words_of_many_join_and_are_copied() -> None:
     )
 
 
+def test_a_build_names_what_it_drew() -> None:
+    """Which is free, with what comes next; never a word that did not join."""
+    ran = here(*BUILD, "-o", "own.words")
+    joined, offered, judged = ran.err.splitlines()[-3:]
+    assert "unchanged with --words own.words (3): " in joined
+    assert sorted(joined.split(": ")[-1].split(", ")) == sorted(WORDS[:2] + WORDS[4:])
+    assert "unchanged after dptext words confirm own.words (2): " in offered
+    assert {*offered.split(": ")[-1].split(", ")} == {"CloudDesk", "kwimbles"}
+    assert "not by looking at rows" in judged
+    assert "grobnik" not in ran.err
+
+
 def test_records_count_as_persons_without_a_subject() -> None:
     """Then one customer brings in a word, and the statement says what it is of."""
     ran = here("words", "build", "in.jsonl", "-f", "body", "-o", "own.words")

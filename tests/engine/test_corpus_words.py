@@ -107,6 +107,31 @@ def test_equal_corpora_are_one_draw_and_others_are_not() -> None:
     assert counted(records).release(LAW, source(2))[1] != one[1]
 
 
+def test_a_record_without_words_that_count_changes_the_draw() -> None:
+    """Else an equal list would tell that whoever was added has no such words."""
+
+    def drawn(*records: tuple[str, ...]) -> str:
+        persons = Persons(LAW, source())
+        for number in range(200):
+            persons.note(str(number), ["my kwimbles"])
+            persons.add_to(str(number), number, ["kwimbles"])
+        for person, *texts in records:
+            persons.note(person, texts)
+            persons.add_to(person, 0, [])
+        return persons.finish().release(LAW, source())[0]
+
+    corpora = (
+        [],
+        [("a", "good")],
+        [("b", "good")],
+        [("a", "good", "")],
+        [("a", "goo", "d")],
+        [("a", "good"), ("a", "good")],
+    )
+    assert len({drawn(*records) for records in corpora}) == len(corpora)
+    assert drawn(("a", "good"), ("b", "bad")) == drawn(("b", "bad"), ("a", "good"))
+
+
 def test_nothing_is_held_of_a_record_beyond_the_cap() -> None:
     """Without persons memory does not grow with records, and a person is bounded."""
     words = [f"w{n}" for n in range(300)]
