@@ -283,10 +283,10 @@ def mark_used(path: Path) -> None:
 
 @lru_cache(maxsize=1)
 def tidy(kept_in: Path) -> None:
-    """Delete results that were long not used, and the oldest above a limit; once.
+    """Delete results that are long unused, and the oldest above a limit; once.
 
-    Those of earlier versions are never used again. What was used since a day stays:
-    another run may need it.
+    Results of earlier versions are never used again. Results used within the last day
+    stay, as another run may need them.
     """
     now, left = time.time(), 0
     for used, size, path in sorted(_items(kept_in), reverse=True):

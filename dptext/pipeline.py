@@ -431,7 +431,7 @@ class Pipeline:
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
                 "the view of these topics may see equal texts differently, so that a "
-                "key or seed would not repeat draws: leave it out"
+                "key or seed would not repeat draws: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 
@@ -459,7 +459,7 @@ def build(
 ) -> Pipeline:
     """Prepare a profile for a lexicon.
 
-    recipe has an epsilon in the place of a risk (dptext.calibration). mechanism is that
+    recipe has an epsilon in the place of a risk (dptext.calibration). mechanism: that
     of the profile, if it has been prepared for this lexicon. Raises UsageError for
     settings that do not fit the lexicon, or an epsilon too large to mean anything.
     """

@@ -432,7 +432,7 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """Tell which words may be written where they were not drawn: (2, V + 2).
 
     First in a gap without a capital: words that may have been replaced, and common ones
-    but for the commonest, which would stand everywhere; rare ones alone read badly.
+    except the commonest, which would stand everywhere; rare ones alone read badly.
     With a capital all common words, too. None are delicate, of a closed class, names or
     fragments by the lists of the language, or other than nouns, verbs, adjectives and
     adverbs.

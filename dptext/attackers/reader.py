@@ -166,7 +166,7 @@ class Reader:
     def _view(
         self, released: Released, sequence: WordSequence, guess: Ints, sure: Floats
     ) -> View:
-        """Return what is known if words have been guessed, each so surely."""
+        """Return the view of a text after a guess of its words, with its certainty."""
         places = np.flatnonzero(sequence.drawn >= 0)
         known = np.array(sequence.rows)
         near = None

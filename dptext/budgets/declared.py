@@ -99,7 +99,7 @@ class ByClass(Prepared):
 def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
     """Return the classes of a lexicon's words.
 
-    table is the path of a CSV file with the columns word and class, for by "table".
+    table: the path of a CSV file with the columns word and class, for by "table".
     """
     if by not in BY:
         raise UsageError(f"budget: by: {by!r} is not one of {', '.join(BY)}")

@@ -40,7 +40,7 @@ _FOLD = 3.0
 def normalized(values: Floats, texts: Ints, count: int) -> Floats:
     """Return values scaled to sum 1 over each of count texts, equal ones if all are 0.
 
-    values (n,) >= 0; texts (n,) is the text of each.
+    values (n,) >= 0; texts (n,): the text of each.
     """
     sums = np.bincount(texts, values, minlength=count)
     sizes = np.bincount(texts, minlength=count)

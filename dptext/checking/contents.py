@@ -75,7 +75,7 @@ class Contents:
     ) -> None:
         """Begin; subject names people, tokens are fields of pseudonyms.
 
-        advice says what to do about a field that identifies people; dropped are fields
+        advice says what to do about a field that identifies people; dropped: fields
         that the file must not have.
         """
         self._subject, self._tokens = subject, tuple(tokens)

@@ -51,7 +51,7 @@ def unsigned(report: Document, keys: Sequence[Key]) -> Iterator[str]:
 
 
 def trusted(report: Document, keys: Sequence[Key]) -> Iterator[str]:
-    """Yield that a list is trusted, if there are no keys."""
+    """Note that a list is trusted where no keys verify it."""
     listed = _listed(report)
     if listed is not None and not keys:
         yield (

@@ -388,7 +388,7 @@ def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
 
 
 def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
-    """Yield which of the fields of an export the policy does not want in any form."""
+    """Yield a finding on the fields of an export that the policy denies."""
     denied = [name for name in names if _is_denied(name, policy)]
     if denied:
         yield f"the policy does not want {series(denied)} in any export (deny_columns)"

@@ -307,7 +307,7 @@ def _catch_failures() -> Iterator[None]:
         reason = "there is too little memory; raise the limit"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError):
-        raise _EndedError("its settings cannot be carried out") from None
+        raise _EndedError("its settings cannot be run") from None
 
 
 def _check_parts(document: Document) -> None:

@@ -122,7 +122,7 @@ def find_nearest() -> Configuration:
 def _searched_folders() -> list[Path]:
     """Return the folders that may hold the configuration, the nearest first.
 
-    They end at the root of the repository or at the home folder, whichever is nearer.
+    They end at the root of the repository or at the home folder, at the nearer one.
     Outside of both, the working folder is the only one. Raises UsageError without it.
     """
     try:
@@ -142,7 +142,7 @@ def _searched_folders() -> list[Path]:
 def _check_owner(path: Path, status: os.stat_result) -> None:
     """Raise UsageError for a file that another user has written, or can write.
 
-    status is that of the file that was read. A link counts, too: another user may have
+    status: that of the file that was read. A link counts, too: another user may have
     linked to a file of this user.
     """
     advice = (

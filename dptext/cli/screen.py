@@ -187,7 +187,7 @@ def _size() -> Iterator[None]:
 def console(*, stderr: bool = False, width: int = 0) -> Console:
     """Return a console for tables and panels on which foreign text is harmless.
 
-    Strings are no markup. width is the least number of columns.
+    Strings are no markup. width: the least number of columns.
     """
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.segment import Segment
@@ -383,7 +383,7 @@ def preview(
 ) -> None:
     """Show records made private under several settings, one below the other.
 
-    tokens are the pseudonyms in each record, by the names of fields; dropped are the
+    tokens: the pseudonyms in each record, by the names of fields; dropped: the
     fields that are left out. Nothing is written, spent or sent. What differs from the
     original is in colour.
     """

@@ -192,7 +192,7 @@ class Fields:
 
 
 def _compared(*texts: str) -> set[str]:
-    """Return the words of texts that tell whether one repeats another."""
+    """Return the words of texts by which repeated texts are recognised."""
     return {
         word for text in texts for word in _COMPARED.findall(text[:CHARACTERS].lower())
     }

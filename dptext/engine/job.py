@@ -227,8 +227,8 @@ class Worker:
                     Record(-1, (), item) if isinstance(item, Verbatim) else item
                 )
         # With its head, no batch is empty.
-        whole = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
-        done = self._records(whole)
+        of_part = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
+        done = self._records(of_part)
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
         token, others = pseudonym_function(part.selection, self._key), 0
         writer = module.writer(out, part.selection, token)

@@ -146,14 +146,15 @@ class Language:
         elif self._is_whole:
             self._warn(
                 f"{self._lexicon} were made with a lexicon that lacks over a third of "
-                "the first words, so that topics say little of these texts: another "
-                "language? Then make topics with a lexicon of it (dptext topics build)"
+                "the first words, so that topics say little of these texts: for texts "
+                "in another language, make topics with a lexicon of it (dptext topics "
+                "build)"
             )
         else:
             self._warn(
                 f"over a third of the first words are not in lexicon {self._lexicon}: "
-                "another language? Then make a lexicon for it: dptext lexicon adapt "
-                "(private)"
+                "for texts in another language, make a lexicon of it: dptext lexicon "
+                "adapt (private)"
             )
 
     def _say_of_texts(self) -> None:

@@ -125,7 +125,10 @@ def _openblas() -> Callable[[int], None] | None:
 
 
 def _can_copy() -> bool:
-    """Tell whether a fork of this process works: a lock of a thread would stay held."""
+    """Tell whether this process can be forked, which needs a single thread.
+
+    In a fork the lock of another thread would stay held.
+    """
     threads = threading.active_count() > 1 or _THREADED & sys.modules.keys()
     return sys.platform == "linux" and not threads and _openblas() is not None
 

@@ -312,8 +312,8 @@ class Source:
         self, stream: BufferedReader, name: str, parts: bool
     ) -> Iterator[Record | FilePart]:
         where, selection, module = location(name), self._job.selection, self._format
-        whole = self._repeats or selection.language_field
-        if not parts or whole or module.regular(selection) is None:
+        is_undivided = self._repeats or selection.language_field
+        if not parts or is_undivided or module.regular(selection) is None:
             source = Input(
                 stream=stream,
                 selection=selection,
@@ -404,8 +404,8 @@ class Source:
         values = dict(self._format.others(record, self._job.selection))
         if name not in values and self._records == 1:
             raise UsageError(
-                f"{noun('language-field')} {name}: the first record has no such field "
-                "that is copied"
+                f"{noun('language-field')} {name}: the first record has no copied "
+                "field of this name"
             )
         return replace(record, language=values.get(str(name), "").strip().lower())
 

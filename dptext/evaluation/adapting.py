@@ -98,7 +98,7 @@ def make(
 ) -> AdaptationFigures:
     """Make lexicon and pairs of public text, measure them and store them by a name.
 
-    base is the lexicon to adapt; without one words and vectors are of the texts alone.
+    base: the lexicon to adapt; without one words and vectors are of the texts alone.
     """
 
     def texts() -> Iterator[Sequence[str]]:

@@ -238,7 +238,7 @@ def learn(
 ) -> LabelTask:
     """Learn a field from originals and from private texts, in the same order.
 
-    values are the labels; a text of which it is None has no part. make gives an
+    values: the labels; a text of which it is None has no part. make gives an
     untrained classifier, name is its name. Raises UsageError where there is nothing to
     learn.
     """

@@ -152,7 +152,7 @@ def run(
 ) -> Iterator[tuple[Cell, CellRow]]:
     """Yield each cell with its row when it is finished.
 
-    resume is a file of finished rows: those in it are not computed again, and new ones
+    resume: a file of finished rows; those in it are not computed again, and new ones
     are added. Raises UsageError for another file, OSError where none can be written.
     """
     known = {} if resume is None else _read_finished(resume)

@@ -544,7 +544,7 @@ def guess_masked(
 ) -> MaskedWordFigures | None:
     """Attack at most `most` words, evenly chosen; None where there is no word.
 
-    folder is that of a local Hugging Face model; nothing is fetched. Raises UsageError
+    folder: that of a local Hugging Face model; nothing is fetched. Raises UsageError
     where there is no model, MissingExtra without the library.
     """
     setting, feature, head = masked_model()

@@ -211,7 +211,7 @@ class DistanceDistribution:
     def numerical_slack(self, loss: float) -> float:
         """Bound by how much 52-bit uniforms may raise a loss above its bound, in nats.
 
-        loss is the bound at the diameter.
+        loss: the bound at the diameter.
         """
         # The rarest output has probability at least exp(-loss / 2) / V. The borders
         # between outputs are rounded sums, exact to the length of the longest list
@@ -294,7 +294,7 @@ class WeightTable:
     def attempt(self, kind: Ints, integers: NDArray[np.uint64]) -> Ints:
         """Make one attempt for each row of bits (n, 4): a word, or -1 if refused.
 
-        kind (n,) is the pair of each.
+        kind (n,): the pair of each.
         """
         target = RandomBits.unit(integers[:, 0])
         target *= self._total[kind]

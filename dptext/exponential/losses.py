@@ -46,7 +46,7 @@ _SEED = 1
 def sums_of_all_words(weights: Weights, kind: type = np.float64) -> Floats:
     """Return Z of all words: (V,); the last result is cached.
 
-    kind is the precision of distances and weights.
+    kind: the precision of distances and weights.
     """
     kept = weights.distribution.kept
     key = (weights.epsilon, kind)

@@ -156,7 +156,7 @@ def _is_changed(node: PathNode) -> bool:
 
 
 def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -> None:
-    """Refuse a field for which two things are asked. Raises UsageError."""
+    """Raise UsageError for a field with two uses that exclude each other."""
     if is_dropped and is_pseudonym:
         raise UsageError(
             f"{interface.unit()} {path!r} cannot be both left out and a pseudonym; "
@@ -196,7 +196,7 @@ def find_option(path: str, selection: Selection) -> str:
 def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
     """Return the error for a field to leave out, or of pseudonyms, that is not there.
 
-    names are those that are there.
+    names: those that are there.
     """
     known = list(filter(is_plain, dict.fromkeys(names)))
     return UnknownFieldError(

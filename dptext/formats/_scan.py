@@ -205,8 +205,8 @@ class Scan:
         text, end = scanstring(line, at + 1)
         if line.find("\\u", at, end) >= 0 and HALF.search(text):
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is no "
-                "character"
+                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                "a character"
             )
         if self._elements:
             self._found.add(node.path)
@@ -222,8 +222,8 @@ class Scan:
             value = value_of_json(line[at:end])
         except msgspec.DecodeError:
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is no "
-                "character"
+                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                "a character"
             ) from None
         if (spelled := subjects.pseudonym_input(value, node.path)) is not None:
             self.changes.append(Change(at, end, spelled))
@@ -295,7 +295,7 @@ def _absent(reason: str, advice: str) -> Unreadable:
 def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
     """Give the parts of an object that go with its members that are left out.
 
-    members are where each begins and ends, in order, and whether it is left out. A
+    members: where each begins and ends, in order, and whether it is left out. A
     member goes with the comma behind it, the last ones with the one before them.
     """
     last = max((n for n, member in enumerate(members) if not member[2]), default=-1)

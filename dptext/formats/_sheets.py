@@ -56,19 +56,19 @@ class Head(NamedTuple):
 
     def column(self, name: str) -> str | None:
         """Return the name without the sheet before it, None for one of another."""
-        own = name.removeprefix(f"{self.name}!")
-        if own in self.columns or (own != name and _LETTERS.fullmatch(own)):
-            return own
+        column = name.removeprefix(f"{self.name}!")
+        if column in self.columns or (column != name and _LETTERS.fullmatch(column)):
+            return column
         return name if name in self.columns else None
 
     def indexes(self, name: str) -> Iterator[int]:
         """Give the columns of a name, from 0; of letters as in Info!D that column."""
-        own = self.column(name)
-        if own in self.columns:
-            yield from (at for at, each in enumerate(self.columns) if each == own)
-        elif own is not None:
+        column = self.column(name)
+        if column in self.columns:
+            yield from (at for at, each in enumerate(self.columns) if each == column)
+        elif column is not None:
             number = 0
-            for letter in own:
+            for letter in column:
                 number = 26 * number + ord(letter) - ord("A") + 1
             yield number - 1
 
@@ -105,9 +105,9 @@ def find_uses(
             heads[0].columns, _renamed(selection, heads[0], ""), location
         )
         return [SheetUse(selection, columns, is_read=True)]
-    own = [_narrowed(selection, head) for head in heads]
+    narrowed = [_narrowed(selection, head) for head in heads]
     for path in (*selection.fields, *selection.changed):
-        if not any(path in (*each.fields, *each.changed) for each in own):
+        if not any(path in (*each.fields, *each.changed) for each in narrowed):
             kind = find_option(path, selection)
             names = [name for head in heads for name in head.columns]
             raise UnknownFieldError(
@@ -116,21 +116,21 @@ def find_uses(
                 f"{nearest(path, names, kind)}; sheets: {_listed(heads)}"
             )
     for name in selection.sheets:
-        if selection.fields and not own[list(known).index(name)].fields:
+        if selection.fields and not narrowed[list(known).index(name)].fields:
             raise UnknownFieldError(
                 f"{location}: no private column in sheet {known[name].described}"
             )
     return [
         _use(each, head, location, is_read=bool(each.fields) or not selection.fields)
-        for each, head in zip(own, heads, strict=True)
+        for each, head in zip(narrowed, heads, strict=True)
     ]
 
 
-def _use(own: Selection, head: Head, location: str, *, is_read: bool) -> SheetUse:
+def _use(selection: Selection, head: Head, location: str, *, is_read: bool) -> SheetUse:
     """Return how one of several sheets is read."""
     where, prefix = f"{location}: sheet {head.shown}", f"{head.name}!"
     if not is_read:
-        own = replace(own, id_field=None, subject_field=None)
+        selection = replace(selection, id_field=None, subject_field=None)
     names = tuple(f"{prefix}{name}" for name in head.columns)
     if not is_read:  # no table, perhaps: a name may stand there twice
         names = tuple(
@@ -138,7 +138,7 @@ def _use(own: Selection, head: Head, location: str, *, is_read: bool) -> SheetUs
         )
         dropped, pseudonyms = (
             {index for name in changed for index in head.indexes(name)}
-            for changed in (own.dropped, own.pseudonyms)
+            for changed in (selection.dropped, selection.pseudonyms)
         )
         columns = Columns(
             names=names,
@@ -148,27 +148,27 @@ def _use(own: Selection, head: Head, location: str, *, is_read: bool) -> SheetUs
             dropped=frozenset(dropped),
             pseudonyms=tuple(sorted(pseudonyms)),
         )
-        return SheetUse(own, columns, is_read)
-    for path in filter(None, (own.id_field, own.subject_field)):
+        return SheetUse(selection, columns, is_read)
+    for path in filter(None, (selection.id_field, selection.subject_field)):
         if head.column(path) is None:
             raise UnknownFieldError(
                 f"{where}: no column {path!r}"
-                f"{nearest(path, head.columns, find_option(path, own))}"
+                f"{nearest(path, head.columns, find_option(path, selection))}"
             )
-    columns = Columns.find(names, _renamed(own, head, prefix), where)
-    return SheetUse(own, columns, is_read)
+    columns = Columns.find(names, _renamed(selection, head, prefix), where)
+    return SheetUse(selection, columns, is_read)
 
 
 def _narrowed(selection: Selection, head: Head) -> Selection:
-    """Return the selection of what a sheet has."""
+    """Return the selection without fields of other sheets."""
     is_chosen = not selection.sheets or head.name in selection.sheets
 
     def here(names: Sequence[str]) -> tuple[str, ...]:
         return tuple(name for name in names if head.column(name) is not None)
 
-    whole = f"{head.name}!"
+    prefix = f"{head.name}!"
     fields = [
-        name for name in here(selection.fields) if is_chosen or name.startswith(whole)
+        name for name in here(selection.fields) if is_chosen or name.startswith(prefix)
     ]
     return replace(
         selection,
@@ -182,8 +182,8 @@ def _renamed(selection: Selection, head: Head, prefix: str) -> Selection:
     """Return the selection with the names that the columns of a sheet go by."""
 
     def renamed(name: str) -> str:
-        own = head.column(name)
-        return name if own is None else f"{prefix}{own}"
+        column = head.column(name)
+        return name if column is None else f"{prefix}{column}"
 
     def one(name: str | None) -> str | None:
         return None if name is None else renamed(name)

@@ -152,9 +152,9 @@ class Writer(formats.Writer):
         assert isinstance(row, Row)
         cells = list(row.cells)
         for index, text in zip(row.columns.texts, texts, strict=True):
-            whole = cut_to_cell(text)
-            self._cut += whole != text
-            cells[index] = SheetCell(escape_text(whole)) if whole else None
+            content = cut_to_cell(text)
+            self._cut += content != text
+            cells[index] = SheetCell(escape_text(content)) if content else None
         self._name(row, cells)
         self._hidden += row.is_hidden
         self._put(row, row.columns.kept(cells))

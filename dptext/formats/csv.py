@@ -62,9 +62,9 @@ class FileRow(NamedTuple):
 
 
 class _Rows:
-    """The rows of a stream; a blank one has no fields, a byte order mark counts as one.
+    """The rows of a stream; a blank row and a byte order mark have no fields.
 
-    line is the number of the first line, which first holds.
+    first: the first line; line: its number.
     """
 
     def __init__(
@@ -153,7 +153,7 @@ class _Rows:
     def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
         """Return where a quoted field ends, and if no single quote stands in it.
 
-        Lines are added to the row until it does; opened is the number of the first.
+        Lines are added to the row until it does; opened: the number of the first.
         """
         at, is_exact = begin + 1, True
         while True:

@@ -202,7 +202,7 @@ def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
 
 
 def _validate(line: str) -> None:
-    """Raise msgspec.DecodeError for what is not JSON."""
+    """Raise msgspec.DecodeError unless a line is JSON."""
     try:
         _decode(line)
     except msgspec.DecodeError:
@@ -218,7 +218,7 @@ def _string(line: str, ordinal: int, before: str) -> Record:
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
-        raise Unreadable("the text holds half of a surrogate pair, no character")
+        raise Unreadable("the text holds half of a surrogate pair")
     rest = LineRest(line, [(begin, end)], before)
     return Record(ordinal, (text,), rest, size=len(line))
 

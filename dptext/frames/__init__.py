@@ -192,7 +192,7 @@ class Frame(ABC):
     ) -> Foreign:
         """Return the table with new texts; only the named columns are read.
 
-        start is the number of its first row. Raises InputError and UsageError.
+        start: the number of its first row. Raises InputError and UsageError.
         """
 
     def values(self, name: str, rows: int) -> Sequence[object]:

@@ -436,8 +436,8 @@ def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
 def _in_context(promise: Guarantee, terms: Terms) -> Claim:
     """Claim where the output distribution of a word follows from all of its text.
 
-    Whatever epsilon a word gets, for both texts or for each its own, it loses at most
-    that; in sum at most the total.
+    A word loses at most its epsilon and a text at most the total, also where the two
+    compared texts give the word different epsilons.
     """
     level = Level.TEXT if terms.kind is BudgetKind.TEXT else Level.WORDS
     nats = terms.budget.first + terms.epsilon

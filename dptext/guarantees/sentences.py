@@ -436,7 +436,7 @@ def _shown_classes(policy: Policy) -> str:
 def original_row(total: float | None) -> str:
     """State whether an attacker with an original text finds its row.
 
-    total is the loss of a text as a whole: where that is not protected, nearly every
+    total: the loss of a text as a whole; where that is not protected, nearly every
     row was found under the shipped profiles (THREATS.md).
     """
     protected = total is not None and total <= MAX_MEANINGFUL_TEXT_LOSS

@@ -34,8 +34,8 @@ class Run:
     """Prepared settings for many documents, with the counts of their spans.
 
     Settings and errors are those of `dptext.privatize`, but the default profile is
-    balanced: readable leaves the common words of a span. With a key, the same spans in
-    the same order get the same words.
+    balanced, since readable copies the common words of a span. With a key, the same
+    spans in the same order get the same words.
     """
 
     @takes(*(each for each in CHOICES if each.name != "topics"))

@@ -183,7 +183,7 @@ def begin(
 ) -> Iterator[Entry]:
     """Record a release for a block; charges that it does not release are given back.
 
-    field is the name of the field of subjects, settings a digest of the settings. parts
+    field: the name of the field of subjects, settings a digest of the settings. parts
     are the hidden files that hold the output until it leaves, empty for a pipe.
     leaves_words: the settings leave words that are not replaced, and cost nothing here.
     """
@@ -305,7 +305,7 @@ def charges(ledger: Ledger) -> Iterator[dict[str, Any]]:
 def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator[str]:
     """Yield the faults of a ledger, in one line each.
 
-    tokens are pairs of an output's name and the entry that its report names. If that is
+    tokens: pairs of an output's name and the entry that its report names. If that is
     not recorded as released, ledger and key are older copies.
     """
     problem = ledger.problem()

@@ -71,7 +71,7 @@ class LedgerKey:
     def draws(self, subject: bytes, nonce: bytes) -> bytes:
         """Return the keyed hash of the draws that follow from a nonce, for a subject.
 
-        subject is the hash of the subject, of a fixed length.
+        subject: the hash of the subject, of a fixed length.
         """
         return self._hash("draws", subject + nonce)
 

@@ -237,7 +237,7 @@ def _svd(keys: Ints, counts: Ints, size: int, contexts: int) -> Singles:
 def vectors_of_new(texts: Texts, counted: CorpusCounts, vectors: Vectors) -> Singles:
     """Return vectors of new words from those around them: (new, d).
 
-    vectors (V, d) are those of known words. The length is the mean one of these.
+    vectors (V, d): those of known words. The length is the mean one of these.
     """
     size, new = len(vectors), len(counted.new)
     near = np.zeros((size + new + 1, vectors.shape[1]), np.float32)
@@ -340,7 +340,7 @@ def _orders(
 ) -> Rows:
     """Return the orders of all words with rows as they stand now: (V + 1, k).
 
-    new are the vectors of words that the base lacks: those that are read as names of
+    new: the vectors of words that the base lacks; those that are read as names of
     persons have the one order of all names, the others list no word of a closed class.
     """
     size, listed = len(base.words), base.orders.shape[1]

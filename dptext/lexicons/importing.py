@@ -328,7 +328,7 @@ def make(
 ) -> Lexicon:
     """Read a file of vectors into a lexicon that is not stored yet.
 
-    scheme is how words are arranged and ordered if not by the settings. digest is the
+    scheme is how words are arranged and ordered if not by the settings. digest: the
     sha256 of the source if it is known. The digest of the result is empty:
     dptext.lexicons.store.save computes it.
     """

@@ -256,7 +256,7 @@ def orders_of_others(
 ) -> NDArray[np.intp]:
     """Return, for each word outside the outputs (m, d), its best replacements.
 
-    others (n, d) are rarer than all outputs. Returns rows of the outputs: (n, listed).
+    others (n, d): rarer than all outputs. Returns rows of the outputs: (n, listed).
     """
     scoring = _Scoring(outputs, np.zeros(len(outputs)), len(outputs), barred)
     return scoring.rank_for_rarer_words(unit(others), listed)
@@ -315,7 +315,7 @@ def rows_of_names(lexicon: Lexicon) -> Mask:
 def inherit(base: Lexicon, rows: Rows, content: Floats | float) -> dict[str, Any]:
     """Return the optional arrays for words of which a base may know some.
 
-    rows (V,) of the words in the base, -1: not in it; content is the information
+    rows (V,) of the words in the base, -1: not in it; content: the information
     content of words that are not. These have no synonyms, and are like no other.
     """
     known, arrays = rows >= 0, dict[str, Any]()

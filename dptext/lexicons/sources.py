@@ -245,7 +245,7 @@ def read_lines(
 ) -> RawVectors:
     """Read lines `word v1 ... vd` to the end, or `limit` of them.
 
-    dimensions is d where a header said it, else what the first line holds; first is
+    dimensions: d where a header said it, else what the first line holds; first is
     the number of the first line, for messages. Needs the memory of the vectors and one
     line. Raises LexiconError naming the line.
     """

@@ -282,7 +282,7 @@ def _digest(document: TopicFile, size: int) -> str:
 def as_lexicon(document: TopicFile, size: int, source: str) -> Lexicon:
     """Return topics of a size as a lexicon, the commonest topic first.
 
-    source is the name or path by which the file is read again.
+    source: the name or path by which the file is read again.
 
     The last row stands for texts without a topic: the mean of all centres, and the
     topics by descending count.

@@ -57,7 +57,7 @@ class Mapping(Prepared, ABC):
     def find(self, points: Points, bits: RandomBits) -> Ids:
         """Return the word of each point: (n, d) -> (n,) int32.
 
-        bits are for the mapping alone, in lanes from 0, independent of the noise.
+        bits: for the mapping alone, in lanes from 0, independent of the noise.
         """
 
 

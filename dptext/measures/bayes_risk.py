@@ -131,7 +131,7 @@ def measure(
     prior (V,) sums to 1 and is public, like all else here. Results are kept in
     the cache and tested before they are used again: best guesses at random inputs, wins
     by playing some of them again. draw (ids, eps, noise) -> ids runs mechanism and
-    mapping, for the lower limit of a sampled risk; mapping is plain data that tells one
+    mapping, for the lower limit of a sampled risk; mapping: plain data that tells one
     mapping from another.
     """
     key = risk_key(

@@ -7,14 +7,13 @@ reads the draws, as an attacker who decodes finds no more in the written words
 (docs/guarantees.md, 6). Words outside the vocabulary are not attacked. A better
 attacker finds more: a figure is a lower limit.
 
-Figures of public corpora are looked up by all that decides them: mechanism, lexicon,
-epsilon and which words are replaced but for a keep list, and for written words the
-decoder. Those of the
-built-in lexicon ship; an adapted lexicon keeps its own beside its data. Other settings
-have none: `dptext evaluate` measures them on one's own texts. A ladder says which of
-these figures belong to one profile at several risks. It gives an epsilon for the share
-that an attacker finds (`budget.attacker_risk`), and for a risk between two measured
-ones the figures of the smaller one, as a lower limit.
+Figures of public corpora are looked up by the settings that decide them: mechanism,
+lexicon, epsilon and the classes of replaced words (a keep list aside), and for written
+words the decoder. Figures of the built-in lexicon ship; an adapted lexicon keeps its
+own beside its data. For other settings `dptext evaluate` measures the user's own texts.
+A ladder lists the figures of one profile at several risks. It gives an epsilon for the
+share that an attacker finds (`budget.attacker_risk`), and for a risk between two
+measured ones the figures of the smaller one, as a lower limit.
 """
 
 from __future__ import annotations
@@ -506,7 +505,7 @@ def measured_below(
 ) -> tuple[float | None, tuple[InContext, ...]]:
     """Return the largest measured risk that protects more, and its figures.
 
-    risk is that of a draw under the pipeline. An attacker finds less where both risk
+    risk: that of a draw under the pipeline. An attacker finds less where both risk
     and epsilon are smaller: what it finds there is a lower limit. None and () where no
     such risk was measured, or settings differ in more than risk and epsilon.
     """

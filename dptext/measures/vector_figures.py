@@ -137,7 +137,7 @@ def text_vectors_key(settings: Mapping[str, Any], lexicon: str) -> str:
 def worth_of_texts(
     settings: Mapping[str, Any], lexicon: str, loss: float | None
 ) -> TextVectors | None:
-    """Return the figures at the smallest measured loss that is no smaller, if any."""
+    """Return the figures at the smallest measured loss of at least loss, if any."""
     file = cache.shipped_file().with_name(TEXT_VECTORS_FILE)
     known = msgspec.convert(
         cache.shipped_entry(file, "measured") or [], tuple[TextVectors, ...]

@@ -116,7 +116,7 @@ def truncated_log_probs(
 ) -> Floats:
     """Return ln of the probability of each candidate, nearest first: (W,).
 
-    distances (W,) ascend; shares (W,) are P(k). Candidate y wins at value t with
+    distances (W,) ascend; shares (W,): P(k). Candidate y wins at value t with
     density f(t - d_y) times the probability that no other of the k candidates is below
     t: an integral over t, by quadrature. Sums are in logarithms, since probabilities of
     far candidates underflow.

@@ -174,7 +174,7 @@ def sequence(
 ) -> Sequence:
     """Return the input of the model for a text with the piece at a position masked.
 
-    mask is the mask token; longest the number of tokens that the model reads, with
+    mask: the mask token; longest the number of tokens that the model reads, with
     those of the frame.
     """
     begin = batch.starts[batch.begins[text]]
@@ -387,8 +387,8 @@ class Mlm(TextMechanism):
     def _ask(self, words: Words, use: Callable[[Ints, Logits], T]) -> list[T]:
         """Mask each word in turn, and return the results of use for each block.
 
-        use is called from several threads, with the words of a block (b,) and the
-        logits of the outputs (b, m) float32.
+        use: called from several threads, with the words of a block (b,) and the logits
+        of the outputs (b, m) float32.
         """
         params = self.params
         model = load(self.folder, params.device, self.digest)

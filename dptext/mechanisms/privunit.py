@@ -214,7 +214,7 @@ class PrivUnit(NoiseMechanism):
 
     @property
     def has_noise(self) -> bool:
-        """Return that any vector can be released."""
+        """Return True: any vector can be released."""
         return True
 
     def step(self, epsilon: float) -> float:

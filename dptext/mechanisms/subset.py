@@ -64,7 +64,7 @@ def included(words: int, k: int | Ints, eps: Floats) -> Floats:
 def others(words: int, k: int | Ints, chance: Floats) -> Floats:
     """Return the probability that a set holds any one other word.
 
-    chance is the probability that it holds the input.
+    chance: the probability that it holds the input.
     """
     count = chance * (k - 1) + (1.0 - chance) * k
     return np.asarray(count / max(words - 1, 1))

@@ -45,10 +45,12 @@ class Layout:
         str | None,
         Meta(description="Field that names records, unchanged in the output."),
     ] = None
+    # No row: the commands that read the file name it.
     missing: Annotated[
         Literal["fail", "pass"],
         Meta(description="Records that lack a private field stop the run or pass."),
     ] = "fail"
+    # No row: the commands that read the file name it.
     sheets: Annotated[
         tuple[str, ...],
         Meta(
@@ -58,19 +60,24 @@ class Layout:
             )
         ),
     ] = ()
+    # No row: the commands that read the file name it.
     delimiter: Annotated[
         Annotated[str, Meta(max_length=1)] | None,
         Meta(description="Delimiter of a table; null if its header tells it."),
     ] = None
+    # No row: the commands that read the file name it.
     quoting: Annotated[
         bool, Meta(description="Whether quotes enclose fields of a table.")
     ] = True
+    # No row: the commands that read the file name it.
     header: Annotated[
         bool, Meta(description="Whether a table begins with the names of its columns.")
     ] = True
+    # No row: the commands that read the file name it.
     encoding: Annotated[
         _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
     ] = None
+    # No row: the commands that read the file name it.
     escapes: Annotated[
         Literal["backslash", "none"] | None,
         Meta(

@@ -132,9 +132,9 @@ class Comparison:
 
     @property
     def advice(self) -> str:
-        """Say which of both may be sent, if they were made of the same texts.
+        """Say which of the two may be sent, if they were made of the same texts.
 
-        No report tells the texts of an export, so that this is a condition.
+        It is conditional, as no report identifies the texts of an export.
         """
         if self.is_one_file:
             return "Both are the same file: sending it twice tells no more."

@@ -146,7 +146,7 @@ class Outputs:
                 raise UsageError(f"{noun('shuffle')}: {reason}")
         if self.fail_on is not None and self.line_buffered:
             raise UsageError(
-                f"{noun('fail-on')}: nothing leaves before all of it was looked at; "
+                f"{noun('fail-on')}: the output is held back until it is checked; "
                 f"{late}"
             )
         if self.resume and not out_dir:

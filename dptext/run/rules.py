@@ -63,7 +63,7 @@ def _check_line_buffered(ledger: LedgerUse, work: Work) -> None:
             )
     if ledger.ledger is not None:
         raise UsageError(
-            f"{noun('ledger')}: nothing leaves before all of it is charged; leave "
+            f"{noun('ledger')}: the output is held back until it is charged; leave "
             f"{name} out"
         )
 

@@ -259,7 +259,7 @@ def installed() -> Any:
         raise MissingExtra.for_package("Spark", "spark") from None
     if not os.environ.get("JAVA_HOME") and shutil.which("java") is None:
         raise UsageError(
-            "Spark needs Java, which is not there: install a runtime (on Debian "
+            "Spark needs Java, which is missing: install a runtime (on Debian "
             "default-jre-headless), or set JAVA_HOME"
         )
     return SparkSession

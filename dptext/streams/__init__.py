@@ -104,7 +104,7 @@ def unopened(path: str | Path, error: OSError) -> str:
     if error.errno != errno.ENOENT:
         return line
     if os.path.islink(path):
-        return f"{line}: it is a link to a file that is not there"
+        return f"{line}: it is a link to a missing file"
     folder, name = os.path.split(path)
     if not os.path.isdir(folder or "."):
         return f"{line}; there is no folder {folder}"

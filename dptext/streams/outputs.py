@@ -274,10 +274,10 @@ def _hidden(target: Path) -> tuple[Path, BinaryIO]:
 
 
 def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
-    """Give a file a second, hidden, locked name; None when there is no such file.
+    """Link a file to a second name, hidden and locked; None if there is no such file.
 
-    On a file system without links the name is that of a copy, which is on the disk
-    then: the target itself is never away.
+    On a file system without links it is copied to that name and synced. The target
+    stays in its place throughout.
     """
     try:
         file = target.open("rb")

@@ -156,4 +156,4 @@ def test_links_in_a_circle_and_to_nothing_are_named(
     ran = here(*run, "in", "--out-dir", "out3", "--on-error", "skip")
     assert ran.code == 4
     ran = here(*run, str(lost))
-    assert ran.err.endswith("it is a link to a file that is not there\n")
+    assert ran.err.endswith("it is a link to a missing file\n")

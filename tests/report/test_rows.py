@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import re
+import sys
 import typing
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 import dptext
 from dptext.report import answer, views
 from dptext.report.document import Document, public
+from dptext.report.layout import Layout
 from tests import made_topics
 from tests.cli.running import here
 from tests.report.pages import changed, internal_report
@@ -122,7 +124,9 @@ def test_every_field_of_a_report_has_a_row(
     for cls in found:
 
         def get(self: object, name: str, cls: type = cls) -> Any:
-            read.add((cls, name))
+            # A command to type names all options of a layout that differ.
+            if sys._getframe(1).f_code is not Layout.typed.__code__:
+                read.add((cls, name))
             return object.__getattribute__(self, name)
 
         monkeypatch.setattr(cls, "__getattribute__", get)

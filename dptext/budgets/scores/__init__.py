@@ -113,8 +113,8 @@ def greatest_values(
 ) -> Floats:
     """Return the greatest value of the tokens that each word overlaps.
 
-    tokens are begin, end and value of each token of another tokenizer, in order;
-    default is for words that overlap no token.
+    tokens: begin, end and value of each token of another tokenizer, in order;
+    default: for words that overlap no token.
     """
     starts, stops = spans(words)
     begins, ends, values = np.array(list(tokens), np.float64).reshape(-1, 3).T

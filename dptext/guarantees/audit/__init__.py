@@ -121,7 +121,7 @@ def _by_draws(
 
 
 def _proven(mechanism: Mechanism, epsilon: float, result: AuditResult) -> AuditResult:
-    """Take in the proven lower bound on the worst loss of a mechanism."""
+    """Add the proven lower bound on the worst loss of a mechanism."""
     proven = mechanism.least_loss()
     if proven is None:
         return result

@@ -259,7 +259,7 @@ def _sums(
 ) -> tuple[Floats, Floats, Floats]:
     """Return ln Z of the words, and max over y of ln w(y|x) / w(y|unknown) and back.
 
-    unknown (V,) is eta t / 2 of the unknown word; all returned are (V,).
+    unknown (V,): eta t / 2 of the unknown word; all returned are (V,).
     """
     size = len(unknown)
     sums = np.zeros(size)
@@ -490,7 +490,7 @@ def _best(
 ) -> tuple[float, int]:
     """Return ln((p - delta) / q), at least 0, of the best of a few events, and which.
 
-    p and q (m,) say which events are worth a test; tested are the draws that are left
+    p and q (m,) say which events are worth a test; tested: the draws that are left
     for tests, of both words; hits, which of them an event holds of.
     """
     events = np.argsort(np.log(p / q) * np.sqrt(p))[::-1][:_EVENTS].tolist()
