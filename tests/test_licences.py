@@ -73,6 +73,17 @@ def test_each_entry_has_files_and_the_text_of_its_licence() -> None:
         assert part["licence"]
 
 
+def test_the_package_names_every_licence_of_its_data() -> None:
+    """Its expression has each licence of the list, as SPDX or packaging spells it."""
+    licenses = pytest.importorskip("packaging.licenses")
+    expression = PROJECT["project"]["license"]
+    parts = {
+        each for part in LISTED["parts"] for each in part["licence"].split(" AND ")
+    }
+    assert {*expression.split(" AND ")} == parts
+    assert licenses.canonicalize_license_expression(expression) == expression
+
+
 def test_each_package_that_is_required_has_a_licence() -> None:
     """Packages that an installation without extras brings along."""
     required = PROJECT["project"]["dependencies"]

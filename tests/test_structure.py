@@ -7,7 +7,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -125,6 +125,12 @@ UNUSED = (
 )
 
 
+@cache
+def syntax(path: Path) -> ast.Module:
+    """Return the syntax tree of a file, read once."""
+    return ast.parse(path.read_text("utf-8"))
+
+
 @lru_cache(maxsize=1)
 def modules() -> dict[str, ast.Module]:
     """Return the syntax tree of every module by its name inside dptext."""
@@ -132,7 +138,7 @@ def modules() -> dict[str, ast.Module]:
     for path in sorted(ROOT.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" and parts[:-1] else parts)
-        trees[name] = ast.parse(path.read_text(encoding="utf-8"))
+        trees[name] = syntax(path)
     return trees
 
 
@@ -411,7 +417,7 @@ def test_names_say_what_a_value_is() -> None:
     empty = [
         f"{path.relative_to(ROOT)}: {assigned_name(node)}"
         for path in ROOT.rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(syntax(path))
         if assigned_name(node) in EMPTY_NAMES
     ]
     assert not empty, "take the name of the thing: matches, rows, position"
@@ -423,7 +429,7 @@ def test_no_idioms_of_this_project_alone() -> None:
         f"{path.relative_to(ROOT.parent)}:{node.lineno}"
         for folder in FOLDERS
         for path in (ROOT.parent / folder).rglob("*.py")
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for node in ast.walk(syntax(path))
         if isinstance(node, ast.expr)
         if is_packed(node)
         or is_multiplied(node)

@@ -38,8 +38,9 @@ _FILES = "too many open files; raise their limit (ulimit -n 256)"
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 _MEMORY = (
     "out of memory; raise the limit (of a container: 300 MB for a default run; ulimit "
-    "-v: 550 MB, and 40 MB for each core), lower --jobs and --batch-size (sanitize, embed; --max-record-bytes "
-    "for long records) or --jobs and --sample (compare), or use a smaller lexicon"
+    "-v: 550 MB, and 40 MB for each core), lower --jobs and --batch-size (sanitize, "
+    "embed; --max-record-bytes for long records) or --jobs and --sample (compare), or "
+    "use a smaller lexicon"
 )
 
 

@@ -156,7 +156,15 @@ def questions(unit: Unit) -> Iterator[AnswerLine]:
     """Yield lines on the way back, and on texts in other languages."""
     if isinstance(unit, Words) and not isinstance(unit, Topics):
         yield line("undo", unit.document.run.key)
-        yield line("language", "always", None, unit)
+        yield line("language", _language(unit.document), None, unit)
+
+
+def _language(document: Document) -> str:
+    """Return the key of the sentence on texts in other languages."""
+    policy = document.policy
+    if policy is None or not (policy.languages or policy.marks_others):
+        return "always"
+    return "several" if policy.languages else "marked"
 
 
 def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:

@@ -83,10 +83,8 @@ def readable(builtin: Lexicon) -> Pipeline:
 def outputs(ready: Pipeline, texts: Sequence[str], seed: int) -> list[str]:
     """Return what becomes of texts, all with the same random bits."""
     randomness = ByNumber(RunKey.from_seed(seed), ready.identity)
-    return [
-        ready.privatize([Record(0, (text,), None)], randomness).texts[0][0]
-        for text in texts
-    ]
+    records = [Record(0, (text,), None) for text in texts]
+    return [text for (text,) in ready.privatize(records, randomness).texts]
 
 
 @pytest.mark.parametrize("name", CLASSES)

@@ -61,6 +61,26 @@ def test_shares_are_of_replaced_words_where_others_stay(
         assert re.search(r"\d% of words", drawn[line]), drawn[line]
 
 
+@pytest.mark.filterwarnings("ignore:.*language:UserWarning")
+@pytest.mark.parametrize(
+    ("profile", "settings", "part"),
+    [
+        ("readable", {}, "another language becomes a mark that says so"),
+        ("balanced", {}, "most words are unknown to it"),
+        ("readable", {"languages": ["en", "de"]}, "in one of the languages of the run"),
+    ],
+)
+def test_the_page_says_what_becomes_of_another_language(
+    profile: str, settings: dict[str, Any], part: str
+) -> None:
+    """Under readable such a text becomes a mark, or is read in its language."""
+    given = [*MIXED, "Das Paket kam leider erst gestern bei uns an, und es war offen."]
+    texts, document = dptext.privatize(given, profile, report=True, **settings)
+    assert part in by_line(document)["language"]
+    marked = texts[2] == "[text in another language]"
+    assert marked == (profile == "readable" and not settings)
+
+
 @pytest.mark.parametrize("profile", ["balanced", "readable", "topics"])
 def test_no_answer_claims_that_an_attacker_is_never_certain(
     profile: str, visits: str

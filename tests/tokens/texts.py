@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -41,12 +42,18 @@ WORDLIKE = (
 )
 
 
+@lru_cache(maxsize=8)
+def both(lexicon: Lexicon, policy: Policy) -> tuple[Tokenizer, Joiner]:
+    """Return what divides texts and what joins them, made once."""
+    return Tokenizer(lexicon, policy), Joiner(lexicon, policy)
+
+
 def written(
     text: str, drawn: Ids, policy: Policy, lexicon: Lexicon = ENGLISH, seed: int = 0
 ) -> str:
     """Write one text with drawn words instead of its words."""
-    words = Tokenizer(lexicon, policy).words([text])
-    joiner = Joiner(lexicon, policy)
+    tokenizer, joiner = both(lexicon, policy)
+    words = tokenizer.words([text])
     positions = joiner.positions_to_redraw(words)
     joiner.redraw(words, distributions.bits(len(positions), seed), positions)
     return joiner.join(words, drawn, distributions.bits(len(words.ids), seed)).texts[0]

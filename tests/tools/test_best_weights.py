@@ -65,8 +65,9 @@ def test_no_weights_on_a_grid_are_better(seed: int, share: float, cap: float) ->
         for two in np.linspace(0.0, one, 200):
             probabilities = np.exp([one, two, 0.0])
             probabilities /= probabilities[0] + probabilities[1] + (size - listed)
-            if risk_of(space, prior, probabilities) <= risk:
-                best = max(best, float(probabilities[:2] @ worth))
+            here = float(probabilities[:2] @ worth)
+            if here > best and risk_of(space, prior, probabilities) <= risk:
+                best = here
     assert best <= value * (1 + 1e-5)
     assert best >= value * (1 - 2e-2)
     probabilities = np.exp(np.append(logs, 0.0))
