@@ -3,6 +3,8 @@
 "12 may street", "high street north 14": the number and the word of the street decide,
 whatever the words between them are, unless a function word or a word of a public list
 ("5 minute drive") is among them. The layout has 1 for each digit and {P} for the name.
+
+Addresses of machines are here as well: those for documentation are written.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import re
 from functools import cache
 
 from dptext.tokens import language_data
-from dptext.tokens.draws import DIGITS, Integers
+from dptext.tokens.draws import DIGITS, Integers, draw_numbers, numeric_shape
 from dptext.types import ENGLISH
 
 _LISTS = dict(language_data.sections("form_words"))
@@ -43,6 +45,9 @@ SHOWS = (
     "whether the number is first or last, how many digits and which letter or range it "
     "has, the word of the street (street, road), a side such as north, and commas"
 )
+#: A number of an IPv4 address.
+OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
+_NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
 _PLACES = language_data.closed_classes(ENGLISH)["places"]
 
 
@@ -72,3 +77,22 @@ def write(layout: str, draws: Integers) -> str:
             begins = True
         out.append(each)
     return "".join(out).replace("{P}", _PLACES[draws.below(len(_PLACES))])
+
+
+def find_machine_layout(text: str) -> str:
+    """Return the layout of an address of a machine."""
+    if "::" in text or text.count(":") > 1:
+        return ":"
+    behind = re.search(r"[:/][0-9]+$", text)
+    return "." if behind is None else f".{numeric_shape(behind[0])}"
+
+
+def write_machine(layout: str, draws: Integers) -> str:
+    """Return a random address of a machine."""
+    if layout == ":":
+        return f"2001:db8::{draws.below(65_535) + 1:x}"
+    host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"
+    if layout[1:2] == "/":
+        few = len(layout) == len("./1")
+        return f"{host}/{draws.between(1, 9) if few else draws.between(10, 32)}"
+    return host + draw_numbers(layout[1:], draws)

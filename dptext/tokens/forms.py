@@ -220,29 +220,6 @@ def _write_phone(layout: str, draws: Integers) -> str:
     return put(layout, first + draws.characters(DIGITS, len(digits) - len(first)))
 
 
-# Addresses of machines.
-
-_OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
-_NETWORKS = ("192.0.2", "198.51.100", "203.0.113")
-
-
-def _ip_layout(text: str) -> str:
-    if "::" in text or text.count(":") > 1:
-        return ":"
-    behind = re.search(r"[:/][0-9]+$", text)
-    return "." if behind is None else f".{numeric_shape(behind[0])}"
-
-
-def _write_ip(layout: str, draws: Integers) -> str:
-    if layout == ":":
-        return f"2001:db8::{draws.below(65_535) + 1:x}"
-    host = f"{_NETWORKS[draws.below(3)]}.{draws.between(1, 254)}"
-    if layout[1:2] == "/":
-        few = len(layout) == len("./1")
-        return f"{host}/{draws.between(1, 9) if few else draws.between(10, 32)}"
-    return host + draw_numbers(layout[1:], draws)
-
-
 # Amounts.
 
 SIGN = "[$¢£¤¥֏؋߾߿৲৳৻૱௹฿៛₠-⃀꠸﷼﹩＄￠￡￥￦]"
@@ -410,10 +387,10 @@ RULES: Mapping[Form, FormRule] = {
             "IPv4 or IPv6, and whether a port or the length of a prefix follows, with "
             "its number of digits"
         ),
-        find_layout=_ip_layout,
-        write=_write_ip,
+        find_layout=addresses.find_machine_layout,
+        write=addresses.write_machine,
         patterns=(
-            rf"(?:{_OCTET}\.){{3}}{_OCTET}(?::[0-9]{{1,5}}|/[0-9]{{1,2}})?",
+            rf"(?:{addresses.OCTET}\.){{3}}{addresses.OCTET}(?::[0-9]{{1,5}}|/[0-9]{{1,2}})?",
             r"(?:[0-9a-f]{1,4}:){7}[0-9a-f]{1,4}",
             r"(?:[0-9a-f]{1,4}:){1,6}(?::[0-9a-f]{1,4}){1,6}",
         ),

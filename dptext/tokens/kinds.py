@@ -40,3 +40,19 @@ LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line
 TITLE = 64  # first letter capital
 UPPER = 128  # more than one letter, all capital
+
+_ENDERS = frozenset(".!?…。！？")
+
+
+def find_flags(kind: int, lead: int, body: str) -> int:
+    """Return the kind and flags of a piece, by its body; lead: LEAD or 0."""
+    flags = kind | lead
+    if kind == PUNCTUATION and body in _ENDERS:
+        flags |= ENDER
+    if kind == SPACE and ("\n" in body or "\r" in body):
+        flags |= ENDER
+    if body[:1].isupper():
+        flags |= TITLE
+        if body.isupper() and sum(map(str.isalpha, body)) > 1:
+            flags |= UPPER
+    return flags

@@ -57,6 +57,8 @@ _OUTSIDE = frozenset(
 # Ends of elisions, and words between a day and its month.
 _ELIDED, _OF = frozenset("'’"), frozenset((" de", " di"))
 _BEFORE_THE = frozenset((" of", " for", "Of", "For"))
+# Pieces that may be inside a name of several words.
+_JOINED = _OUTSIDE | {" the"}
 # The rank of a word that a language lacks.
 _RARE = 6000
 # Particles of names among so many commonest words are words of the language, too; and
@@ -154,6 +156,10 @@ class Languages:
             self._scores[word] = self._scores[f" {word}"] = row
         self._rows = np.array([*map(self._score, rows)])
         common_words = common.common_words(lexicon, *policy.copied_words)
+        # Those that tell nothing at some places.
+        letters = {word for word in self.copied if len(word) == 1}
+        words = self._particles | letters
+        self._doubted = _JOINED.union(words, (f" {word}" for word in words))
         self.readers: Mapping[str, Reader] = {
             code: Reader(
                 lists[code],
@@ -223,14 +229,23 @@ class Languages:
         known = map(self._scores.__contains__, pieces)
         tells = np.fromiter(known, bool, count=len(pieces)) & (kind == kinds.COMMON)
         spots = np.flatnonzero(tells).tolist()
-        spots = [at for at in spots if self._counts(pieces, codes, at)]
+        doubted = self._doubted
+        spots = [
+            at
+            for at in spots
+            if pieces[at] not in doubted or self._counts(pieces, codes, at)
+        ]
         size, run = len(self._known), len(self.codes)
         sums = np.zeros((count, 1 + 2 * size))
         if spots:
             rows = [self._scores[pieces[at]] for at in spots]
             np.add.at(sums, record[spots], self._rows[rows])
         lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
-        lower = [at for at in lower if not _may_be_joined(pieces, at)]
+        lower = [
+            at
+            for at in lower
+            if pieces[at] not in _JOINED or not _may_be_joined(pieces, at)
+        ]
         words = np.bincount(record[lower], minlength=count)
         scores = sums[:, 1 : 1 + size]
         best = np.argmax(scores[:, :run], axis=1)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache
 from typing import TypeVar
 
 import numpy as np
@@ -24,7 +23,7 @@ from dptext.tokens import (
 )
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.lists import Spans
-from dptext.tokens.numbers import NAMES, Numbers
+from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import PERTURB, Form, Policy, WordClass
 from dptext.tokens.regex import (
     MARK,
@@ -36,7 +35,6 @@ from dptext.tokens.regex import (
 )
 from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Words
 
-_ENDERS = frozenset(".!?…。！？")
 T = TypeVar("T")
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
@@ -75,7 +73,7 @@ class Tokenizer:
             copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
         self._spans = Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
-        self._index = _build_index(lexicon)
+        self._index = written_classes.index_keys(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
         self._language = lexicon.language
@@ -604,24 +602,6 @@ class Tokenizer:
         return is_name or (self._common is not None and self._common.is_person(body))
 
 
-@lru_cache(maxsize=2)
-def _build_index(lexicon: Lexicon) -> Mapping[str, int]:
-    """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
-    words = lexicon.row_of
-    index = dict(words)
-    for word in [word for word in words if not word.isascii()]:
-        del index[word]
-        key = key_of(word)
-        index[key] = max(words[word], index.get(key, -1))
-    for name in NAMES:
-        index.pop(name, None)
-    # "dont" is read as "don't" unless it is a word itself.
-    for key in sorted([key for key in index if "'" in key], key=index.__getitem__):
-        if "'" in key[1:-1]:
-            index.setdefault(key.replace("'", ""), index[key])
-    return index
-
-
 def _moved(named: dict[int, T], moved: Ints | None) -> dict[int, T]:
     """Return what stands at positions by the new ones, which are less by `moved`."""
     if moved is None:
@@ -638,16 +618,7 @@ def _shared(pieces: list[str]) -> list[str]:
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:
-    flags = kind | lead
-    if kind == kinds.PUNCTUATION and body in _ENDERS:
-        flags |= kinds.ENDER
-    if kind == kinds.SPACE and ("\n" in body or "\r" in body):
-        flags |= kinds.ENDER
-    if body[:1].isupper():
-        flags |= kinds.TITLE
-        if body.isupper() and sum(map(str.isalpha, body)) > 1:
-            flags |= kinds.UPPER
-    return (row + 1) << _ROW | flags
+    return (row + 1) << _ROW | kinds.find_flags(kind, lead, body)
 
 
 class _Memory(dict[str, int]):

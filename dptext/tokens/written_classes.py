@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import lru_cache
 
 import numpy as np
@@ -10,6 +11,7 @@ from dptext.errors import UsageError
 from dptext.run.choices import FOR_PROGRAMS
 from dptext.run.interface import option
 from dptext.tokens import language_data
+from dptext.tokens.numbers import NAMES
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH, Ids, Ints, Lexicon
@@ -127,3 +129,21 @@ def reading(lexicon: Lexicon) -> Ids:
             is_listed[listed] = True
             read[:-1][(is_listed[first] | own).all(axis=1) & upper] = listed[0]
     return read
+
+
+@lru_cache(maxsize=2)
+def index_keys(lexicon: Lexicon) -> Mapping[str, int]:
+    """Return the row of each key (dptext.tokens.regex.key_of) of a vocabulary."""
+    words = lexicon.row_of
+    index = dict(words)
+    for word in [word for word in words if not word.isascii()]:
+        del index[word]
+        key = key_of(word)
+        index[key] = max(words[word], index.get(key, -1))
+    for name in NAMES:
+        index.pop(name, None)
+    # "dont" is read as "don't" unless it is a word itself.
+    for key in sorted([key for key in index if "'" in key], key=index.__getitem__):
+        if "'" in key[1:-1]:
+            index.setdefault(key.replace("'", ""), index[key])
+    return index
