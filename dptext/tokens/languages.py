@@ -71,7 +71,9 @@ class LanguageLists:
     families: frozenset[str]
     #: Words that are names or places, too, but rarely in small letters: "grand".
     plain: frozenset[str]
-    #: Words of names of countries, regions and towns.
+    #: Words of names of countries, regions and cities.
+    regions: frozenset[str]
+    #: The same, and of towns.
     places: frozenset[str]
     #: Words never copied, also in small letters: names of persons, countries, regions,
     #: cities, peoples and known organisations, without function words and plain ones.
@@ -226,6 +228,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         given_names=given_names,
         families=families,
         plain=plain,
+        regions=regions - function,
         places=places,
         strong=strong - function - plain,
         bodies=bodies,

@@ -93,6 +93,10 @@ class Names:
         self.strong = frozenset[str]().union(*(each.strong for each in lists))
         self.persons = frozenset[str]().union(*(each.names for each in lists))
         self.places = frozenset[str]().union(*(each.places for each in lists))
+        given = (each.women | each.men | each.given_names for each in lists)
+        regions = frozenset[str]().union(*(each.regions for each in lists))
+        #: Places that are read as such though they are family names, too.
+        self.likelier_places = regions - frozenset[str]().union(*given)
         bodies = (each.organisations for each in lists)
         self.organisations = frozenset[str]().union(*bodies)
         self.every = self.strong | self.persons | self.places | self.organisations
@@ -213,7 +217,7 @@ class Reader:
                 return self._of_class(kinds.ORGANISATION, body) | common.PRODUCT
         if key in self._lists.bodies or key in self._names.organisations:
             return self._of_class(kinds.ORGANISATION, body)
-        if key in self._names.persons:
+        if key in self._names.persons and key not in self._names.likelier_places:
             return self._of_class(kinds.PERSON, body)
         is_noun = key in self._written_nouns
         if key in self._names.places and not is_noun:
