@@ -106,7 +106,8 @@ _NO_SPEAKERS = frozenset(
 )
 _QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
-_OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+#: Marks that may stand before the first word of a sentence.
+OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 _NO_WORDS: frozenset[str] = frozenset()
 _DIVIDES = re.compile("[-_'’]")
 
@@ -419,7 +420,7 @@ def bits_of_mark(body: str) -> int:
     """Return the bits of a mark, for the word after it."""
     if body == ".":
         return DOT
-    return OPENS if body in _OPENING else 0
+    return OPENS if body in OPENING else 0
 
 
 def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:

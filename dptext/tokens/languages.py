@@ -171,13 +171,13 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """
     if code not in languages(folder):
         raise KeyError(code)
-    read, shared = _read(folder / code), _read(folder)
+    own_sections, shared = _read(folder / code), _read(folder)
     classes = [
-        language_data.word_class(heading, read.pop(heading))
-        for heading in [*read]
+        language_data.word_class(heading, own_sections.pop(heading))
+        for heading in [*own_sections]
         if ": " in heading
     ]
-    lists = _Sections(read)
+    lists = _Sections(own_sections)
     function = lists.keys("function words")
     plain = lists.keys("no names")
     particles = lists.keys("particles")
@@ -200,13 +200,12 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         for ending in lists.texts("name endings")
         if word.endswith(ending) and word.removesuffix(ending) in strong
     }
-    avoided = strong | function | plain
-    avoided |= lists.keys("public bodies") | lists.keys("vulgar words")
+    bodies, vulgar = lists.keys("public bodies"), lists.keys("vulgar words")
+    opinions = lists.keys("opinions")
+    avoided = strong | function | plain | bodies | vulgar | opinions
     avoided |= lists.keys("never written") | named.keys("never written")
-    avoided |= lists.keys("opinions")
     avoided = avoided.union(*(each.words for each in classes))
     places = (regions | named.names("towns") | lists.names("towns")) - function
-    bodies = lists.keys("public bodies")
     known = women | men | given_names | families | places | bodies
     if nouns := lists.keys("nouns"):
         nouns = (nouns | lists.keys("office words")) - known
@@ -214,9 +213,9 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     endings = (*sorted(lists.keys("endings"), key=lambda each: (-len(each), each)), "")
     return LanguageLists(
         code=code,
-        name=" ".join(read.get("name", [code])),
+        name=" ".join(own_sections.get("name", [code])),
         common=common | lists.keys("office words"),
-        opinions=lists.keys("opinions"),
+        opinions=opinions,
         first_words=lists.keys("first words"),
         ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
         nouns=nouns,
@@ -248,7 +247,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         streets=lists.keys("streets"),
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),
-        vulgar=lists.keys("vulgar words"),
+        vulgar=vulgar,
         writable=_by_ending(lists.texts("writable"), endings, avoided),
         writable_nouns=_by_ending(lists.texts("writable nouns"), endings, avoided),
         endings=endings,
