@@ -38,7 +38,6 @@ from dptext.types import ENGLISH, Ints, Lexicon
 _WORD = re.compile(r"[^\W\d_]+(?:[-'][^\W\d_]+)*")
 _LEAST, _MOST = 2, 40  # characters
 _PARTS = re.compile("[-']")
-_OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 # Lists of dptext/data/words/common_words.txt with words that never join.
 _LISTS = (
     "names",
@@ -57,17 +56,8 @@ _NO_WORDS: frozenset[str] = frozenset()
 Flags = NDArray[np.uint8]
 # Distinct pieces that are remembered.
 _REMEMBERED = 200_000
-_COUNTED = np.isin(
-    np.arange(kinds.COUNT),
-    (
-        kinds.WORD,
-        kinds.STOP_WORD,
-        kinds.UNKNOWN,
-        kinds.PERSON,
-        kinds.PLACE,
-        kinds.ORGANISATION,
-    ),
-)
+_COUNTED = kinds.LETTERED.copy()
+_COUNTED[[kinds.COMMON, kinds.CALENDAR]] = False
 
 
 class Candidates:
@@ -187,7 +177,7 @@ class Candidates:
             if flag & kinds.ENDER:
                 return True
             is_space = flag & kinds.KIND == kinds.SPACE
-            if not (is_space or pieces[before].strip(" ") in _OPENING):
+            if not (is_space or pieces[before].strip(" ") in common.OPENING):
                 return False
         return True
 

@@ -109,22 +109,11 @@ _NO_SPEAKERS = frozenset(
 )
 _QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
-_OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+#: Marks that may stand before the first word of a sentence.
+OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
 # Kinds of pieces that are no marks.
-_SPOKEN = np.isin(
-    np.arange(kinds.COUNT),
-    (
-        kinds.WORD,
-        kinds.NUMBER,
-        kinds.STOP_WORD,
-        kinds.UNKNOWN,
-        kinds.COMMON,
-        kinds.PERSON,
-        kinds.PLACE,
-        kinds.ORGANISATION,
-        kinds.CALENDAR,
-    ),
-)
+_SPOKEN = kinds.LETTERED.copy()
+_SPOKEN[kinds.NUMBER] = True
 _NO_WORDS: frozenset[str] = frozenset()
 _DIVIDES = re.compile("[-_'’]")
 
@@ -443,7 +432,7 @@ def bits_of_mark(body: str) -> int:
     """Return the bits of a mark, for the word after it."""
     if body == ".":
         return DOT
-    return OPENS if body in _OPENING else 0
+    return OPENS if body in OPENING else 0
 
 
 def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:

@@ -36,6 +36,11 @@ MARKS = (PUNCTUATION, SPACE, MARKUP)
 MARK_NAMES = frozenset(NAMES[kind] for kind in MARKS)
 # (COUNT,), True for the other kinds.
 WORDLIKE = ~np.isin(np.arange(COUNT), MARKS)
+# (COUNT,), True for words of letters, copied or replaced.
+LETTERED = np.isin(
+    np.arange(COUNT),
+    (WORD, STOP_WORD, UNKNOWN, COMMON, PERSON, PLACE, ORGANISATION, CALENDAR),
+)
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line
 TITLE = 64  # first letter capital

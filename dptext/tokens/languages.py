@@ -71,7 +71,9 @@ class LanguageLists:
     families: frozenset[str]
     #: Words that are names or places, too, but rarely in small letters: "grand".
     plain: frozenset[str]
-    #: Words of names of countries, regions and towns.
+    #: Words of names of countries, regions and cities.
+    regions: frozenset[str]
+    #: The same, and of towns.
     places: frozenset[str]
     #: Words never copied, also in small letters: names of persons, countries, regions,
     #: cities, peoples and known organisations, without function words and plain ones.
@@ -176,13 +178,13 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     """
     if code not in languages(folder):
         raise KeyError(code)
-    read = _read(folder / code)
+    own_sections = _read(folder / code)
     classes = [
-        language_data.word_class(heading, read.pop(heading))
-        for heading in [*read]
+        language_data.word_class(heading, own_sections.pop(heading))
+        for heading in [*own_sections]
         if ": " in heading
     ]
-    lists = _Sections(read)
+    lists = _Sections(own_sections)
     function = lists.keys("function words")
     plain = lists.keys("no names")
     particles = lists.keys("particles")
@@ -205,14 +207,13 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         for ending in lists.texts("name endings")
         if word.endswith(ending) and word.removesuffix(ending) in strong
     }
-    avoided = strong | function | plain
-    avoided |= lists.keys("public bodies") | lists.keys("vulgar words")
+    bodies, vulgar = lists.keys("public bodies"), lists.keys("vulgar words")
+    opinions = lists.keys("opinions")
+    avoided = strong | function | plain | bodies | vulgar | opinions
     avoided |= lists.keys("never written") | named.keys("never written")
-    avoided |= lists.keys("opinions")
     avoided = avoided.union(*(each.words for each in classes))
     towns = _shared_names(folder, "towns") | lists.names("towns")
     places = (regions | towns) - function
-    bodies = lists.keys("public bodies")
     known = women | men | given_names | families | places | bodies
     if nouns := lists.keys("nouns"):
         nouns = (nouns | lists.keys("office words")) - known
@@ -220,9 +221,9 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     endings = lists.keys("endings")
     return LanguageLists(
         code=code,
-        name=" ".join(read.get("name", [code])),
+        name=" ".join(own_sections.get("name", [code])),
         common=common | lists.keys("office words"),
-        opinions=lists.keys("opinions"),
+        opinions=opinions,
         first_words=lists.keys("first words"),
         ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
         nouns=nouns,
@@ -234,6 +235,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         given_names=given_names,
         families=families,
         plain=plain,
+        regions=regions - function,
         places=places,
         strong=strong - function - plain,
         bodies=bodies,
@@ -253,7 +255,7 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         streets=lists.keys("streets"),
         street_endings=lists.texts("street endings"),
         elisions=lists.keys("elisions"),
-        vulgar=lists.keys("vulgar words"),
+        vulgar=vulgar,
         writable=_by_ending(lists.texts("writable"), endings, avoided),
         writable_nouns=_by_ending(lists.texts("writable nouns"), endings, avoided),
         endings=endings,

@@ -64,21 +64,8 @@ _RARE = 6000
 # Particles of names among so many commonest words are words of the language, too; and
 # function words among these are copied in every record with a capital as well.
 _FIRST = 150
-_WORDS = np.isin(
-    np.arange(kinds.COUNT),
-    (
-        kinds.WORD,
-        kinds.UNKNOWN,
-        kinds.STOP_WORD,
-        kinds.COMMON,
-        kinds.PERSON,
-        kinds.PLACE,
-        kinds.ORGANISATION,
-        kinds.CALENDAR,
-    ),
-)
-_DRAWN = _WORDS & (np.arange(kinds.COUNT) != kinds.COMMON)
-_DRAWN[kinds.IDENTIFIER] = True
+_DRAWN = kinds.LETTERED.copy()
+_DRAWN[[kinds.COMMON, kinds.IDENTIFIER]] = False, True
 _CAPITAL = kinds.TITLE | kinds.UPPER
 _LEAST = 3
 
@@ -117,17 +104,19 @@ class Languages:
         # Languages that tell a record apart: those of the run, then all others.
         self._known = tuple(dict.fromkeys((*self.codes, ENGLISH, *known)))
         functions = _function_words(known, lexicon)
-        apart = names.persons | names.strong | names.organisations | english
-        apart |= language_data.special_words(ENGLISH)
-        apart = apart.union(*(each.special for each in known.values()))
+        listed_names = names.persons | names.strong | names.organisations | english
+        listed_names |= language_data.special_words(ENGLISH)
+        listed_names = listed_names.union(*(each.special for each in known.values()))
         calendar = (each.months + each.weekdays for each in known.values())
-        apart |= frozenset(map(key_of, chain(*calendar)))
+        listed_names |= frozenset(map(key_of, chain(*calendar)))
         function = {*english_function}.union(
             *(each.function_words | each.particles for each in known.values())
         )
         listed = {word for words in functions.values() for word in words}
         is_name = name_cues.cues(ENGLISH).is_name
-        every = {word for word in listed if word in function or word not in apart}
+        every = {
+            word for word in listed if word in function or word not in listed_names
+        }
         every = {word for word in every if not is_name(word)}
         self._ranks = {
             code: {word: words[word] for word in words if word in every}
@@ -143,7 +132,7 @@ class Languages:
             for word, rank in words.items()
             if rank < _FIRST
         }
-        spelled = every & first & function - apart
+        spelled = every & first & function - listed_names
         capitals = _with_capitals(spelled, self._particles)
         self.copied = frozenset(every | capitals)
         if len(self.codes) == 1:
@@ -186,8 +175,8 @@ class Languages:
         """
         ranks = [self._ranks[code].get(word) for code in self._known]
         logs = [-math.log(_RARE if rank is None else rank + 3) for rank in ranks]
-        own = [float(rank is not None) for rank in ranks]
-        return (1.0, *logs, *own)
+        known = [float(rank is not None) for rank in ranks]
+        return (1.0, *logs, *known)
 
     def find(
         self,
@@ -240,7 +229,7 @@ class Languages:
         if spots:
             rows = [self._scores[pieces[at]] for at in spots]
             np.add.at(sums, record[spots], self._rows[rows])
-        lower = np.flatnonzero(_WORDS[kind] & (codes & _CAPITAL == 0)).tolist()
+        lower = np.flatnonzero(kinds.LETTERED[kind] & (codes & _CAPITAL == 0)).tolist()
         lower = [
             at
             for at in lower
@@ -249,9 +238,9 @@ class Languages:
         words = np.bincount(record[lower], minlength=count)
         scores = sums[:, 1 : 1 + size]
         best = np.argmax(scores[:, :run], axis=1)
-        own = sums[np.arange(count), 1 + size + best]
-        apart = scores.max(axis=1) - scores[:, :run].max(axis=1)
-        is_other = (words >= MANY) & ((own < _SHARE * words) | (apart > _APART))
+        of_best = sums[np.arange(count), 1 + size + best]
+        likelier = scores.max(axis=1) - scores[:, :run].max(axis=1)
+        is_other = (words >= MANY) & ((of_best < _SHARE * words) | (likelier > _APART))
         by_record = []
         for at, (number, other) in enumerate(zip(best, is_other, strict=True)):
             has_none = not sums[at, 0]
@@ -300,7 +289,7 @@ class Languages:
             declared = [None] * (int(records[-1]) + 1 if len(records) else 0)
         texts_in = self.find(pieces, codes, ends, records=records, declared=declared)
         for code, mask in self._masks(ends, texts_in):
-            spots = np.flatnonzero(mask & _WORDS[codes & kinds.KIND])
+            spots = np.flatnonzero(mask & kinds.LETTERED[codes & kinds.KIND])
             spelled = map(pieces.__getitem__, spots.tolist())
             read = map(self.readers[code].codes.__getitem__, spelled)
             new = np.fromiter(read, np.int64, count=len(spots))

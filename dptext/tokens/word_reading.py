@@ -40,7 +40,7 @@ _LEAST = 3
 # Kinds and capitals in layouts.
 _NOUN, _OTHER, _LETTER = "noun", "word", "letter"
 _TITLE, _UPPER, _LOWER = "Title", "UPPER", "lower"
-_DAY, _ROMAN = "day", "roman"
+_DAY, _ROMAN, _STREET = "day", "roman", "street"
 _DAYS = {1: tuple("123456789"), 2: tuple(map(str, range(10, 29)))}
 _ROMAN_NUMBER = re.compile("(?=[IVX]{2})X{0,2}(?:IX|IV|V?I{0,3})")
 _ROMANS = tuple(
@@ -94,6 +94,10 @@ class Names:
         self.strong = frozenset[str]().union(*(each.strong for each in lists))
         self.persons = frozenset[str]().union(*(each.names for each in lists))
         self.places = frozenset[str]().union(*(each.places for each in lists))
+        first_names = (each.women | each.men | each.given_names for each in lists)
+        regions = frozenset[str]().union(*(each.regions for each in lists))
+        #: Places that are read as such, though they are family names, too.
+        self.likelier_places = regions - frozenset[str]().union(*first_names)
         bodies = (each.organisations for each in lists)
         self.organisations = frozenset[str]().union(*bodies)
         self.every = self.strong | self.persons | self.places | self.organisations
@@ -126,8 +130,8 @@ class Reader:
         known = lists.common | lists.opinions if opinions else lists.common
         self._common = (known - self._special) | self._function
         self._common -= lists.demonyms
-        apart = self._function | lists.plain
-        self._lower = self._common - (names.strong - apart)
+        exceptions = self._function | lists.plain
+        self._lower = self._common - (names.strong - exceptions)
         self._capital = self._common - names.every - lists.bodies
         self._capital |= self._common & lists.first_words
         self._nouns = (lists.nouns - names.strong) | lists.plain_nouns
@@ -225,7 +229,7 @@ class Reader:
                 return self._of_class(kinds.ORGANISATION, body) | common.PRODUCT
         if key in self._lists.bodies or key in self._names.organisations:
             return self._of_class(kinds.ORGANISATION, body)
-        if key in self._names.persons:
+        if key in self._names.persons and key not in self._names.likelier_places:
             return self._of_class(kinds.PERSON, body)
         is_noun = key in self._written_nouns
         if key in self._names.places and not is_noun:
@@ -248,7 +252,11 @@ class Reader:
             return f"{self._lists.code} {_LETTER} {capital} "
         if _ROMAN_NUMBER.fullmatch(body):
             return f"{self._lists.code} {_ROMAN} {capital} "
-        return f"{self._lists.code} {kind} {capital} {self._lists.ending(key_of(body))}"
+        key = key_of(body)
+        for ending in self._lists.street_endings:
+            if capital == _TITLE and key.endswith(ending) and key != ending:
+                return f"{self._lists.code} {_STREET} {capital} {ending}"
+        return f"{self._lists.code} {kind} {capital} {self._lists.ending(key)}"
 
     def day(self, number: str, month: str) -> FormLayout | None:
         """Return the layout of the day before a month, None for other numbers."""
@@ -272,6 +280,8 @@ class Reader:
             words = _DAYS[int(ending)]
         elif kind == _ROMAN:
             words = _ROMANS
+        elif kind == _STREET:
+            words = [f"{name}{ending}" for name in self._lists.families_to_write]
         else:
             nouns = kind == _NOUN
             groups = self._lists.writable_nouns if nouns else self._lists.writable
