@@ -659,6 +659,7 @@ def _words() -> Entry:
     from dptext.engine.job import Job
     from dptext.randomness import RunKey
     from dptext.run.selection import Selection
+    from dptext.streams.outputs import Release
 
     key = bytes(range(7, 7 + 64))
     with tempfile.TemporaryDirectory() as folder:
@@ -672,7 +673,8 @@ def _words() -> Entry:
             epsilon=2.0,
             delta=1e-4,
         )
-        listed, _ = building.build(lambda line: None)
+        with Release() as release:
+            listed, _ = building.build(lambda line: None, release)
         path.write_bytes(word_file.encode(listed))
         private = dptext.privatize(
             ["what a hassle", "CloudDesk"],
