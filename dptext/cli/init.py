@@ -173,7 +173,7 @@ def command(
                 columns=columns,
                 uses=uses,
                 recipe=recipe,
-                proposal=_proposal(reader, recipe, job),
+                proposal=_proposal(file, reader, recipe, job),
             ),
             nl=False,
         )
@@ -257,7 +257,7 @@ def _ask(
         columns=columns,
         uses=uses,
         recipe=recipe,
-        proposal=_proposal(reader, recipe, chosen),
+        proposal=_proposal(source, reader, recipe, chosen),
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -489,7 +489,10 @@ def _recipe(
 
 
 def _proposal(
-    audience: Audience, recipe: tuple[dict[str, Any], dict[str, Any]], job: Job
+    file: str,
+    audience: Audience,
+    recipe: tuple[dict[str, Any], dict[str, Any]],
+    job: Job,
 ) -> list[str]:
     """Propose a list of words that many people wrote, where replaced words repeat.
 
@@ -511,7 +514,7 @@ def _proposal(
     used = profile.load(_PROFILES[audience], over)
     if not corpus_words.repeat_words(records, used):
         return []
-    command = ["dptext", "words", "build", *job.inputs]
+    command = ["dptext", "words", "build", file]
     for name in job.selection.fields or ():
         command += ["--field", name]
     if job.selection.fields:

@@ -13,6 +13,7 @@ from dptext import profile, signatures, word_file
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.parser import Take
 from dptext.engine.corpus_words import DELTA, EPSILON, Building
+from dptext.engine.files import find_files
 from dptext.engine.job import Job
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
@@ -131,7 +132,7 @@ def build(
     private = None if key is None else signatures.read_private(key)
     building = Building(
         job=Job(
-            inputs=tuple(files or ("-",)),
+            inputs=tuple(find_files(files or ("-",), selection.format)),
             output=None,
             selection=selection,
             work=faulty,

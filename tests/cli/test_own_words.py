@@ -266,9 +266,9 @@ def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
     assert "anomaly" not in said
     build = ("words", "build", "many.jsonl", "--field", "note", "--subject", "who")
     assert here(*build, "-o", "many.words").code == 0
-    said = here(*run, *people, "--words", "many.words").out
-    assert b"words build" not in said
-    Path(".dptext.yaml").write_bytes(said)
+    chosen = here(*run, *people, "--words", "many.words").out
+    assert b"words build" not in chosen
+    Path(".dptext.yaml").write_bytes(chosen)
     assert here("sanitize", "many.jsonl", "-o", "out.jsonl").code == 0
     ran = here("check", "out.jsonl")
     assert ran.code == 0, ran.out

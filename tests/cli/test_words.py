@@ -142,7 +142,7 @@ def test_a_key_repeats_the_draw() -> None:
 
 
 def test_persons_may_be_spread_over_files() -> None:
-    """Two halves of a file are one corpus, also compressed or from standard input."""
+    """Two halves of a file are one corpus, also in a folder or from standard input."""
     put(Path("key"), bytes(range(100, 132)))
     one = built("--key-file", "key")
     lines = Path("in.jsonl").read_text().splitlines(keepends=True)
@@ -150,6 +150,12 @@ def test_persons_may_be_spread_over_files() -> None:
     Path("b.jsonl").write_text("".join(lines[310:]))
     halves = ("words", "build", "a.jsonl", "b.jsonl", *BUILD[3:], "--key-file", "key")
     assert here(*halves, "-o", "two.words").code == 0
+    assert word_file.read("two.words").entries == one.entries
+    Path("parts").mkdir()
+    for half in ("a.jsonl", "b.jsonl"):
+        Path(half).rename(f"parts/{half}")
+    folder = ("words", "build", "parts", *BUILD[3:], "--key-file", "key")
+    assert here(*folder, "-o", "two.words").code == 0
     assert word_file.read("two.words").entries == one.entries
     piped = ("words", "build", *BUILD[3:], "--key-file", "key", "-o", "-")
     ran = here(*piped, given="".join(lines).encode())

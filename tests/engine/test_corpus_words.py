@@ -120,7 +120,7 @@ def test_a_record_without_words_that_count_changes_the_draw() -> None:
             persons.add_to(person, 0, [])
         return persons.finish().release(LAW, source())[0]
 
-    corpora = (
+    corpora: tuple[list[tuple[str, ...]], ...] = (
         [],
         [("a", "good")],
         [("b", "good")],
