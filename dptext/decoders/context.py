@@ -28,7 +28,7 @@ class Params(PairParams):
     #: Power of the topic of the text, 0 for none.
     topic: Annotated[float, Meta(ge=0, le=20)] = 4.0
     #: Scale of the Gumbel variables: with more, other words than the likeliest.
-    variety: Annotated[float, Meta(ge=0, le=10)] = 0.7
+    variety: Annotated[float, Meta(ge=0, le=10)] = 0.9
 
     def prepare(self, channel: Channel) -> Context:
         """Open the model. Raises LexiconError and UsageError if it does not fit."""

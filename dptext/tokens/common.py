@@ -466,6 +466,10 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
         (here & VERB != 0) & is_begin & behind & ~_is_month(here, pieces, candidates)
     )
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
+    # "AP - A former boxer": behind a mark and before a common word.
+    marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
+    plain = (after & kinds.KIND == kinds.COMMON) & (after & kinds.LEAD != 0) & ~last
+    copied |= (here & LETTER != 0) & marked & plain & (after & kinds.TITLE == 0)
     for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
         is_question = pieces[candidates[at]].strip(" ") == _QUESTION
         mark = ":" if is_question else "="

@@ -321,3 +321,9 @@ def test_a_noun_that_begins_a_sentence_is_part_of_a_name(
         match = re.fullmatch(r"(\w+)( Bank)? fell\. Yesterday (\w+) rose\.", out)
         assert match is not None, out
         assert {match[1], match[3]} <= {*invented}
+
+
+def test_an_article_behind_a_mark_is_no_letter(readable: Pipeline) -> None:
+    """As in reports of agencies."""
+    for out in outputs(readable, "AP - A former boxer said. Plan: A. Smith", 4):
+        assert re.search(r" - A former \w+ said\. Plan: [A-Z]\. [A-Z]\w+$", out), out
