@@ -302,7 +302,7 @@ class InContext:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class AttackerFigures:
-    """A row of a report: success of one attacker in texts of a kind, to four digits."""
+    """Success of one attacker in public texts of a kind, to four digits."""
 
     attacker: Annotated[str, Meta(description="Name of the attacker.")] = AS_WRITTEN
     kind: Annotated[str, Meta(description="Kind of text.")] = ""
