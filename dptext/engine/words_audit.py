@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -147,6 +148,7 @@ def _outputs(law: Law, total: int) -> Floats:
     return np.concatenate(([1 - release_chance(law, total)], released))
 
 
+@cache
 def _density() -> Floats:
     """Return P(noise = k) for k from -m to m: (2 m + 1,)."""
     high, low = noise.normal_table()

@@ -102,16 +102,16 @@ def written(name: str, folder: Path) -> Path:
 
 
 @pytest.mark.parametrize("way", ["name", "content", "input"])
-@pytest.mark.parametrize("option", GIVEN)
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize(
+    ("name", "option"),
+    [(name, each) for each in GIVEN for name in ALL if name not in GIVEN[each][1]],
+)
 def test_an_option_that_a_format_cannot_take_is_refused(
     name: str, option: str, way: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However the format is known, one line names the option; nothing is written."""
     monkeypatch.chdir(tmp_path)
-    given, takers = GIVEN[option]
-    if name in takers:
-        return
+    given, _ = GIVEN[option]
     path = written(name, tmp_path)
     field = ("--field", "text") if name != "text" else ()
     if way == "content":

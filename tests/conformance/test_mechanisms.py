@@ -134,7 +134,7 @@ def test_the_output_does_not_depend_on_the_batch_size(
     texts = ["The cat runs.", "", "zq, 42 dogs don't!", "well-known Paris", "...", "do"]
     records = [
         Record(row, (texts[row % 6] + " dog" * (row % 3), texts[row % 5]), row)
-        for row in range(32)
+        for row in range(16)
     ]
     sanitizer = built("ENGLISH", *path, space)
     key = RunKey.from_seed(1)

@@ -14,6 +14,7 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from tests.tokens.test_common import check_swaps, shown_in
+from tests.tokens.texts import both
 
 READABLE = profile.load("readable").tokens
 
@@ -79,7 +80,7 @@ def test_copied_emoji_tell_nothing_of_a_person(builtin: Lexicon) -> None:
     assert {"⭐", "★", "😂", "👍"} <= copied
     assert not copied & {*"🙏👨👩👧🏽✝☪✡🕌⛪🏳🌈💊💉🤰♿🇩"}
     for text in ("it is 👍🏽 ok", "it is 👨‍👩‍👧 ok", "it is ⭐🙏 ok", "it is 🇩🇪 ok"):
-        words = Tokenizer(builtin, READABLE).words([text])
+        words = both(builtin, READABLE)[0].words([text])
         kind = (words.flags & kinds.KIND).tolist()
         assert kind.count(kinds.FORMED) == 1
         assert len(kind) == 4

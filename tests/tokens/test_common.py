@@ -25,13 +25,14 @@ from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Lexicon, Strategy
 from tests import distributions, made_words, small
+from tests.tokens.texts import both
 
 POLICY = Policy(common=3000)
 
 
 def shown_in(lexicon: Lexicon, text: str, policy: Policy = POLICY) -> str:
     """Return a text with brackets around each piece that is replaced or made new."""
-    words = Tokenizer(lexicon, policy).words([text])
+    words = both(lexicon, policy)[0].words([text])
     treatment = policy.treatments[words.flags & kinds.KIND]
     replaced = {*np.flatnonzero(np.isin(treatment, (PERTURB, FORM, DIGITS))).tolist()}
     parts = []
@@ -176,7 +177,7 @@ def divided(
     lexicon: Lexicon, texts: list[str], policy: Policy = POLICY
 ) -> list[Divided]:
     """Divide each text, all in one batch."""
-    words = Tokenizer(lexicon, policy).words(texts)
+    words = both(lexicon, policy)[0].words(texts)
     kind = (words.flags & kinds.KIND).tolist()
     capitals = (words.flags & (kinds.TITLE | kinds.UPPER)).tolist()
     ends = words.ends.tolist()

@@ -14,7 +14,7 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from tests import distributions
-from tests.tokens.texts import written
+from tests.tokens.texts import both, written
 
 POLICY: Policy = profile.load("readable").tokens
 NOTHING = np.empty(0, np.int32)
@@ -22,7 +22,7 @@ NOTHING = np.empty(0, np.int32)
 
 def found(text: str, lexicon: Lexicon, policy: Policy = POLICY) -> Count:
     """Return how many the first number of a text may be."""
-    words = Tokenizer(lexicon, policy).words([text])
+    words = both(lexicon, policy)[0].words([text])
     position = next(at for at, one in enumerate(words.pieces) if one.strip().isdigit())
     return Counting(lexicon).find(words, position)
 

@@ -19,6 +19,7 @@ from tests.tokens.texts import (
     MARKS,
     POLICIES,
     Seen,
+    both,
     mixed,
     seen_of_each,
     written,
@@ -185,8 +186,8 @@ def all_written(
     texts: list[str], policy: Policy, turn: int, lexicon: Lexicon = ENGLISH
 ) -> list[str]:
     """Write many texts, the n-th word of each with the same draw and the same bits."""
-    words = Tokenizer(lexicon, policy).words(texts)
-    joiner = Joiner(lexicon, policy)
+    tokenizer, joiner = both(lexicon, policy)
+    words = tokenizer.words(texts)
     same = [bytes(16)] * len(texts)
     randomness = Randomness(RunKey.from_seed(turn), "tests")
     positions = joiner.positions_to_redraw(words)

@@ -10,10 +10,10 @@ from dptext import lexicons, profile
 from dptext.errors import UsageError
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds, word_reading
-from dptext.tokens.joining import Joiner
 from dptext.tokens.languages import MARK, language_lists
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Words
+from tests.tokens.texts import both
 
 pytestmark = pytest.mark.quick
 
@@ -121,8 +121,8 @@ def test_replaced_words_change_no_language_and_no_copied_word(
 def written(lexicon: Lexicon, text: str, *codes: str) -> str:
     """Return what is written for a text with random bits that are always the same."""
     policy = profile.load("readable", {"tokens": {"languages": [*codes]}}).tokens
-    words = Tokenizer(lexicon, policy).words([text])
-    joiner = Joiner(lexicon, policy)
+    tokenizer, joiner = both(lexicon, policy)
+    words = tokenizer.words([text])
     positions = joiner.positions_to_redraw(words)
     randomness = Randomness(RunKey.from_seed(3), "")
     bits = randomness.bits([bytes(16)], positions * 0)

@@ -12,9 +12,9 @@ from dptext import profile
 from dptext.tokens import kinds, language_data
 from dptext.tokens.common import common_words
 from dptext.tokens.policy import Policy
-from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from tests.tokens.test_common import POLICY, check_swaps, shown_in
+from tests.tokens.texts import both
 
 READABLE = profile.load("readable").tokens
 
@@ -102,7 +102,7 @@ def test_capitals_beside_cues_are_persons_and_places(builtin: Lexicon) -> None:
 
 def kinds_of(lexicon: Lexicon, text: str) -> dict[str, str]:
     """Return the kind of each piece of a text."""
-    words = Tokenizer(lexicon, READABLE).words([text])
+    words = both(lexicon, READABLE)[0].words([text])
     return {
         piece.strip(): kinds.NAMES[flags & kinds.KIND]
         for piece, flags in zip(words.pieces, words.flags.tolist(), strict=True)

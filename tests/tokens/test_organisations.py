@@ -19,6 +19,7 @@ from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from tests.tokens.test_common import check_swaps, shown_in
+from tests.tokens.texts import both
 from tools.invented_names import is_odd
 
 READABLE = profile.load("readable").tokens
@@ -27,8 +28,8 @@ INVENTED = language_data.invented_names("en")
 
 def written(lexicon: Lexicon, text: str, seed: int = 0) -> str:
     """Write a text with the first output for each drawn word."""
-    words = Tokenizer(lexicon, READABLE).words([text])
-    joiner = Joiner(lexicon, READABLE)
+    tokenizer, joiner = both(lexicon, READABLE)
+    words = tokenizer.words([text])
     positions = joiner.positions_to_redraw(words)
     streams = Randomness(RunKey.from_seed(seed), "test")
     bits = streams.bits([bytes(16)], np.zeros(len(positions), np.int64))
