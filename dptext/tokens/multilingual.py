@@ -54,8 +54,8 @@ _BETWEEN = frozenset(("and", "of", "for"))
 _OUTSIDE = frozenset(
     (*(f"{space}{word}" for word in _BETWEEN for space in ("", " ")), "'s", "’s")
 )
-# Ends of elisions, and words between a day and its month.
-_ELIDED, _OF = frozenset("'’"), frozenset((" de", " di"))
+# Words between a day and its month.
+_OF = frozenset((" de", " di"))
 _BEFORE_THE = frozenset((" of", " for", "Of", "For"))
 # Pieces that may be inside a name of several words.
 _JOINED = _OUTSIDE | {" the"}
@@ -329,9 +329,13 @@ class Languages:
             spots = drawn.tolist()
             layouts = map(reader.layouts.__getitem__, map(pieces.__getitem__, spots))
             formed.update(zip(spots, layouts, strict=True))
-            for at in spots:
-                if at and pieces[at - 1][-1:] in _ELIDED and pieces[at][:1] != " ":
-                    formed[at] = reader.elided(formed[at])
+            behind = drawn[begins[drawn] < drawn]
+            behind = behind[codes[behind - 1] & kinds.KIND == kinds.COMMON]
+            for at in behind.tolist():
+                if asked := reader.asks_for[pieces[at - 1]]:
+                    code, space, rest = formed[at].shown.partition(" ")
+                    shown = f"{code}{asked}{space}{rest}"
+                    formed[at] = formed[at]._replace(shown=shown)
 
     @staticmethod
     def _find_days(
@@ -391,7 +395,7 @@ class Languages:
 
     def choices(self, shown: str) -> Sequence[str]:
         """Return the words one of which is written for a layout."""
-        return self.readers[shown.partition(" ")[0].strip("'")].choices[shown]
+        return self.readers[shown.partition(" ")[0].rstrip("'-")].choices[shown]
 
 
 def in_english(

@@ -35,9 +35,9 @@ from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.ranges import Piece
-from dptext.tokens.regex import is_elision, to_keys
+from dptext.tokens.regex import to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
-from dptext.tokens.word_reading import with_vowels
+from dptext.tokens.word_reading import copied_before
 from dptext.types import ENGLISH, Ids, Ints, Words
 
 # Integers that are enough for a number.
@@ -270,9 +270,11 @@ class Redrawer:
         )
         for number, listed in zip(person, names, strict=True):
             at = spots[number]
-            before = words.pieces[at - 1].strip(" ") if at else ""
-            is_elided = is_elision(before) and words.is_of_lists(at)
-            lists[number] = with_vowels(listed) if is_elided else listed
+            lists[number] = listed
+            if self._languages is not None and words.is_of_lists(at):
+                reader = self._languages.readers[words.language_at(at)]
+                before = copied_before(words, at, begins)
+                lists[number] = reader.fitting(listed, before)
 
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints

@@ -31,7 +31,8 @@ from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
 from dptext.tokens.people import People, genders_of
 from dptext.tokens.policy import WordClass
-from dptext.tokens.regex import is_clitic, key_of
+from dptext.tokens.regex import is_clitic, is_elision, key_of
+from dptext.types import Words
 
 #: The form of a word that is drawn from a list (dptext.types.Words.formed).
 WORD = "word"
@@ -60,9 +61,21 @@ _REMEMBERED = 200_000
 Value = TypeVar("Value")
 
 
-def with_vowels(words: Sequence[str]) -> Sequence[str]:
-    """Return the words that begin with a vowel, all if none does."""
-    return [each for each in words if each[0].lower() in _VOWELS] or words
+def beginning(words: Sequence[str], *, vowels: bool) -> Sequence[str]:
+    """Return the words that begin with a vowel or h, or the others; all if none."""
+    return [each for each in words if (each[0].lower() in _VOWELS) is vowels] or words
+
+
+def copied_before(words: Words, position: int, begins: Collection[int]) -> str:
+    """Return the copied piece before another of its text, "" for none.
+
+    begins: the pieces with which texts begin.
+    """
+    before = position - 1
+    if before < 0 or position in begins:
+        return ""
+    is_copied = int(words.flags[before]) & kinds.KIND == kinds.COMMON
+    return words.pieces[before] if is_copied else ""
 
 
 class _Memory(dict[str, Value]):
@@ -146,6 +159,12 @@ class Reader:
         self._greetings = frozenset(each.rpartition("_")[2] for each in lists.greetings)
         phrases = (*lists.closings, *lists.abbreviations, *lists.titles)
         self._short = _parts(phrases) | _parts(lists.greetings)
+        # "le" and "la" are "l'" before a vowel.
+        self._before_consonants = frozenset(
+            each[:-1] + vowel for each in lists.elisions for vowel in "ae"
+        )
+        #: "'" for a copied piece before vowels, "-" for one before consonants, else "".
+        self.asks_for = _Memory(self._asks_for)
         #: The names to write, and words that tell a gender.
         self.people = People(
             men=lists.men_to_write,
@@ -266,10 +285,11 @@ class Reader:
             return None
         return FormLayout(WORD, f"{self._lists.code} {_DAY} {_LOWER} {len(body)}")  # type: ignore[arg-type]
 
-    @staticmethod
-    def elided(layout: FormLayout) -> FormLayout:
-        """Return the layout of a word behind an elision, which begins with a vowel."""
-        return layout._replace(shown=layout.shown.replace(" ", "' ", 1))
+    def _asks_for(self, before: str) -> str:
+        body = before.strip(" ")
+        if is_elision(body):
+            return "'"
+        return "-" if key_of(body) in self._before_consonants else ""
 
     def _choices(self, shown: str) -> Sequence[str]:
         """Return the words one of which is written for a layout, all equally likely."""
@@ -286,8 +306,8 @@ class Reader:
             nouns = kind == _NOUN
             groups = self._lists.writable_nouns if nouns else self._lists.writable
             words = groups.get(ending) or tuple(chain(*groups.values()))
-            if code[-1] == "'":
-                words = with_vowels(words)
+            if code[-1] in "'-":
+                words = beginning(words, vowels=code[-1] == "'")
         if capital == _UPPER:
             return tuple(map(str.upper, words))
         if capital == _TITLE:
@@ -301,15 +321,21 @@ class Reader:
         *,
         family: bool,
         title: bool,
-        elided: bool,
+        before: str,
     ) -> Sequence[str]:
         """Return the words one of which is written for a word of a class.
 
         Of the body, only whether it is a month is looked at. title: with a capital;
-        elided: behind an elision.
+        before: the copied piece before it, "" for none.
         """
-        listed = self._names_of(kind, body, family=family, title=title)
-        return with_vowels(listed) if elided else listed
+        return self.fitting(
+            self._names_of(kind, body, family=family, title=title), before
+        )
+
+    def fitting(self, listed: Sequence[str], before: str) -> Sequence[str]:
+        """Return the words that may stand behind a copied piece."""
+        asked = self.asks_for[before]
+        return beginning(listed, vowels=asked == "'") if asked else listed
 
     def _names_of(
         self, kind: int, body: str, *, family: bool, title: bool
