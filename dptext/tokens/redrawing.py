@@ -181,7 +181,8 @@ class Redrawer:
         kind_of = (words.flags[of_class] & kinds.KIND).tolist()
         spots = of_class.tolist()
         keys = _keys(words, spots)
-        return self._lists(words, spots, keys, texts, kind_of)[spots.index(position)]
+        lists = self._lists(words, spots, keys=keys, records=texts, kind_of=kind_of)
+        return lists[spots.index(position)]
 
     def _redraw_classes(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints
@@ -197,7 +198,7 @@ class Redrawer:
         spots, of_each = positions.tolist(), records.tolist()
         kind_of = (words.flags[positions] & kinds.KIND).tolist()
         keys = _keys(words, spots)
-        lists = self._lists(words, spots, keys, of_each, kind_of)
+        lists = self._lists(words, spots, keys=keys, records=of_each, kind_of=kind_of)
         known, one, second = Known(), OneRecord(), ""
         for number, position in enumerate(spots):
             record, kind, listed = of_each[number], kind_of[number], lists[number]
@@ -241,7 +242,7 @@ class Redrawer:
             for position, kind in zip(spots, kind_of, strict=True)
         ]
         if named:
-            self._name_people(words, lists, keys, records, spots)
+            self._name_people(words, lists, keys=keys, records=records, spots=spots)
         return lists
 
     def _name_people(

@@ -546,7 +546,9 @@ class Tokenizer:
         named = self._names >= 0 and (named or self._is_name(body, row))
         bits = 0
         if self._common is not None:
-            kind, row, bits, named = self._read(body, key, kind, row, named)
+            kind, row, bits, named = self._read(
+                body=body, key=key, kind=kind, row=row, named=named
+            )
         code = _pack(kind, max(row, -1), lead, body) | bits
         return code | 1 << _NAMED if named else code
 

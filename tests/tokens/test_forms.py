@@ -552,6 +552,28 @@ def test_plain_numbers_have_no_form(chunk: str) -> None:
     assert finder._search(chunk.rstrip("\n")) == ()
 
 
+@settings(max_examples=300, deadline=None)
+@given(
+    st.sampled_from([text for text, _ in KNOWN if " " not in text]),
+    st.lists(
+        st.tuples(st.integers(0, 40), st.sampled_from("01a:/.-+xKſ@%$€")), max_size=3
+    ),
+)
+def test_a_form_is_tried_wherever_it_matches(
+    text: str, changes: list[tuple[int, str]]
+) -> None:
+    """No text with a match of a pattern lacks the part that the form needs."""
+    for at, new in changes:
+        text = text[:at] + new + text[at + 1 :]
+    for form, rule in forms.RULES.items():
+        each = forms.compiled(form, "patterns") if form is not Form.EMOJI else ()
+        found = [match[0] for pattern in each for match in pattern.finditer(text)]
+        if form is Form.IP and not re.search("[0-9]", text):
+            continue  # of letters alone, "ab::cd" is left to the other settings
+        if any(map(rule.accepts, found)):
+            assert re.search(rule.needs, text), form
+
+
 def test_texts_of_many_signs_take_time_by_their_length() -> None:
     """Markup without an end, and pieces that nearly have a form, are read once."""
     finder = form_finder.FormFinder(ALL)

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dptext import open_pipeline
 from dptext.tokens import kinds, tokenizer
 from dptext.tokens.policy import Policy
 from dptext.tokens.symbols import visible
@@ -191,7 +192,7 @@ def test_long_pieces_are_not_remembered() -> None:
 
 
 class _ByRules(Tokenizer):
-    """Divides all words by the rules, also those that are known letter by letter."""
+    """Reads all words by the rules, also those that are known letter by letter."""
 
     def _copied_words(self) -> tuple[frozenset[str], frozenset[str]]:
         return frozenset(), frozenset()
@@ -212,3 +213,18 @@ def test_plain_words_are_what_the_rules_say(texts: list[str]) -> None:
     assert short.pieces == rules.pieces
     assert short.flags.tolist() == rules.flags.tolist()
     assert short.ids.tolist() == rules.ids.tolist()
+
+
+def test_copied_words_are_what_the_rules_say() -> None:
+    """The set of common words in lower case gives the codes of the rules."""
+    readable = open_pipeline("readable")
+    policy = readable.profile.tokens
+    quick = Tokenizer(readable.lexicon, policy)
+    slow = _ByRules(readable.lexicon, policy)
+    common = quick._plain
+    assert len(common) > 5000
+    words = [*sorted(common), *map(str.capitalize, sorted(common)[::20])]
+    for word in words:
+        for piece in (word, f" {word}"):
+            assert quick._codes[piece] == slow._codes[piece], piece
+    assert quick._parts == slow._parts
