@@ -53,6 +53,7 @@ from dptext.tokens.policy import (
 from dptext.tokens.quantities import Frames
 from dptext.tokens.redrawing import Redrawer
 from dptext.tokens.regex import is_clitic, is_elision, key_of
+from dptext.tokens.word_reading import is_elided
 from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 
 # Masks of kinds; other kinds are unknown words.
@@ -254,7 +255,7 @@ class Joiner:
             words.pieces[position].strip(" "),
             family=is_family or (titled and not leads),
             title=bool(words.flags[position] & kinds.TITLE),
-            elided=position > 0 and is_elision(words.pieces[position - 1].strip(" ")),
+            elided=is_elided(words, position),
         )
 
     def _after_title(

@@ -35,9 +35,9 @@ from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.quantities import Frame, Frames
 from dptext.tokens.ranges import Piece
-from dptext.tokens.regex import is_elision, to_keys
+from dptext.tokens.regex import to_keys
 from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
-from dptext.tokens.word_reading import with_vowels
+from dptext.tokens.word_reading import is_elided, with_vowels
 from dptext.types import ENGLISH, Ints, Words
 
 # Integers that are enough for a number.
@@ -266,9 +266,8 @@ class Redrawer:
         )
         for number, listed in zip(person, names, strict=True):
             at = spots[number]
-            before = words.pieces[at - 1].strip(" ") if at else ""
-            is_elided = is_elision(before) and words.is_of_lists(at)
-            lists[number] = with_vowels(listed) if is_elided else listed
+            elided = words.is_of_lists(at) and is_elided(words, at)
+            lists[number] = with_vowels(listed) if elided else listed
 
     def _pieces(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints

@@ -30,7 +30,8 @@ from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
 from dptext.tokens.people import People, titles_of, words_of
 from dptext.tokens.policy import WordClass
-from dptext.tokens.regex import is_clitic, key_of
+from dptext.tokens.regex import is_clitic, is_elision, key_of
+from dptext.types import Words
 
 #: The form of a word that is drawn from a list (dptext.types.Words.formed).
 WORD = "word"
@@ -57,6 +58,14 @@ _REMEMBERED = 200_000
 
 
 Value = TypeVar("Value")
+
+
+def is_elided(words: Words, position: int) -> bool:
+    """Tell whether a piece stands right behind a copied elision."""
+    if not position or words.pieces[position][:1] == " ":
+        return False
+    is_copied = int(words.flags[position - 1]) & kinds.KIND == kinds.COMMON
+    return is_copied and is_elision(words.pieces[position - 1].strip(" "))
 
 
 def with_vowels(words: Sequence[str]) -> Sequence[str]:
