@@ -322,7 +322,10 @@ def _folded(words: Iterable[str]) -> set[str]:
 
 
 def _hand(folder: Path) -> dict[str, list[str]]:
-    return _sections(folder / "hand.txt") | _sections(folder / "copied.txt")
+    copied = folder / "copied.txt"
+    return _sections(folder / "hand.txt") | (
+        _sections(copied) if copied.is_file() else {}
+    )
 
 
 def _words_of(path: Path) -> set[str]:
