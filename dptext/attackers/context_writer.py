@@ -47,8 +47,8 @@ Scores = NDArray[np.int32]
 # of a draw; with fewer candidates the commonest words of the form are candidates, too.
 _LISTED, _DRAWN, _FEW = 64, 12, 4
 # Nats of the gain of a pair from which on it is a fixed phrase, often a name: a word
-# that may have been replaced is not written there.
-_FIXED = 7.0
+# that may have been replaced is not written there; in gaps without and with a capital.
+_FIXED = 7.0, 4.5
 # What a word costs that the text has already, in nats.
 _REPEATED = 4
 # Least letters of a written word: fewer are fragments.
@@ -343,7 +343,7 @@ class ContextWriter:
         settings = {name: str(getattr(policy, name)) for name in _DECISIVE}
         words = channel.lexicon.digest, cache.digest(channel.prior), settings
         public = language_data.digest()
-        key = cache.key_of("context", 4, *content, *words, public, _LISTED)
+        key = cache.key_of("context", 5, *content, *words, public, _LISTED)
 
         def compute() -> cache.Arrays:
             may_write = writable_words(channel)
@@ -409,11 +409,13 @@ class ContextWriter:
         """Return the lists of words beside contexts, those of most worth."""
         parts = []
         common = np.append(self._channel.common[:-1], np.zeros(2, bool))
-        fixed = np.log(ngrams.decode_gains(codes)) >= _FIXED
+        gains = np.log(ngrams.decode_gains(codes))
         for capital, writable in enumerate(may_write):
             # "club penguin": in a gap without a capital a common word was not replaced.
             hidden = np.ones(len(rows), bool) if capital else ~common[rows]
-            here = np.flatnonzero(writable[rows] & ~(fixed & hidden))
+            here = np.flatnonzero(
+                writable[rows] & ~(hidden & (gains >= _FIXED[capital]))
+            )
             shown = self._forms[rows[here]] + capital * len(grammar.FORMS)
             parts.append((contexts[here] * self._width + shown, here))
         numbers, at = (np.concatenate(each) for each in zip(*parts, strict=True))

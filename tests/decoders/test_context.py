@@ -129,6 +129,7 @@ def test_copied_words_decide_and_not_the_hidden_ones() -> None:
     [
         ("was on club walrus till he left", "club penguin"),
         ("she drank vanilla sprocket and cola", "vanilla vodka"),
+        ("it was Halo Trellis again", "halo reach"),
     ],
 )
 def test_fixed_phrases_are_not_completed(text: str, name: str) -> None:
