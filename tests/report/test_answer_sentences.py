@@ -65,7 +65,7 @@ def test_shares_are_of_replaced_words_where_others_stay(
 @pytest.mark.parametrize(
     ("profile", "settings", "part"),
     [
-        ("readable", {}, "another language becomes a mark that says so"),
+        ("readable", {}, "another language becomes a mark. All"),
         ("balanced", {}, "most words are unknown to it"),
         ("readable", {"languages": ["en", "de"]}, "in one of the languages of the run"),
     ],
