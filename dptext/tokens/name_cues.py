@@ -146,10 +146,10 @@ class NameCues:
         roles = (self._roles.get(word, 0) for word in lists["addressees"])
         cues = {role for role in roles if role >= _FIRST_CUE}
         self._addressed_cues = frozenset({_ADDRESSEE, *cues})
-        ranks, given, calls = lists["ranks"], lists["ranks_of_given"], lists["calls"]
+        ranks, offices, calls = lists["ranks"], lists["ranks_of_given"], lists["calls"]
         self._capitals = dict.fromkeys(lists["before_places"], _BEFORE_PLACE)
         self._capitals |= dict.fromkeys(lists["before_ranks"], _BEFORE_RANK)
-        self._capitals |= dict.fromkeys(given, _GIVEN_RANK)
+        self._capitals |= dict.fromkeys(offices, _GIVEN_RANK)
         self._capitals |= dict.fromkeys(lists["fields"], _FIELD)
         self._capitals |= dict.fromkeys(lists["addressees"], _ADDRESSEE)
         for word in ranks:
@@ -157,7 +157,9 @@ class NameCues:
             self._capitals[word] = _RANK_ADDRESSEE if is_addressee else _RANK
         self._addressed_cues |= {_RANK_ADDRESSEE}
         self._given_ranks[[_GIVEN_RANK]] = True
-        self._given_ranks[[self._roles[each] for each in given if each in calls]] = True
+        self._given_ranks[[self._roles[each] for each in offices if each in calls]] = (
+            True
+        )
         of_fields = {_FIELD, *(self._roles.get(each, 0) for each in lists["fields"])}
         paired = [_RANK, *self._addressed_cues]
         paired += [role for role in of_fields if role >= _FIELD]
@@ -233,9 +235,14 @@ class NameCues:
         codes[new] = codes[new] & ~hidden | kinds.COMMON
 
     @staticmethod
-    def may_begin_places(codes: Ints) -> Ints:
-        """Return the words that may begin a place of several words: (m,)."""
-        return np.flatnonzero(codes >> ROLE & _BITS == _BEFORE_PLACE)
+    def may_begin_places(codes: Ints, bits: Bits) -> list[int]:
+        """Return the words that may begin a place of several words."""
+        if bits.places & kinds.KIND != kinds.PLACE:
+            return []
+        firsts: list[int] = np.flatnonzero(
+            codes >> ROLE & _BITS == _BEFORE_PLACE
+        ).tolist()
+        return firsts
 
     def settle(self, codes: Ints, ends: Ints, bits: Bits) -> None:
         """Replace the names beside cues, in place.

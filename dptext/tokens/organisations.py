@@ -215,6 +215,32 @@ def join(
     return _joined(pieces, codes, ends, spans)
 
 
+def settle_letters(
+    pieces: list[str], codes: Ints, ends: Ints, single: Mask, *, persons: int
+) -> None:
+    """Read replaced capital letters as acronyms of one letter, in place.
+
+    single: single letters (p,). A replaced word with a capital behind one and a period
+    is a person, whose bits are given, 0 for none.
+    """
+    single = single | (codes & common.LETTER != 0)
+    single &= codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
+    at = np.flatnonzero(single & np.isin(codes & kinds.KIND, _WORDS))
+    codes[at] = codes[at] & ~kinds.KIND | kinds.ORGANISATION | common.ACRONYM
+    shown = kinds.TITLE | kinds.UPPER | kinds.LEAD
+    for here in np.flatnonzero(codes & common.ACRONYM).tolist() if persons else ():
+        after = here + 1
+        if pieces[here][-1] != "." and len(pieces[here].strip(" ")) == 1:
+            after += after < len(pieces) and pieces[after] == "."
+        is_initial = pieces[min(after, len(pieces)) - 1][-1] == "."
+        if not is_initial or after >= ends[np.searchsorted(ends, here, "right")]:
+            continue
+        code = int(codes[after])
+        is_title = code & shown == kinds.TITLE | kinds.LEAD
+        if is_title and code & kinds.KIND in _WORDS:
+            codes[after] = code & ~kinds.KIND | persons
+
+
 def join_others(
     pieces: list[str], codes: Ints, ends: Ints, apart: Mask, heading: Mask
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:

@@ -97,8 +97,8 @@ class Tokenizer:
         if policy.common and self._names >= 0:
             self._cues = name_cues.cues(lexicon.language)
         # What a name beside a cue is read as.
-        as_place, self._place_class = kinds.PLACE, WordClass.PLACE in policy.classes
-        if not self._place_class:
+        as_place = kinds.PLACE
+        if WordClass.PLACE not in policy.classes:
             as_place = (self._place + 1) << _ROW | kinds.WORD
         self._bits = name_cues.Bits(
             persons=1 << _NAMED | (kinds.PERSON if self._person else kinds.WORD),
@@ -280,13 +280,13 @@ class Tokenizer:
             self._settle_common(pieces, codes, ends)
         whole = self._organisation and self._counted is not None
         if whole:
-            firsts = self._begin_places(codes)
-            joined = organisations.join_places(pieces, codes, ends, firsts)
-            pieces, codes, ends, moved, _ = joined
+            cues, bits = self._cues, self._bits
+            firsts = cues.may_begin_places(codes, bits) if cues else []
+            places = organisations.join_places(pieces, codes, ends, firsts)
+            pieces, codes, ends, moved, _ = places
             formed = _moved(formed, moved)
-            joined = organisations.join(pieces, codes, ends)
-            pieces, codes, ends, moved, kinds_of_chains = joined
-            layouts |= kinds_of_chains
+            chains = organisations.join(pieces, codes, ends)
+            pieces, codes, ends, moved, layouts = chains
             formed = _moved(formed, moved)
         if self._person and self._counted is not None:
             self._settle_parts(pieces, codes)
@@ -296,10 +296,15 @@ class Tokenizer:
         apart = heading
         if whole:
             if self._cues is not None:
-                self._settle_letters(pieces, codes, ends)
+                single = self._cues.are_letters(codes)
+                person = self._bits.persons if self._person else 0
+                organisations.settle_letters(
+                    pieces, codes, ends, single, persons=person
+                )
                 apart = heading | self._cues.may_name(codes)
-            joined = organisations.join_others(pieces, codes, ends, apart, heading)
-            pieces, codes, ends, moved, _ = joined
+            pieces, codes, ends, moved, _ = organisations.join_others(
+                pieces, codes, ends, apart=apart, heading=heading
+            )
             formed, layouts = _moved(formed, moved), _moved(layouts, moved)
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
@@ -309,13 +314,6 @@ class Tokenizer:
             for at in marked[kind == kinds.ORGANISATION].tolist():
                 layouts[at] = organisations.layout(pieces[at])
         return pieces, codes, ends, formed, layouts
-
-    def _begin_places(self, codes: Ints) -> Sequence[int]:
-        """Return the words that may begin a place of several words."""
-        if self._cues is None or not self._place_class:
-            return ()
-        firsts: list[int] = self._cues.may_begin_places(codes).tolist()
-        return firsts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
         common.settle(codes, ends, pieces)
@@ -339,31 +337,6 @@ class Tokenizer:
         for at in np.flatnonzero(first).tolist():
             if pieces[at + 1] == "-":
                 codes[at + 2] = codes[at + 2] & ~kinds.KIND | self._bits.persons
-
-    def _settle_letters(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        """Read replaced capital letters as acronyms of one letter, in place.
-
-        A replaced word with a capital behind one and a period is a person.
-        """
-        assert self._cues is not None
-        single = self._cues.are_letters(codes) | (codes & common.LETTER != 0)
-        single &= codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
-        at = np.flatnonzero(single & np.isin(codes & kinds.KIND, _REPLACED))
-        codes[at] = codes[at] & ~kinds.KIND | kinds.ORGANISATION | common.ACRONYM
-        for here in np.flatnonzero(codes & common.ACRONYM).tolist():
-            after = here + 1
-            if pieces[here][-1] != "." and len(pieces[here].strip(" ")) == 1:
-                after += after < len(pieces) and pieces[after] == "."
-            is_initial = pieces[min(after, len(pieces)) - 1][-1] == "."
-            if not is_initial or after >= ends[np.searchsorted(ends, here, "right")]:
-                continue
-            code = int(codes[after])
-            if code & (kinds.TITLE | kinds.UPPER | kinds.LEAD) != (
-                kinds.TITLE | kinds.LEAD
-            ):
-                continue
-            if self._person and code & kinds.KIND in _REPLACED:
-                codes[after] = code & ~kinds.KIND | self._bits.persons
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:
