@@ -106,3 +106,17 @@ def draw_numbers(layout: str, draws: Integers, *, each: bool = False) -> str:
             out.append(draws.characters(DIGITS))
         start = first = False
     return "".join(out)
+
+
+def draw_digits(body: str, draws: Integers) -> str:
+    """Replace each digit of a number by a random one, from chunks of nine."""
+    digits: Iterator[str] = iter(())
+
+    def fill(match: re.Match[str]) -> str:
+        nonlocal digits
+        for digit in digits:
+            return digit
+        digits = iter(f"{draws.below(10**9):09d}")
+        return next(digits)
+
+    return re.sub(r"\d", fill, body)

@@ -53,6 +53,8 @@ _ELIDED = (
     rf"(?<!{LETTER})(?:[ldjsn]|qu|un|(?:de|ne|a|su|da|que|be)ll|quest|sant)"
     rf"[{_APOSTROPHES}]\Z"
 )
+# Texts with more pieces are long.
+_MANY = 2**14
 # Marks that join letters beside them to one name.
 _JOINING = frozenset(f"&@{_APOSTROPHES}")
 _SPELLED = str.maketrans(
@@ -502,3 +504,11 @@ def _strip(text: str, begin: int, end: int) -> tuple[int, int]:
     """Return begin and end of a part without the spaces around it."""
     inside = text[begin:end]
     return end - len(inside.lstrip()), begin + len(inside.rstrip())
+
+
+def shared(pieces: list[str]) -> list[str]:
+    """Return the pieces of a text; if it is long, equal ones share their memory."""
+    if len(pieces) <= _MANY:
+        return pieces
+    known: dict[str, str] = {}
+    return list(map(known.setdefault, pieces, pieces))

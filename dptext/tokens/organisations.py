@@ -25,6 +25,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache, lru_cache
 from itertools import cycle, product
 from string import ascii_uppercase
+from typing import TypeVar
 
 import numpy as np
 
@@ -33,6 +34,7 @@ from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
 from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
 
+T = TypeVar("T")
 #: Kinds of words that may be acronyms or products by their spelling.
 OTHERS = frozenset(
     (kinds.WORD, kinds.UNKNOWN, kinds.PERSON, kinds.ORGANISATION, kinds.STOP_WORD)
@@ -363,3 +365,10 @@ def _is_titled(codes: Ints, first: int, begin: int) -> bool:
     if before > begin and codes[before] & common.DOT:
         before -= 1
     return before >= begin and bool(codes[before] & common.TITLES)
+
+
+def moved_keys(named: dict[int, T], moved: Ints | None) -> dict[int, T]:
+    """Return what stands at positions by the new ones, which are less by `moved`."""
+    if moved is None:
+        return named
+    return {at - int(moved[at]): each for at, each in named.items()}

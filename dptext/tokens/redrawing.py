@@ -14,7 +14,7 @@ same law of outputs (docs/guarantees.md, 4). Nothing else of a text is read.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from dptext.tokens import (
     quantities,
     ranges,
 )
-from dptext.tokens.draws import YEARS, Integers, Stream, only_digits
+from dptext.tokens.draws import YEARS, Integers, Stream, draw_digits, only_digits
 from dptext.tokens.languages import MARK
 from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
@@ -542,8 +542,8 @@ class _Batch:
             key = self._key(piece)
             if not self._by_record or quantities.digits(body) < quantities.NAMED:
                 key = (*key, piece.position)
-                return Slot(key, key, lambda: _digits(body, draws))
-            return Slot(key, key[:2], lambda: _digits(body, draws))
+                return Slot(key, key, lambda: draw_digits(body, draws))
+            return Slot(key, key[:2], lambda: draw_digits(body, draws))
         if body.isdecimal() and len(body) >= quantities.NAMED:
             return self._named(piece, body)
 
@@ -597,17 +597,3 @@ def _mark(known: Known, record: int, key: Key, label: str | None) -> str:
         return f"[{label} {len(known.used[group]) + 1}]"
 
     return known.draw(Slot(key, group, write))
-
-
-def _digits(body: str, draws: Integers) -> str:
-    """Replace each digit of a number by a random one, from chunks of nine."""
-    digits: Iterator[str] = iter(())
-
-    def fill(match: re.Match[str]) -> str:
-        nonlocal digits
-        for digit in digits:
-            return digit
-        digits = iter(f"{draws.below(10**9):09d}")
-        return next(digits)
-
-    return re.sub(r"\d", fill, body)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +13,7 @@ from dptext.tokens import (
     headings,
     kinds,
     language_data,
+    lists,
     markup,
     multilingual,
     name_cues,
@@ -22,7 +22,6 @@ from dptext.tokens import (
     written_classes,
 )
 from dptext.tokens.forms import FormLayout
-from dptext.tokens.lists import Spans
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import PERTURB, Form, Policy, WordClass
 from dptext.tokens.regex import (
@@ -35,11 +34,8 @@ from dptext.tokens.regex import (
 )
 from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Words
 
-T = TypeVar("T")
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
-# Texts with more pieces are long.
-_MANY = 2**14
 # Pieces with so many characters are forgotten after their batch.
 _LONG = 64
 # The code of a piece that divides into several words.
@@ -71,7 +67,7 @@ class Tokenizer:
         copied_emoji = frozenset[str]()
         if policy.common:
             copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
-        self._spans = Spans(policy, copied_emoji, self._is_one)
+        self._spans = lists.Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._index = written_classes.index_keys(lexicon)
         self._numbers = Numbers(lexicon)
@@ -166,7 +162,7 @@ class Tokenizer:
                     named[len(pieces) + position] = kind
                 for position, layout in shown.items():
                     formed[len(pieces) + position] = layout
-            pieces += _shared(divided)
+            pieces += lists.shared(divided)
             ends[number] = len(pieces)
         codes = self._look_up(pieces, named, formed)
         if (codes == _SEVERAL).any():
@@ -284,10 +280,10 @@ class Tokenizer:
             firsts = cues.may_begin_places(codes, bits) if cues else []
             places = organisations.join_places(pieces, codes, ends, firsts)
             pieces, codes, ends, moved, _ = places
-            formed = _moved(formed, moved)
+            formed = organisations.moved_keys(formed, moved)
             chains = organisations.join(pieces, codes, ends)
             pieces, codes, ends, moved, layouts = chains
-            formed = _moved(formed, moved)
+            formed = organisations.moved_keys(formed, moved)
         if self._person and self._counted is not None:
             self._settle_parts(pieces, codes)
         heading = np.zeros(len(codes), bool)
@@ -305,7 +301,10 @@ class Tokenizer:
             pieces, codes, ends, moved, _ = organisations.join_others(
                 pieces, codes, ends, apart=apart, heading=heading
             )
-            formed, layouts = _moved(formed, moved), _moved(layouts, moved)
+            formed, layouts = (
+                organisations.moved_keys(formed, moved),
+                organisations.moved_keys(layouts, moved),
+            )
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
         if self._organisation:
@@ -575,21 +574,6 @@ class Tokenizer:
         else:
             return False  # as most words
         return is_name or (self._common is not None and self._common.is_person(body))
-
-
-def _moved(named: dict[int, T], moved: Ints | None) -> dict[int, T]:
-    """Return what stands at positions by the new ones, which are less by `moved`."""
-    if moved is None:
-        return named
-    return {at - int(moved[at]): each for at, each in named.items()}
-
-
-def _shared(pieces: list[str]) -> list[str]:
-    """Return the pieces of a text; if it is long, equal ones share their memory."""
-    if len(pieces) <= _MANY:
-        return pieces
-    known: dict[str, str] = {}
-    return list(map(known.setdefault, pieces, pieces))
 
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:
