@@ -54,11 +54,9 @@ from dptext.randomness import (
 )
 from dptext.settings import digest_of_data
 from dptext.shared_draws import RunTable, draw_by_record
-from dptext.tokens import joining, kinds, lists
-from dptext.tokens.joining import Joined, Joiner
+from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.tokens.whole_texts import TopicJoiner, WholeTexts
 from dptext.types import (
     BudgetDescription,
     BudgetKind,
@@ -74,6 +72,9 @@ from dptext.types import (
     Strategy,
     Words,
 )
+from dptext.writing import joining
+from dptext.writing.joining import Joined, Joiner
+from dptext.writing.whole_texts import TopicJoiner, WholeTexts
 
 # The first version of dptext that turns random bits, settings and texts into words as
 # this one does. Raise it to the coming version, once between two releases, when the

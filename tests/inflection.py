@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from dptext.tokens.agreement import Inflector
 from dptext.types import Ids
+from dptext.writing.agreement import Inflector
 
 
 def written(inflector: Inflector, size: int) -> list[Ids]:

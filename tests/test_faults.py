@@ -27,7 +27,7 @@ STAGES = {
     "nonce": ("dptext.randomness", "Randomness.nonce"),
     "mechanism": ("dptext.mechanisms.rank", "Rank.sample"),
     "budget": ("dptext.budgets.uniform", "Uniform.spread"),
-    "joiner": ("dptext.tokens.joining", "Joiner.join"),
+    "joiner": ("dptext.writing.joining", "Joiner.join"),
     "writer": ("dptext.formats.jsonl", "Writer.write"),
     "end of the writer": ("dptext.formats.jsonl", "Writer.close"),
     "perturbation": ("dptext.metrics.perturbation", "Meter.observe"),

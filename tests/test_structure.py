@@ -35,7 +35,8 @@ LAYERS = (
     "tokens.forms tokens.names tokens.symbols tokens.dates tokens.draws tokens.markup "
     "tokens.form_finder tokens.codes tokens.number_words tokens.addresses "
     "tokens.name_cues",
-    "tokens lexicons spaces budgets mechanisms mappings formats metrics guarantees "
+    "tokens writing "
+    "lexicons spaces budgets mechanisms mappings formats metrics guarantees "
     "measures geometry exponential attackers decoders views",
     # Releases: words by a pipeline, vectors by a release; and their counts.
     "profile pipeline calibration vectors engine.tally",
@@ -53,8 +54,10 @@ STAGES = {
     "mappings": {"spaces"},
     "spaces": {"lexicons.orders", "lexicons.search"},
     # Of mechanisms the output distribution, of lexicons where their files lie.
-    "attackers": {"mechanisms", "tokens", "lexicons"},
+    "attackers": {"mechanisms", "tokens", "writing", "lexicons"},
     "decoders": {"attackers"},
+    # Texts are written by the pieces that they were split into.
+    "writing": {"tokens"},
     # Of texts the words, of lexicons the vectors.
     "views": {"tokens", "lexicons"},
     # They stand beside the path and look at mechanisms made ready.

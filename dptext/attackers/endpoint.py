@@ -24,10 +24,10 @@ from dptext.attackers.pairs import POWER, PairAttacker
 from dptext.mechanisms import WordMechanism
 from dptext.models.endpoint import Question, Server, object_schema
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens import joining
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, JsonObject, Mask, Released
+from dptext.writing import joining
 
 MASKED = "[masked]"
 # Drawn words that a question shows before and after those that it asks about.

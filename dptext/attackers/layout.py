@@ -1,6 +1,6 @@
 """How released words stand in a text: spaces, capital letters, stand-ins.
 
-Text around drawn words is written as by the joiner (dptext.tokens.joining): a capital
+Text around drawn words is written as by the joiner (dptext.writing.joining): a capital
 letter at the beginning of a text and of a sentence, a space between words except before
 clitics. A release does not tell whether a space stands between a mark and a drawn word
 after it; a mark that opens something has no space after it. Some word stands for a

@@ -20,10 +20,11 @@ from dptext.attackers.ngrams import Ngrams, absolute_discount, decode_gains
 from dptext.attackers.posterior import find_chains
 from dptext.errors import InputError
 from dptext.lexicons.from_text import KeyCounts
-from dptext.tokens import joining, kinds
+from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Floats, Ids, Ints, Lexicon, Rows
+from dptext.writing import joining
 
 # Public probability of unknown words, and the same of the end of a sentence.
 _UNKNOWN = 0.01

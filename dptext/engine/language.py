@@ -23,8 +23,8 @@ from dptext.tokens import kinds, languages
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.tokens.whole_texts import WholeTexts
 from dptext.types import ENGLISH, Ints, Lexicon, Record, Words
+from dptext.writing.whole_texts import WholeTexts
 
 # A language of fewer texts than one of so many is not proposed.
 _PROPOSED = 20

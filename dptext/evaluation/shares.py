@@ -41,8 +41,8 @@ from dptext.report.document import Document
 from dptext.report.layout import sidecar_path
 from dptext.run.interface import option
 from dptext.run.selection import Selection
-from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner
 from dptext.types import Floats, Ints
+from dptext.writing.whole_texts import SEPARATOR, TopicJoiner
 
 # Up to so many independent draws an interval is exact.
 _EXACT = 400

@@ -498,7 +498,7 @@ def _named(fields: tuple[str, ...]) -> str:
 
 def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     """Yield the sentences that a table has for the values of a policy's settings."""
-    # dptext.tokens.quantities writes numbers in this way beside common words.
+    # dptext.writing.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
     years = _years(policy) | language_sentences.where_numbers_are_written(policy)

@@ -153,7 +153,7 @@ def special_records(words: Words, records: Sequence[Record]) -> SpecialRecords:
     if words.special is None:
         return SpecialRecords(records=total)
     of_texts = np.repeat(numbers, [len(record.texts) for record in records])
-    special = np.unique(of_texts[words.special]).tolist()
+    special = sorted({*of_texts[words.special].tolist()})
     return SpecialRecords(tuple(special[:_NAMED]), len(special), total)
 
 

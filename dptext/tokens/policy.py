@@ -137,7 +137,7 @@ class Policy:
     #: Whether the grammatical form of a replaced word is shown (dptext.tokens.grammar).
     grammar: Literal["hide", "show"] = "hide"
     #: Whether equal names, forms and numbers of a record stay equal
-    #: (dptext.tokens.redrawing).
+    #: (dptext.writing.redrawing).
     repeat: Literal["none", "record"] = "none"
     #: The first and the last year that a date or number may get; None: any usual one.
     years: tuple[int, int] | None = None

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from dptext.attackers.channel import Channel
-from dptext.tokens import joining, kinds
+from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Released
+from dptext.writing import joining
 from tests import prepared, small
 
 ENGLISH = small.english("the", "cat", "dog", "of", "runs")

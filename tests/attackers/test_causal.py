@@ -14,10 +14,10 @@ from dptext.attackers.causal import CausalAttacker, CausalModel, Speller
 from dptext.attackers.channel import Observation
 from dptext.attackers.layout import Piece, texts_in_pieces
 from dptext.attackers.pairs import PairAttacker
-from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
+from dptext.writing import joining
 from tests import language_models
 from tests.attackers import models as pairs
 from tests.attackers.releases import (

@@ -14,10 +14,10 @@ from dptext.attackers.channel import Channel
 from dptext.attackers.ngrams import Gains, Ngrams
 from dptext.attackers.pairs import PairAttacker
 from dptext.attackers.posterior import Chains, WordCandidates, marginals
-from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
+from dptext.writing import joining
 from tests import small
 from tests.attackers import models
 from tests.attackers.releases import (

@@ -13,10 +13,10 @@ from dptext.attackers.channel import Channel
 from dptext.attackers.ngrams import Gains, Ngrams, WholeGains, decode_gains
 from dptext.attackers.pairs import PairAttacker
 from dptext.attackers.reader import Reader
-from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import BudgetDescription, BudgetKind, Lexicon, Released
+from dptext.writing import joining
 from tests import prepared, small
 from tests.attackers import models
 from tests.attackers import test_kernel as kernels

@@ -19,7 +19,6 @@ from dptext import registry
 from dptext.attackers.channel import Channel
 from dptext.decoders import Decoder, Params
 from dptext.decoders.context import Context
-from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
@@ -32,6 +31,7 @@ from dptext.types import (
     Released,
     Words,
 )
+from dptext.writing import joining
 from tests import prepared
 from tests.decoders.models import settings as settings_of
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each

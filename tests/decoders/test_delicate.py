@@ -24,10 +24,10 @@ from dptext.lexicons.word_classes import classes_of_lexicon
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import language_data
-from dptext.tokens.agreement import Inflector
 from dptext.tokens.language_data import WordClass
 from dptext.tokens.policy import Policy
 from dptext.types import Lexicon, Record, Released
+from dptext.writing.agreement import Inflector
 from tests import inflection, language_models
 from tests.attackers import models as pairs
 from tests.attackers.releases import ENGLISH, SIZE, make_channel, release

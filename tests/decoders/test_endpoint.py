@@ -26,11 +26,11 @@ from dptext.errors import DptextError, UsageError
 from dptext.models import endpoint as client
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
-from dptext.tokens import joining
 from dptext.tokens.numbers import example
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Ids, Record
+from dptext.writing import joining
 from tests import language_models
 from tests.attackers import models as pairs
 from tests.cli.running import BALANCED, MARKER, here, small

@@ -16,10 +16,10 @@ from dptext.attackers.pairs import PairAttacker
 from dptext.decoders import ngram
 from dptext.errors import LexiconError, UsageError
 from dptext.randomness import RunKey
-from dptext.tokens import joining
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Record
+from dptext.writing import joining
 from tests import prepared, small
 from tests.attackers import models
 from tests.attackers.releases import (

@@ -15,10 +15,10 @@ from dptext.engine.tally import Meters
 from dptext.formats import Input
 from dptext.randomness import RandomBits, RunKey
 from dptext.run.selection import Selection
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Fault, Lexicon, Record, Verbatim
+from dptext.writing.joining import Joiner
 from tests import distributions
 from tests.formats.pipe import find
 

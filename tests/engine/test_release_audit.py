@@ -21,8 +21,9 @@ from dptext.engine import budget_audit, release_audit
 from dptext.measures import calibrate
 from dptext.pipeline import Pipeline
 from dptext.randomness import BUDGET_LANE, RandomBits, Randomness
-from dptext.tokens import numbers, redrawing
+from dptext.tokens import numbers
 from dptext.types import PARTS, Eps, Ids, Ints, Lexicon, Record, Released, Words
+from dptext.writing import redrawing
 from tests.conformance import components
 from tests.decoders import models
 

@@ -21,9 +21,9 @@ from dptext.metrics import Batch, similarity
 from dptext.pipeline import Privatized
 from dptext.report import answer, delicate, document
 from dptext.report.units import drawn_pieces
-from dptext.tokens.joining import Joined
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
+from dptext.writing.joining import Joined
 from tests import small
 from tests.cli.running import here
 from tests.metrics.batches import batch

@@ -15,10 +15,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Lexicon
+from dptext.writing.joining import Joiner
 from tests import small
 
 KNOWN = (

@@ -20,10 +20,10 @@ from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.measures.bayes_risk import prior_of_replaced
 from dptext.tokens import kinds, language_data
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import DIGITS, FORM, PERTURB, Policy, WordClass
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, Lexicon, Strategy
+from dptext.writing.joining import Joiner
 from tests import distributions, made_words, small
 from tests.tokens.texts import both
 

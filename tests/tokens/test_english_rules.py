@@ -12,8 +12,8 @@ from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.tokens import people
 from dptext.tokens.language_data import closed_classes, common_lists, invented_names
-from dptext.tokens.quantities import minutes
 from dptext.types import Record
+from dptext.writing.quantities import minutes
 
 DRAWS = 12
 

@@ -15,11 +15,11 @@ import pytest
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens import forms, language_data, lists
 from dptext.tokens.draws import CONSONANTS, Integers
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Form, Policy, WordClass
 from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
+from dptext.writing.joining import Joiner
 from tests import distributions, small
 
 LARGEST = 2**64 - 1

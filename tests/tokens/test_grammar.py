@@ -9,10 +9,10 @@ from dptext.attackers.channel import Observation
 from dptext.guarantees.claims import Unprotected, unprotected
 from dptext.guarantees.sentences import shown
 from dptext.tokens import grammar, kinds
-from dptext.tokens.joining import release
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Strategy
+from dptext.writing.joining import release
 
 POLICY = Policy(common=3000, case="copy", grammar="show")
 

@@ -27,10 +27,7 @@ TEXTS = {
     "nl": "Hallo, het pakket dat ik vorige week heb besteld is nog niet in Utrecht.",
     "pt": "Olá, o pacote que eu pedi na semana passada ainda não chegou em Coimbra.",
 }
-TITLES = (
-    *("Frau", "Herr", "Mme", "M", "Sra", "don"),
-    *("sig.ra", "sig", "mevrouw", "dhr", "senhor"),
-)
+TITLES = "Frau Herr Mme M Sra don sig.ra sig mevrouw dhr senhor".split()
 
 
 @pytest.fixture(scope="module")

@@ -15,9 +15,9 @@ from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds, language_data, names, organisations
 from dptext.tokens.common import common_words
 from dptext.tokens.draws import CONSONANTS
-from dptext.tokens.joining import Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
+from dptext.writing.joining import Joiner
 from tests.tokens.test_common import check_swaps, shown_in
 from tests.tokens.texts import both
 from tools.invented_names import is_odd

@@ -10,11 +10,11 @@ import pytest
 
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds, symbols
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import kind_of, split
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Words
+from dptext.writing.joining import Joiner
 from tests import small
 
 ENGLISH = small.english("the", "cat", "dog", "costs", "doctor", "hyphenation")

@@ -9,10 +9,10 @@ from functools import lru_cache
 import numpy as np
 
 from dptext.tokens import forms, kinds
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Lexicon
+from dptext.writing.joining import Joiner
 from tests import distributions, small
 
 ENGLISH = small.english(

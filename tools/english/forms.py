@@ -1,6 +1,6 @@
 """English words: the forms of lemmas by rule, and which words may be outputs.
 
-Regular inflection is that of dptext.tokens.agreement. No text is looked at. A word
+Regular inflection is that of dptext.writing.agreement. No text is looked at. A word
 may be an output if
 - it is a function word, number word, interjection or abbreviation of the hand-written
   lists; letters and the particles of foreign names there ("von") may not; or
@@ -22,11 +22,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from dptext.tokens import agreement, kinds
+from dptext.tokens import kinds
 from dptext.tokens.language_data import lines, sections, vulgar_words
 from dptext.tokens.numbers import NAMES
 from dptext.tokens.regex import key_of, kind_of, split
 from dptext.types import ENGLISH
+from dptext.writing import agreement
 from tools.english.wordnet import (
     LISTS,
     LemmaWeights,

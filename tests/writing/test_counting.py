@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from dptext import profile
-from dptext.tokens.counting import Count, Counting
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
+from dptext.writing.counting import Count, Counting
+from dptext.writing.joining import Joiner
 from tests import distributions
 from tests.tokens.texts import both, written
 

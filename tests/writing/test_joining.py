@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import NUMBER, PARTS, Ids, Lexicon
+from dptext.writing.joining import Joiner
 from tests import distributions, small
 from tests.tokens.texts import (
     ENGLISH,

@@ -11,10 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from dptext.tokens import date_order, dates, forms
+from dptext.tokens import dates, forms
 from dptext.tokens.draws import Integers
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import Form
+from dptext.writing import date_order
 from tests import distributions
 
 YEARS = (2017, 2026)

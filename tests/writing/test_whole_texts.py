@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from dptext.tokens.whole_texts import SEPARATOR, TopicJoiner, WholeTexts
 from dptext.types import Ids
+from dptext.writing.whole_texts import SEPARATOR, TopicJoiner, WholeTexts
 from tests import distributions, small
 
 HOSTILE = ["", "  ", "rain", "\x00", "a" * 100_000, "Привет 你好 🙂", "\ud800", "; "]

@@ -8,9 +8,9 @@ import pytest
 
 import dptext
 from dptext.lexicons import store
-from dptext.tokens import agreement
-from dptext.tokens.agreement import Inflector
 from dptext.types import Lexicon
+from dptext.writing import agreement
+from dptext.writing.agreement import Inflector
 from tests import inflection, small
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dptext.tokens import forms, quantities
+from dptext.tokens import forms
 from dptext.tokens.draws import Integers
 from dptext.tokens.policy import Form
-from dptext.tokens.quantities import Frame
+from dptext.writing import quantities
+from dptext.writing.quantities import Frame
 
 _NO_FRAME = Frame()
 

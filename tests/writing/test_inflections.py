@@ -6,8 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from dptext.tokens import agreement
 from dptext.types import PARTS, Lexicon
+from dptext.writing import agreement
 from tests import small
 
 WORDS = {

@@ -19,26 +19,18 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import (
-    date_order,
-    dates,
-    forms,
-    kinds,
-    number_words,
-    people,
-    quantities,
-    ranges,
-)
+from dptext.tokens import dates, forms, kinds, number_words, people
 from dptext.tokens.draws import YEARS, Integers, Stream, draw_digits, only_digits
 from dptext.tokens.languages import MARK
 from dptext.tokens.multilingual import Languages, is_form
 from dptext.tokens.policy import Form, Policy
-from dptext.tokens.quantities import Frame, Frames
-from dptext.tokens.ranges import Piece
 from dptext.tokens.regex import to_keys
-from dptext.tokens.surrogates import Key, Known, OneRecord, Slot
 from dptext.tokens.word_reading import copied_before
 from dptext.types import ENGLISH, Ids, Ints, Words
+from dptext.writing import date_order, quantities, ranges
+from dptext.writing.quantities import Frame, Frames
+from dptext.writing.ranges import Piece
+from dptext.writing.surrogates import Key, Known, OneRecord, Slot
 
 # Integers that are enough for a number.
 _FOR_NUMBER = 4

@@ -7,7 +7,7 @@ the rules:
 - no number begins with 0, an ordinal of two digits is a day of a month (10th to 31st)
   and its ending fits it, and decades end in 0;
 - a single digit is 2 to 9 before a plural, and 1 before one unit
-  (dptext.tokens.counting); behind it, a star or stars ask for 1 to 5;
+  (dptext.writing.counting); behind it, a star or stars ask for 1 to 5;
 - the two numbers of a range ascend ("2-3", "10 to 15", "1/2"), those of 120/80 are 100
   to 179 and 50 to 99;
 - a rating of 5, 10 or 100 ("4/5", "4.5/5", "8 out of 10") stays within its scale, which
@@ -28,10 +28,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from dptext.tokens import dates, grammar, kinds, language_data
-from dptext.tokens.counting import Count, Counting
 from dptext.tokens.draws import DIGITS, YEARS, Integers
 from dptext.tokens.policy import Form
 from dptext.types import Lexicon, Words
+from dptext.writing.counting import Count, Counting
 
 #: Numbers of so many digits and more that are equal in a record stay equal.
 NAMED = 3

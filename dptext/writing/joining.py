@@ -7,9 +7,9 @@ Replaced words are never used here, so this is post-processing:
 - a drawn word is written as in the lexicon, with a capital letter at the beginning of a
   text or after a kept mark that ends a sentence (policy `case: restore`);
 - a drawn word is written in the form that fits the adjacent words
-  (dptext.tokens.agreement), drawn ones or copied stop words. Kept marks separate words,
-  others do not (policy `agreement: inflect`);
-- "a" and "an" follow the text that is written after them (dptext.tokens.articles),
+  (dptext.writing.agreement), drawn ones or copied stop words. Kept marks separate
+  words, others do not (policy `agreement: inflect`);
+- "a" and "an" follow the text that is written after them (dptext.writing.articles),
   unless both are copied as they were: a copied article would show how a replaced word,
   name or number began (`inflect`, and `articles`, which leaves drawn words unchanged;
   `none` leaves both);
@@ -35,15 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import (
-    articles,
-    kinds,
-    language_data,
-    organisations,
-    people,
-    written_classes,
-)
-from dptext.tokens.agreement import Inflector
+from dptext.tokens import kinds, language_data, organisations, people, written_classes
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -57,11 +49,13 @@ from dptext.tokens.policy import (
     Policy,
     WordClass,
 )
-from dptext.tokens.quantities import Frames
-from dptext.tokens.redrawing import Redrawer
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.tokens.word_reading import copied_before
 from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
+from dptext.writing import articles
+from dptext.writing.agreement import Inflector
+from dptext.writing.quantities import Frames
+from dptext.writing.redrawing import Redrawer
 
 # Masks of kinds; other kinds are unknown words.
 # Stands for a drawn word where marks are written.

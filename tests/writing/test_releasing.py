@@ -3,10 +3,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dptext.tokens import joining, kinds
+from dptext.tokens import kinds
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Released
+from dptext.writing import joining
 from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
 
 

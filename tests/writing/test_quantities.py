@@ -12,12 +12,12 @@ import pytest
 
 from dptext import profile
 from dptext.randomness import Randomness, RunKey
-from dptext.tokens import quantities
 from dptext.tokens.draws import Integers
-from dptext.tokens.joining import Joiner
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
+from dptext.writing import quantities
+from dptext.writing.joining import Joiner
 from tests import distributions
 
 POLICY: Policy = profile.load("readable").tokens

@@ -7,7 +7,7 @@ words are a function of drawn and of kept words.
 A stream holds the words of texts in order: ids (n,) int32, V for words outside the
 vocabulary; adjacent (n - 1,), whether the next word follows directly; free (n,), which
 words may be rewritten, None for all. The articles follow when all words are written
-(dptext.tokens.articles).
+(dptext.writing.articles).
 
 Inflection is English: the regular forms of a word, and the families of a vocabulary.
 Families follow from the words and their parts of speech (Lexicon.parts) alone: a

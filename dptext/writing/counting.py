@@ -12,10 +12,10 @@ from bisect import bisect_left, bisect_right
 from enum import Enum
 
 from dptext.tokens import grammar, kinds, language_data
-from dptext.tokens.agreement import plural
-from dptext.tokens.articles import ARTICLES
 from dptext.tokens.regex import key_of
 from dptext.types import Lexicon, Words
+from dptext.writing.agreement import plural
+from dptext.writing.articles import ARTICLES
 
 
 class Count(Enum):

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from dptext import profile
-from dptext.tokens import articles
 from dptext.tokens.policy import Policy, WordList
 from dptext.types import NUMBER, Lexicon
+from dptext.writing import articles
 from tests import small
 from tests.tokens.texts import written
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from dptext.randomness import RandomBits
 from dptext.tokens import kinds
-from dptext.tokens.joining import Joined, Joiner
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Ids, Ints, Lexicon, Words
+from dptext.writing.joining import Joined, Joiner
 
 # Separates the topics of a set.
 SEPARATOR = "; "

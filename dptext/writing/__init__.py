@@ -1,0 +1,1 @@
+"""Writing drawn words as texts, and drawing anew what needs no budget."""
