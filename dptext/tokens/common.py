@@ -169,7 +169,7 @@ class CommonWords:
         self._short = small | lists.get("capitals", _NO_WORDS)
         self._short |= lists.get("exactly", _NO_WORDS)
         # Posts and parts of a company: "Sales Manager".
-        self._short |= {each.capitalize() for each in lists.get("offices", _NO_WORDS)}
+        self._short |= {each.capitalize() for each in lists.get("posts", _NO_WORDS)}
         self._short |= lists.get("shouted", _NO_WORDS)
         self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
         self.whole |= {key_of(each) for each in self._short if "-" in each}

@@ -190,7 +190,7 @@ def join(
     """
     begins = np.concatenate(([0], ends))
     spans: list[tuple[int, int, str]] = []
-    offices = _offices()
+    posts = _posts()
     end = 0
     for at in np.flatnonzero(codes & common.INSTITUTION).tolist():
         if at < end or not _is_part(int(codes[at])):
@@ -209,7 +209,7 @@ def join(
             beside = range(max(at - 1, int(begins[text])), min(after + 1, ends[text]))
             if any(
                 codes[each] & kinds.KIND == kinds.COMMON
-                and pieces[each].lstrip(" ") in offices
+                and pieces[each].lstrip(" ") in posts
                 for each in beside
             ):
                 # "Returns Department", "Store Manager"
@@ -304,9 +304,9 @@ def _joined(
 
 
 @cache
-def _offices() -> frozenset[str]:
+def _posts() -> frozenset[str]:
     """Return posts and parts of a company, which are copied with a capital."""
-    listed = language_data.short_forms(ENGLISH)["offices"]
+    listed = language_data.short_forms(ENGLISH)["posts"]
     return frozenset(each.capitalize() for each in listed)
 
 
