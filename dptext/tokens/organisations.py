@@ -227,7 +227,7 @@ def settle_letters(
     """
     single = single | (codes & common.LETTER != 0)
     single &= codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
-    at = np.flatnonzero(single & np.isin(codes & kinds.KIND, _WORDS))
+    at = np.flatnonzero(single & _WORDS[codes & kinds.KIND])
     codes[at] = codes[at] & ~kinds.KIND | kinds.ORGANISATION | common.ACRONYM
     shown = kinds.TITLE | kinds.UPPER | kinds.LEAD
     for here in np.flatnonzero(codes & common.ACRONYM).tolist() if persons else ():
@@ -239,7 +239,7 @@ def settle_letters(
             continue
         code = int(codes[after])
         is_title = code & shown == kinds.TITLE | kinds.LEAD
-        if is_title and code & kinds.KIND in _WORDS:
+        if is_title and _WORDS[code & kinds.KIND]:
             codes[after] = code & ~kinds.KIND | persons
 
 
