@@ -128,16 +128,16 @@ def test_the_answer_on_many_records_names_the_list_with_a_promise(
 ) -> None:
     """And no word of a text: one chosen by looking at texts tells something of them."""
     row = json.dumps({"note": "the grobnik is broken"}) + "\n"
-    path = tmp_path / "many.jsonl"
+    path, out = tmp_path / "many.jsonl", str(tmp_path / "o.jsonl")
     for records, is_named in ((999, False), (1000, True)):
         path.write_text(row * records)
-        ran = here("sanitize", str(path), "-f", "note", "-o", "o.jsonl", "--json")
+        ran = here("sanitize", str(path), "-f", "note", "-o", out, "--json")
         assert ran.code == 0, ran.err
         said = json.loads(ran.err)["own_words"]["sentence"]
         assert ("dptext words build" in said) == is_named
         assert "grobnik" not in ran.err
     listed = ("--set", "tokens.common=0", "--set", "tokens.classes=[]")
-    ran = here("sanitize", str(path), "-f", "note", "-o", "o.jsonl", "--json", *listed)
+    ran = here("sanitize", str(path), "-f", "note", "-o", out, "--json", *listed)
     assert "words build" not in ran.err
 
 

@@ -85,11 +85,13 @@ def test_reports_of_others(options: tuple[str, ...], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("columns", ["0", "1", "²", "99999999999", "-1", ""])
-def test_odd_widths(columns: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_odd_widths(columns: str) -> None:
     """A number of columns in which nothing can be printed is left aside."""
-    monkeypatch.setenv("COLUMNS", columns)
-    monkeypatch.setenv("LINES", columns)
-    ran = here("list", "mechanisms")
+    # Set for the run alone: pytest fills lines of so many columns, too.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", columns)
+        patch.setenv("LINES", columns)
+        ran = here("list", "mechanisms")
     assert ran.code == 0, ran.err
     lines = ran.out.decode().splitlines()
     assert "laplace" in ran.out.decode()
