@@ -190,7 +190,9 @@ def test_memory_does_not_grow_with_the_texts() -> None:
         return size
 
     peak(5)
-    assert peak(200) < 1.1 * peak(20) + 20_000
+    # The lower of two: something else may be loaded meanwhile, but not twice.
+    most, least = (min(peak(count) for _ in range(2)) for count in (200, 20))
+    assert most < 1.1 * least + 20_000
 
 
 def test_files_of_values(tmp_path: Path) -> None:
