@@ -21,7 +21,7 @@ other than function words are never common. These are copied:
   ("e.g.", "TV", "ASAP", "mg", "sincerely", "Manager"), emoji of a public list, and keys
   of one before an equals sign;
 - a name that is a verb, where a sentence begins and a copied pronoun or article is next
-  ("May I", "Mark the");
+  ("May I", "Mark the"), and a modal before some verbs, too ("Will buy again");
 - in headings, where most words have a capital and these are shown, also other words
   with a capital that are no nouns;
 - a word of a list of words that many people wrote (dptext.word_file) as it is written
@@ -50,7 +50,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
 from itertools import islice
 
 import numpy as np
@@ -61,7 +61,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import MANY_COMMON
 from dptext.tokens.regex import divide, key_of, to_keys
-from dptext.types import PARTS, Floats, Ids, Ints, Lexicon, Mask
+from dptext.types import ENGLISH, PARTS, Floats, Ids, Ints, Lexicon, Mask
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
 STARTS = 1 << 41  # copied at the beginning of a sentence
@@ -462,9 +462,10 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     behind &= after & kinds.KIND == kinds.COMMON
     second = codes[np.minimum(candidates + 2, len(codes) - 1)]
     behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
-    copied |= (
-        (here & VERB != 0) & is_begin & behind & ~_is_month(here, pieces, candidates)
-    )
+    verb = (here & VERB != 0) & is_begin
+    copied |= verb & behind & ~_is_month(here, pieces, candidates)
+    for at in np.flatnonzero(verb & ~behind & ~last).tolist():
+        copied[at] |= _is_modal(codes, pieces, int(candidates[at]))
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
     # "AP - A former boxer": behind a mark and before a common word.
     marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
@@ -480,6 +481,22 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
+    """Tell whether a piece is a modal before a copied verb: "Will buy again"."""
+    modals, verbs = _modals()
+    if pieces[at].strip(" ") not in modals or pieces[at + 1] not in verbs:
+        return False
+    return bool(codes[at + 1] & kinds.KIND == kinds.COMMON)
+
+
+@cache
+def _modals() -> tuple[frozenset[str], frozenset[str]]:
+    """Return modals with a capital, and the pieces before which they are copied."""
+    lists = language_data.short_forms(ENGLISH)
+    behind = frozenset(f" {each}" for each in lists["behind modals"])
+    return frozenset(map(str.capitalize, lists["modals"])), behind
 
 
 def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:

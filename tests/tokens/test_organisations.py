@@ -220,6 +220,8 @@ def test_no_replaced_word_decides_in_capitals(
         "n/a b/c of the Windows update, w/o Firmware",
         "the Sales Manager of our Finance team, by Customer Support, in Flat 5",
         "of the Returns Department, said the Store Manager",
+        "Will buy again.It was good. Can be late. May not",
+        "i dont know, im sad. We wont",
     ],
 )
 def test_short_forms_are_copied(builtin: Lexicon, text: str) -> None:
