@@ -14,8 +14,8 @@ other than function words are never common. These are copied:
   as an acronym or a name, and other words of five letters or more in capitals, unless
   they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
   are not;
-- offices of a public list with a capital before a name of a person ("Captain Ahmed"),
-  and two of them side by side ("Prime Minister");
+- offices of a public list with a capital before a replaced word with a capital
+  ("Captain Ahmed"), and two of them side by side ("Customer Service");
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles
   ("Mr"), short forms, closing words, posts and parts of a company of public lists
   ("e.g.", "TV", "ASAP", "mg", "sincerely", "Manager"), emoji of a public list, and keys

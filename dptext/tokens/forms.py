@@ -477,9 +477,9 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.CODE: FormRule(
         name=(
-            "codes of letters and digits (order, serial and customer numbers, "
-            "postcodes of Britain and Canada), of seven and more digits, or of three "
-            "and more names with dots between them"
+            "codes of letters and digits (order and customer numbers, UK and Canadian "
+            "postcodes), of seven and more digits, or of three and more names with "
+            "dots between them"
         ),
         shows=(
             "which of their characters are digits, capital letters and small letters, "

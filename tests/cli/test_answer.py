@@ -302,7 +302,7 @@ def test_attackers_and_the_guarantee_of_balanced(source: Path) -> None:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
     fits(ran.err)
-    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 8_600
+    assert len(Path(f"{out}.dptext.json").read_bytes()) <= 8_500
     parts = rows(ran)
     report = json.loads(Path(f"{out}.dptext.json").read_bytes())
     risk = report["words"]["risk"]["success"]
