@@ -320,7 +320,10 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
     parts += language_sentences.languages_in_common(policy)
     if policy.classes:
-        layouts = render("in_common.organisations") if _has_layouts(policy) else ""
+        layouts = ""
+        if _has_layouts(policy):
+            also = _nationalities("phrase.and_nationalities", policy)
+            layouts = render("in_common.organisations", nationalities=also)
         named = _classes(policy)
         parts.append(render("in_common.classes", named=named, layouts=layouts))
     if policy.forms:
@@ -413,14 +416,26 @@ def _has_layouts(policy: Policy) -> bool:
     return WordClass.ORGANISATION in policy.classes and not policy.marks
 
 
+def _nationalities(template: str, policy: Policy) -> str:
+    """Return the words on nationalities where they have layouts, "" elsewhere."""
+    has = policy.common and WordClass.PLACE in policy.classes
+    return render(template) if has else ""
+
+
 def _shown_classes(policy: Policy) -> str:
     of_layouts = and_layouts = by_layouts = organisations = ""
     if _has_layouts(policy):
-        of_layouts, and_layouts, by_layouts = (
-            render(f"phrase.{name}_layouts") for name in ("of", "and", "by")
+        of_layouts, by_layouts = (
+            render(f"phrase.{name}_layouts") for name in ("of", "by")
         )
+        also = _nationalities("phrase.or_nationalities", policy)
+        and_layouts = render("phrase.and_layouts", nationalities=also)
         name = "joined" if policy.case == "copy" else "not_joined"
-        organisations = render("shown.organisations", joined=render(f"shown.{name}"))
+        organisations = render(
+            "shown.organisations",
+            joined=render(f"shown.{name}"),
+            nationalities=_nationalities("shown.nationalities", policy),
+        )
     pattern = render("shown.made.pattern") if policy.repeat != "none" else ""
     return render(
         "shown.classes",

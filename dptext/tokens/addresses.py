@@ -43,7 +43,8 @@ PATTERNS = (
 )
 SHOWS = (
     "whether the number is first or last, how many digits and which letter or range it "
-    "has, the word of the street (street, road), a side such as north, and commas"
+    "has, the word of the street (street, road) and its capitals, a side such as "
+    "north, and commas"
 )
 #: A number of an IPv4 address.
 OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
@@ -76,7 +77,10 @@ def write(layout: str, draws: Integers) -> str:
         else:
             begins = True
         out.append(each)
-    return "".join(out).replace("{P}", _PLACES[draws.below(len(_PLACES))])
+    name = _PLACES[draws.below(len(_PLACES))]
+    if layout.partition("{P}")[2].isupper():
+        name = name.upper()
+    return "".join(out).replace("{P}", name)
 
 
 def find_machine_layout(text: str) -> str:

@@ -22,6 +22,8 @@ POSTCODES = (
     "[A-Z]{1,2}[0-9][A-Z0-9]? [0-9](?!GB|TB)[ABD-HJLN-UW-Z]{2}",
     "[A-Z][0-9][A-Z] [0-9][A-Z][0-9]",
 )
+# Letters that are written behind the space of one: all that its pattern has there.
+_BEHIND = "".join(letter for letter in CONSONANTS if letter not in "BCKMV")
 # The letters of each such name that is written.
 _LETTERS = 5
 _PARTS = re.compile(r"[-_/.]")
@@ -89,7 +91,9 @@ def write(layout: str, draws: Integers) -> str:
         # With a first zero some would become telephone numbers.
         return draw_numbers(layout, draws)
     kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
-    drawn = (
-        draws.characters(kinds[each]) if each in kinds else each for each in layout
-    )
+    drawn = []
+    for each in layout:
+        if each == " ":
+            kinds["A"] = _BEHIND
+        drawn.append(draws.characters(kinds[each]) if each in kinds else each)
     return "".join(drawn)

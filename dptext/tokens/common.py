@@ -32,12 +32,12 @@ beginning of a sentence only function words are copied, and German nouns never a
 
 A line begins after a line break, and a sentence after a mark that ends sentences and a
 space; quotes, brackets, dashes and bullets may stand between. The period of a title
-does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
-comma of a greeting, the colon of a speaker, a date or time at its beginning, and, for
-words that are no nouns, behind a dash or a quotation (_Places). A capital letter before
-a period is an initial and is replaced ("A. Smith"). So the spelling of a word, marks,
-shown capitals and copied words alone decide whether it is copied; replaced words, and
-whether the lexicon knows them, do not.
+does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the mark
+before a cell of a table, the comma of a greeting, the colon of a speaker, a date or
+time at its beginning, and, for words that are no nouns, behind a dash or a quotation
+(_Places). A capital letter before a period is an initial and is replaced ("A. Smith").
+So the spelling of a word, marks, shown capitals and copied words alone decide whether
+it is copied; replaced words, and whether the lexicon knows them, do not.
 
 A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
@@ -72,6 +72,7 @@ DOT = 1 << 45  # a period
 NAMED = 1 << 40  # read as a name of a person
 ACRONYM = 1 << 54  # 2 to 5 capitals that are no copied short form
 PRODUCT = 1 << 55  # a word with an inner capital
+NATIONALITY = PRODUCT  # of a place: "German"
 INSTITUTION = 1 << 56  # "Bank": a word of a kind in names of several words
 VERB = 1 << 57  # "May": copied at the beginning of a sentence before a pronoun
 BEHIND_VERB = 1 << 58  # such a pronoun, article or demonstrative
@@ -111,6 +112,8 @@ _QUESTION = "Q"  # copied before a colon
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 #: Marks that may stand before the first word of a sentence.
 OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
+# Between cells of a table.
+_CELL = "|"
 # Kinds of pieces that are no marks.
 _SPOKEN = kinds.LETTERED.copy()
 _SPOKEN[kinds.NUMBER] = True
@@ -432,6 +435,8 @@ def bits_of_mark(body: str) -> int:
     """Return the bits of a mark, for the word after it."""
     if body == ".":
         return DOT
+    if body == _CELL:
+        return OPENS | kinds.ENDER
     return OPENS if body in OPENING else 0
 
 
@@ -573,7 +578,7 @@ def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
     kind = codes & kinds.KIND
     ends_here = (codes & kinds.ENDER) != 0
     # Pieces that may stand between a mark and the first word of a sentence.
-    passed = (codes & OPENS) != 0
+    passed = ((codes & OPENS) != 0) & ~ends_here
     layout = (kind == kinds.SPACE) | (kind == kinds.MARKUP)
     passed |= layout & ~ends_here
     # For each candidate the last other piece before it.
@@ -586,5 +591,6 @@ def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
     spaced = gaps[candidates] > gaps[mark]
     titled = (codes[np.maximum(mark - 1, 0)] & TITLES) != 0
     titled &= (mark > begins) & ((codes[mark] & DOT) != 0)
-    after_line = layout[mark]
+    # Or the mark between two cells of a table.
+    after_line = layout[mark] | (codes[mark] & OPENS != 0)
     return np.asarray(first | (ends_here[mark] & (after_line | (spaced & ~titled))))

@@ -12,10 +12,12 @@ import numpy as np
 from dptext.tokens import common, kinds
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.policy import Form
-from dptext.types import Ints, Mask
+from dptext.types import Ints, Mask, Words
 
 # A line is a heading if so many words, and this share of them, have a capital.
 _HEADING, _SHARE = 4, 0.85
+# Fewest adjacent words in capitals that are shouted.
+_SHOUTED = 4
 _POSTED = (Form.HANDLE, Form.HASHTAG)
 
 
@@ -45,3 +47,14 @@ def settle(
     headed = np.flatnonzero(hidden & heading)
     codes[headed] = codes[headed] & ~(kinds.KIND | common.NAMED) | kinds.COMMON
     return heading
+
+
+def shouted(words: Words) -> Mask:
+    """Return which pieces (p,) are words among several in capitals: not "US GDP"."""
+    lettered = np.flatnonzero(kinds.LETTERED[words.flags & kinds.KIND])
+    upper = words.flags[lettered] & kinds.UPPER != 0
+    text = np.searchsorted(words.ends, lettered, "right")
+    run = np.cumsum(~upper | np.append(True, text[1:] != text[:-1]))
+    out = np.zeros(len(words.pieces), bool)
+    out[lettered] = upper & (np.bincount(run, upper)[run] >= _SHOUTED)
+    return out

@@ -164,6 +164,14 @@ def ranks() -> frozenset[str]:
 
 
 @cache
+def nationalities(language: str) -> Mapping[str, tuple[str, ...]]:
+    """Return the lists of nationalities of a language, to read and to write."""
+    if language != ENGLISH:
+        return {}
+    return {name: tuple(words) for name, words in sections("nationalities")}
+
+
+@cache
 def short_forms(language: str) -> Mapping[str, frozenset[str]]:
     """Return the lists of short forms of a language; empty if unknown.
 

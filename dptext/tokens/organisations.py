@@ -15,7 +15,9 @@ Real firms are never written. Every name becomes an invented one of a public lis
   digits. The layout is "product";
 - other names of organisations have no layout.
 
-"United States", "New York" and the like are one place, by a list.
+"United States", "New York" and the like are one place, by a list. A nationality
+("German", "French", "Germans") is a place with a layout: its list in
+dptext/data/words/nationalities.txt.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ OTHERS = frozenset(
     (kinds.WORD, kinds.UNKNOWN, kinds.PERSON, kinds.ORGANISATION, kinds.STOP_WORD)
 )
 _PRODUCT, _PLACE = "product", "place"
+_NATIONALITIES = "nationality", "other nationality", "nationalities"
 _ACRONYM = re.compile("[A-Z]{2,5}s?")
 _DOTTED = re.compile("(?:[A-Z][.]){1,2}[A-Z][.]?")
 #: The layout of a single letter.
@@ -103,8 +106,10 @@ def has_inner_capital(body: str) -> bool:
 
 
 def layout(piece: str) -> str:
-    """Return the layout of an acronym or a product."""
+    """Return the layout of an acronym, a product or a nationality."""
     body = piece.strip(" ")
+    if body in nationalities():
+        return nationalities()[body]
     if len(body) == 1:
         return LETTER
     if is_dotted(body):
@@ -116,8 +121,24 @@ def layout(piece: str) -> str:
 
 
 @cache
+def nationalities() -> Mapping[str, str]:
+    """Return the layouts of nationalities, by their keys in the capitals they need."""
+    lists = language_data.nationalities(ENGLISH)
+    capital = lists["with a capital"]
+    return {
+        spelled: name
+        for name in _NATIONALITIES
+        for key in lists[name]
+        for spelled in (key, key.capitalize(), key.upper())
+        if spelled != key or key not in capital
+    }
+
+
+@cache
 def choices(shown: str) -> Sequence[str]:
     """Return the names one of which is written for a layout, all equally likely."""
+    if shown in _NATIONALITIES:
+        return language_data.nationalities(ENGLISH)[f"{shown} to write"]
     invented = language_data.invented_names(ENGLISH)
     if shown == _PRODUCT:
         return invented["products"]
@@ -254,7 +275,8 @@ def join_others(
     """
     kind = codes & kinds.KIND
     shown = kinds.TITLE | kinds.UPPER
-    part = _WORDS[kind] & (codes & shown == kinds.TITLE) & ~apart
+    is_nationality = (kind == kinds.PLACE) & (codes & common.NATIONALITY != 0)
+    part = (_WORDS[kind] | is_nationality) & (codes & shown == kinds.TITLE) & ~apart
     begins = codes & (kinds.KIND | shown | _NO_NOUN | common.STARTS) == _BEGINS
     begins &= ~heading
     for at in np.flatnonzero(begins[:-1] & part[1:]).tolist():

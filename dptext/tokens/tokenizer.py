@@ -47,6 +47,8 @@ _ROW, _NAMED = 8, 40
 _REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
+# Classes with names that may have a layout.
+_WITH_LAYOUTS = (kinds.ORGANISATION, kinds.PLACE)
 
 
 class Tokenizer:
@@ -83,6 +85,7 @@ class Tokenizer:
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
         )
+        self._nationality = self._organisation and WordClass.PLACE in policy.classes
         # Weekdays that are divided before the s of a plural.
         self._plurals = frozenset[str]()
         if policy.common and WordClass.WEEKDAY in policy.classes:
@@ -308,9 +311,10 @@ class Tokenizer:
         if self._cues is not None:
             self._cues.settle(codes, ends, self._bits)
         if self._organisation:
-            marked = np.flatnonzero(codes & (common.ACRONYM | common.PRODUCT))
-            kind = codes[marked] & kinds.KIND
-            for at in marked[kind == kinds.ORGANISATION].tolist():
+            marks = common.ACRONYM | common.PRODUCT | common.NATIONALITY
+            marked = np.flatnonzero(codes & marks)
+            of_class = np.isin(codes[marked] & kinds.KIND, _WITH_LAYOUTS)
+            for at in marked[of_class].tolist():
                 layouts[at] = organisations.layout(pieces[at])
         return pieces, codes, ends, formed, layouts
 
@@ -536,11 +540,13 @@ class Tokenizer:
             bits |= common.LETTER if len(body) == 1 else 0
         elif key in self._common.read_as and (read := self._common.reads_as(body, key)):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
+        elif self._nationality and body in organisations.nationalities():
+            kind, bits, named = kinds.PLACE, common.NATIONALITY, False
         else:
             bits = self._common.code(body)
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
-        elif not bits & common.STARTS:
+        elif not bits & (common.STARTS | common.NATIONALITY):
             kind = self._class_kind(kind, row, named=named)
             if self._organisation and kind in organisations.OTHERS:
                 if look := self._look(body, row):

@@ -222,6 +222,8 @@ class Joiner:
         """Tell whether the adjacent word before a piece is of the same class."""
         if position < 1 or position in begins or words.pieces[position][:1] != " ":
             return False
+        if not words.layouts.keys().isdisjoint((position - 1, position)):
+            return False
         here, before = words.flags[position], words.flags[position - 1]
         return int(here) & kinds.KIND == int(before) & kinds.KIND
 

@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 import numpy as np
 
 from dptext.randomness import JOINER_LANE, RandomBits
-from dptext.tokens import dates, forms, kinds, number_words, people
+from dptext.tokens import dates, forms, headings, kinds, number_words, people
 from dptext.tokens.draws import YEARS, Integers, Stream, draw_digits, only_digits
 from dptext.tokens.languages import MARK
 from dptext.tokens.multilingual import Languages, is_form
@@ -111,6 +111,10 @@ class Redrawer:
         self._redraw_classes(
             words, bits.take(classes), positions[classes], records[classes]
         )
+        if self._capitals and not self._marks:
+            shouted = headings.shouted(words)[positions[classes]]
+            for position in positions[classes[shouted]].tolist():
+                words.pieces[position] = words.pieces[position].upper()
         others = np.flatnonzero(~is_class)
         if words.languages is not None:
             forms_of = map(words.formed.get, positions[others].tolist())

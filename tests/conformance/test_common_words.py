@@ -22,6 +22,9 @@ from dptext.types import Ids, Lexicon, Record, Words
 CLASSES = {
     "person": ("Sarah", "Bob", "Qwertz", "Yilmaz", "McKenzie"),
     "place": ("Berlin", "Florida", "Canada"),
+    "nationality": ("Norwegian", "German", "Kenyan"),
+    "language": ("Welsh", "Dutch", "French"),
+    "nationalities": ("germans", "kenyans"),
     "organisation": ("Sony", "Toshiba"),
     "month": ("May", "June", "February"),
     "weekday": ("Monday", "Friday"),

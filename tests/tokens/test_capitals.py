@@ -89,7 +89,21 @@ def test_copied_emoji_tell_nothing_of_a_person(builtin: Lexicon) -> None:
     assert (words.flags & kinds.KIND).tolist().count(kinds.FORMED) == 1
 
 
-HIDDEN = ("Sarah", "Zork", "Will", "qzzx", "Great", "IT", "May", "Bank", "x_y", "A")
+HIDDEN = (
+    "Sarah",
+    "Zork",
+    "Will",
+    "qzzx",
+    "Great",
+    "IT",
+    "May",
+    "Bank",
+    "x_y",
+    "A",
+    "German",
+    "French",
+    "germans",
+)
 BESIDE = (
     " -",
     ",",

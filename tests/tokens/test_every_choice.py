@@ -39,6 +39,7 @@ def words_of_classes() -> dict[str, list[str]]:
     common = dict(language_data.sections("common_words"))
     families = common["en family names"]
     invented = dict(language_data.sections("invented_names"))
+    peoples = dict(language_data.sections("nationalities"))
     excluded = {*common["en abbreviations"], *common.get("en months", ())}
 
     def usable(words: list[str]) -> list[str]:
@@ -59,6 +60,9 @@ def words_of_classes() -> dict[str, list[str]]:
         "bank": [f"{name} Bank" for name in invented["organisations"]],
         "product": invented["products"],
         "acronym": invented["4"],
+        "nationality": peoples["nationality to write"],
+        "language": peoples["other nationality to write"],
+        "peoples": peoples["nationalities to write"],
         "month": long["months"],
         "weekday": long["weekdays"],
     }
@@ -76,6 +80,10 @@ TEXTS = [
     ("it was by Toshiba Bank here", 0, "bank"),
     ("it was by CloudDesk here", 0, "product"),
     ("it was by NASA here", 0, "acronym"),
+    ("it was an American here", 0, "nationality"),
+    ("it was in Berlin American here", 1, "nationality"),
+    ("it was a chinese film here", 0, "language"),
+    ("it was the Russians here", 0, "peoples"),
     ("it was in February here", 0, "month"),
     ("it was on Friday here", 0, "weekday"),
 ]

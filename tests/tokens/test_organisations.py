@@ -269,3 +269,45 @@ def test_no_invented_name_begins_oddly() -> None:
     assert is_odd("Pornaven")
     assert is_odd("MeloVomu")
     assert min(len(invented["organisations"]), len(invented["products"])) > 200
+
+
+@pytest.mark.parametrize(
+    ("text", "pattern"),
+    [
+        ("PLEASE CALL MRS SMITH OF LEEDS", r"PLEASE CALL MRS [A-Z]+ OF [A-Z]+"),
+        ("we called MRS SMITH in Leeds", r"we called \S+ [A-Z][a-z]+ in [A-Z][a-z]+"),
+        (
+            "she lives in the UK. NASA left",
+            r"she lives in the [A-Z][a-z]+\. [A-Z]{4} left",
+        ),
+        ("| Name | City |\n| John | Austin |", r"\| Name \| City \|\n\| \w+ \| \w+ \|"),
+        ("YOUR HOUSE IS AT 12 HIGH STREET", r"YOUR HOUSE IS AT [0-9]+ [A-Z]+ STREET"),
+    ],
+)
+def test_names_among_words_in_capitals_are_so(
+    builtin: Lexicon, text: str, pattern: str
+) -> None:
+    """Four words in a row or more; a mark of a table begins a cell."""
+    for seed in range(3):
+        assert re.fullmatch(pattern, written(builtin, text, seed))
+
+
+def test_nationalities_become_others(builtin: Lexicon) -> None:
+    """With an article that fits, in any capitals, but not the verb "to polish"."""
+    text = "the german crew met an American, two Russians and french wine"
+    lists = language_data.nationalities("en")
+    one, two, three = (
+        "|".join(lists[f"{name} to write"])
+        for name in ("nationality", "other nationality", "nationalities")
+    )
+    wanted = (
+        f"the (?:{one}) crew met an? (?:{one}), two (?:{three}) and (?:{two}) wine"
+    )
+    outs = {written(builtin, text, seed) for seed in range(20)}
+    assert len(outs) > 15
+    assert all(re.fullmatch(wanted, each) for each in outs)
+    assert not any(re.search(r"an [^AEIOU]|a [AEIOU]", each) for each in outs)
+    kept = [
+        word for word in shown_in(builtin, "to polish it", READABLE).split() if word
+    ]
+    assert kept == ["to", "<polish>", "it"]
