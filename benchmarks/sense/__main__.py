@@ -3,6 +3,7 @@
     python -m benchmarks sense [--draws 1000] [--seed 0]
     python -m benchmarks sense --show 40
     python -m benchmarks sense --check
+    python -m benchmarks sense --language-model PATH [--texts 100]
 
 Fills tickets, letters, reviews and news (benchmarks/sense/texts.txt; people of twenty
 origins, with other names, dates and numbers each time) so many times, writes them under
@@ -13,7 +14,8 @@ brands, and whether five words stand everywhere. Prints a table in Markdown: row
 chances of the fault, its share, its limit.
 
 --check makes fewer draws and fails where a share is above its limit. --show prints
-outputs to read.
+outputs to read. --language-model prints the perplexity of tickets, news and reviews and
+of their outputs under a causal model (benchmarks.perplexity).
 """
 
 from __future__ import annotations
@@ -24,6 +26,8 @@ import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 
+from benchmarks import perplexity
+from benchmarks.private_rows import privatized, read_rows
 from benchmarks.sense import records
 from benchmarks.sense.counting import Written, counts
 from benchmarks.sense.records import Made
@@ -47,6 +51,9 @@ LIMITS = {
     "polarity turned": 0.01,
     "text with an opinion lost": 0.02,
     "text with an opinion added": 0.02,
+    "denial of a delicate word turned": 0.01,
+    "equal plain words become unequal": 1.0,
+    "different plain words become equal": 0.01,
     "illness without a word of illness": 0.65,
     "1 before a plural": 0.02,
     "range backwards": 0.0,
@@ -79,6 +86,14 @@ LIMITS = {
 _CHECKED_DRAWS = 20
 _BATCH = 200
 _GERMAN = "german"
+# Texts of the test data whose perplexity is measured, with their longest beginning.
+_CORPORA = {
+    "news": "agnews_test5600",
+    "reviews of films": "imdb_5k",
+    "customer reviews": "trustpilot_en_test",
+}
+_PROFILES = ("readable", "balanced")
+_LONGEST = 400
 # Records of one file, of which some are in German.
 _FILE = 20
 _TOLD = re.compile(r"(\d+) of the first .* another language")
@@ -98,11 +113,7 @@ class Table:
         for row, is_fault in counts(written):
             self.count(row, 1, is_fault)
         for each in written.aligned:
-            self._words[written.record.kind].update(
-                new
-                for old, new in each.replaced()
-                if old.isalpha() and new.isalpha() and old.islower() and new.islower()
-            )
+            self._words[written.record.kind].update(new for _, new in each.plain())
 
     def count(self, row: str, chances: int, faults: int) -> None:
         """Count chances and faults of a row."""
@@ -183,6 +194,35 @@ def show(count: int, seed: int) -> None:
             print(f"{before}\n=>\n{after}\n")
 
 
+def real(count: int, seed: int) -> dict[str, list[str]]:
+    """Return made tickets and texts of the test data, in one line each, by kind."""
+    draws = -(-count // sum(kind == "ticket" for kind, _ in records.templates()))
+    tickets = (
+        each.texts for each in records.made(draws, seed) if each.kind == "ticket"
+    )
+    texts = {"tickets": [" ".join(each) for each in tickets]}
+    for kind, corpus in _CORPORA.items():
+        texts[kind] = [row["text"][:_LONGEST] for row in read_rows(corpus)]
+    return {
+        kind: [" ".join(text.split()) for text in of_kind[:count]]
+        for kind, of_kind in texts.items()
+    }
+
+
+def fluency(model: str, count: int, seed: int) -> Iterator[str]:
+    """Yield a table in Markdown: perplexity per word of texts and of their outputs."""
+    yield f"| | original | {' | '.join(_PROFILES)} |"
+    yield f"| --- | ---: |{' ---: |' * len(_PROFILES)}"
+    pipelines = [open_pipeline(profile) for profile in _PROFILES]
+    for kind, texts in real(count, seed).items():
+        plain = perplexity.by_network(texts, model)
+        cells = [f"{plain:,.0f}"]
+        for pipeline in pipelines:
+            found = perplexity.by_network(privatized(pipeline, texts, seed)[0], model)
+            cells.append(f"{found:,.0f} ({found / plain:.1f})")
+        yield f"| {kind} | {' | '.join(cells)} |"
+
+
 def main() -> None:
     """Print the table, check it, or show outputs."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -190,7 +230,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--show", type=int, metavar="COUNT")
+    parser.add_argument("--language-model", metavar="PATH")
+    parser.add_argument("--texts", type=int, default=100)
     arguments = parser.parse_args()
+    if arguments.language_model:
+        for line in fluency(arguments.language_model, arguments.texts, arguments.seed):
+            print(line, flush=True)
+        return
     if arguments.show:
         show(arguments.show, arguments.seed)
         return

@@ -12,7 +12,7 @@ from itertools import combinations, pairwise
 
 from benchmarks.sense import lists
 from benchmarks.sense.records import Made, Piece
-from dptext.tokens.language_data import opinion_nouns, opinion_words
+from dptext.tokens.language_data import delicate_words, opinion_nouns, opinion_words
 from dptext.tokens.regex import key_of
 
 # An address, a word or number with inner marks, or one mark.
@@ -105,6 +105,13 @@ class Alignment:
         for token, (begin, end) in zip(self._old, self._places, strict=True):
             if end - begin == 1 and token[0] != self._new[begin][0]:
                 yield token[0], self._new[begin][0]
+
+    def plain(self) -> Iterator[tuple[str, str]]:
+        """Yield replaced words in small letters, without those of times of day."""
+        for pair in self.replaced():
+            if all(word.isalpha() and word.islower() for word in pair):
+                if pair[0] not in ("am", "pm"):
+                    yield pair
 
 
 def _aligned(old: Sequence[str], new: Sequence[str]) -> list[tuple[int, int]]:
@@ -236,6 +243,27 @@ def _opinions(written: Written) -> Iterator[Count]:
         "text with an opinion added",
         any(new in all_listed and old not in all_listed for old, new in words),
     )
+
+
+def _denied(written: Written) -> Iterator[Count]:
+    """Count denials that are lost, or get an opinion or another delicate word."""
+    unfit = lists.GOOD | lists.BAD | delicate_words("en")
+    for old, new in written.marked("denied"):
+        added = {*map(key_of, _WORD.findall(new))} - {*map(key_of, _WORD.findall(old))}
+        is_lost = _signs(old)[0] != _signs(new)[0]
+        yield "denial of a delicate word turned", is_lost or bool(added & unfit)
+
+
+def _plain_words(written: Written) -> Iterator[Count]:
+    """Count plain words that stand twice and become two, and two that become one."""
+    first: dict[str, str] = {}
+    for each in written.aligned:
+        for old, new in each.plain():
+            if old in first:
+                yield "equal plain words become unequal", first[old] != new
+            else:
+                yield "different plain words become equal", new in first.values()
+                first[old] = new
 
 
 def _signs(text: str) -> Counter[int]:
@@ -385,6 +413,8 @@ _COUNTERS: tuple[Callable[[Written], Iterator[Count]], ...] = (
     _two_people,
     _pronouns,
     _opinions,
+    _denied,
+    _plain_words,
     _illnesses,
     _numbers,
     _dates,

@@ -58,7 +58,7 @@ _POLAR = 0.03
 # So many commonest words of a lexicon are not made up in a gap without a capital.
 _COMMONEST = 3000
 # Lists of words that are not written, and parts of speech that are.
-_UNFIT = ("names", "months", "fragments", "organisations", "cities")
+_UNFIT = ("names", "months", "fragments", "organisations", "cities", "unwritten")
 _WRITTEN = ("noun", "verb", "adjective", "adverb")
 # Settings of tokens that decide which words may be written.
 _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
@@ -92,25 +92,28 @@ class Illnesses(NamedTuple):
     #: Last words of phrases, "#" for a number.
     ends: frozenset[str]
     words: Mapping[int, tuple[int, ...]]
+    #: Rows of words before a noun of illness, and these nouns.
+    organs: tuple[int, ...]
+    heads: frozenset[str]
 
     @classmethod
     def of_lexicon(cls, lexicon: Lexicon) -> Illnesses:
         """Read the lists of a language; empty for others."""
         lists = language_data.illness_cues(lexicon.language)
-        rows = {
-            form: tuple(
-                lexicon.row_of[word]
-                for word in sorted(lists.get(name, ()))
-                if word in lexicon.row_of
-            )
-            for name, form in (("noun", grammar.NOUN), ("plural", grammar.PLURAL))
-        }
+
+        def rows_of(name: str) -> tuple[int, ...]:
+            listed = sorted(lists.get(name, ()))
+            return tuple(lexicon.row_of[w] for w in listed if w in lexicon.row_of)
+
+        rows = {grammar.NOUN: rows_of("noun"), grammar.PLURAL: rows_of("plural")}
         phrases = frozenset(lists.get("phrases", ()))
         return cls(
             frozenset(lists.get("parts", ())),
             phrases,
             frozenset(phrase.rpartition("_")[2] for phrase in phrases),
             {form: each for form, each in rows.items() if each},
+            rows_of("organs"),
+            lists.get("heads", frozenset()),
         )
 
     def are_told(self, released: Released, position: int) -> bool:
@@ -205,14 +208,20 @@ class ContextWriter:
         is_next &= np.append(False, np.diff(released.texts) == 0)
         # The first of the drawn words side by side that each is one of.
         first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
-        last = ~np.append(is_next[1:], False) & ~self._before_nouns(released)
-        for form, rows in self._illnesses.words.items():
+        last, before = ~np.append(is_next[1:], False), self._before_nouns(released)
+        for form, named in self._illnesses.words.items():
             of_form = np.flatnonzero((released.grammar == form) & last)
             for i in of_form.tolist():
+                rows = self._organs(released, i) if before[i] else named
                 at = self._before_adjectives(released, int(positions[first[i]]))
-                if self._illnesses.are_told(released, at):
+                if rows and self._illnesses.are_told(released, at):
                     written[i] = rows[int(released.drawn[i]) % len(rows)]
         return written
+
+    def _organs(self, released: Released, i: int) -> tuple[int, ...]:
+        """Return the rows of organs, if a noun of illness is behind a drawn word."""
+        behind = released.pieces[int(released.positions[i]) + 1].strip(" ").lower()
+        return self._illnesses.organs if behind in self._illnesses.heads else ()
 
     def _before_adjectives(self, released: Released, position: int) -> int:
         """Return the first of the copied adjectives right before a piece, or itself."""

@@ -7,7 +7,8 @@ the rules:
 - no number begins with 0, an ordinal of two digits is a day of a month (10th to 31st)
   and its ending fits it, and decades end in 0;
 - a single digit is 2 to 9 before a plural, and 1 before one unit
-  (dptext.writing.counting); behind it, a star or stars ask for 1 to 5;
+  (dptext.writing.counting); a star or stars behind it ask for 1 to 5, "type" or
+  "stage" before it for 1 to 4;
 - the two numbers of a range ascend ("2-3", "10 to 15", "1/2"), those of 120/80 are 100
   to 179 and 50 to 99;
 - a rating of 5, 10 or 100 ("4/5", "4.5/5", "8 out of 10") stays within its scale, which
@@ -40,6 +41,7 @@ _OLDEST = 89
 # Marks before and behind an age that stands after a name.
 _BEHIND_AGES = {",": ",", "(": ")"}
 _STARS = 5
+_TYPES = 4
 _SCALES = frozenset({"5", "10", "100"})
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(r"\d+")
@@ -146,6 +148,8 @@ class Frames:
             behind = self._copied(words, position + 2)  # "5-star"
         if digits == 1 and behind in self._lists["stars"]:
             most = _STARS
+        elif digits == 1 and before in self._lists["types"]:
+            most = _TYPES
         scale = self.scale_of(words, position)
         is_decade = digits == 2 and behind in ("'s", "’s")
         return Frame(count, most=scale or most, is_decade=is_decade)

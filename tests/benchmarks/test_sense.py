@@ -11,6 +11,7 @@ from benchmarks.sense import __main__ as command
 from benchmarks.sense import lists, records
 from benchmarks.sense.counting import Written, counts
 from dptext import open_pipeline
+from dptext.attackers.context_writer import writable_words
 
 # Of each row: a record, a right output, a wrong one; fields are divided by ~.
 CASES = (
@@ -109,6 +110,30 @@ CASES = (
         "Treated for [illness|kidney failure] now.",
         "Treated for heart failure now.",
         "Treated for condition failure now.",
+    ),
+    (
+        "denial of a delicate word turned",
+        "She is [denied|not pregnant] now.",
+        "She is not hungry now.",
+        "She is very hungry now.",
+    ),
+    (
+        "denial of a delicate word turned",
+        "I have [denied|no diabetes] now.",
+        "I have no limits now.",
+        "I have no asthma now.",
+    ),
+    (
+        "equal plain words become unequal",
+        "The trellis is my trellis here.",
+        "The ladder is my ladder here.",
+        "The ladder is my bucket here.",
+    ),
+    (
+        "different plain words become equal",
+        "The trellis hit my ukulele here.",
+        "The ladder hit my bucket here.",
+        "The ladder hit my ladder here.",
     ),
     (
         "times of a chat out of order",
@@ -290,11 +315,13 @@ def test_every_row_is_counted() -> None:
     for record, other in zip(made, again, strict=True):
         table.add(Written(record, other.texts))
     table.close()
+    # Plain words are as they were in these outputs.
     rows = set(command.LIMITS) - {"German row not told"}
+    plain = {row for row in rows if "plain words" in row}
     assert {row for row in rows if not row.startswith("five")} == {
         row for row, *_ in CASES
     }
-    for row in rows:
+    for row in rows - plain:
         if not row.startswith("five"):
             assert table.chances[row] > 0, row
 
@@ -315,6 +342,17 @@ def test_a_right_output_has_no_fault() -> None:
             "text with an opinion lost",
             "username with underscores kept whole",
         }, (record.texts, other.texts)
+
+
+def test_no_brand_is_made_up() -> None:
+    """No gap without a name is filled with a brand, a team or a short form."""
+    pipeline = open_pipeline("readable")
+    writable = writable_words(pipeline.channel).any(axis=0)
+    words = {
+        word for word, may in zip(pipeline.lexicon.words, writable, strict=False) if may
+    }
+    assert len(words) > 10_000
+    assert not words & (lists.BRANDS | {"canucks", "macintosh", "inc", "hrs"})
 
 
 def test_names_are_of_twenty_origins() -> None:

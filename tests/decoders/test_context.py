@@ -157,8 +157,8 @@ def test_few_words_do_not_stand_everywhere() -> None:
 @pytest.mark.parametrize(
     ("text", "written"),
     [
-        ("She had breast lymphoma.", {"condition", "problem"}),
-        ("He has type 2 lymphoma.", {"condition", "problem"}),
+        ("She had breast lymphoma.", {"pain", "trouble"}),
+        ("He has type 2 lymphoma.", {"pain", "trouble"}),
         ("They suffer from migraines.", {"conditions", "problems"}),
         ("They suffer from severe migraines.", {"conditions", "problems"}),
         ("They suffer from gargantuan migraines.", {"conditions", "problems"}),
@@ -169,6 +169,21 @@ def test_an_illness_is_written_as_any(text: str, written: set[str]) -> None:
     for seed in range(10):
         *_, last = words(decoder().decode(release((text,), seed)))
         assert last in written
+
+
+@pytest.mark.parametrize(
+    ("text", "written"),
+    [
+        ("Treated for kidney failure.", {"heart"}),
+        ("He suffers from kidney problems.", {"heart"}),
+    ],
+)
+def test_an_organ_is_written_before_a_noun_of_illness(
+    text: str, written: set[str]
+) -> None:
+    """Where a copied phrase tells an illness, not "adoption failure"."""
+    for seed in range(10):
+        assert words(decoder().decode(release((text,), seed)))[-1] in written
 
 
 def test_words_for_illnesses_have_an_order() -> None:
@@ -184,7 +199,7 @@ def test_words_for_illnesses_have_an_order() -> None:
 def test_other_words_are_no_illnesses(text: str) -> None:
     """Without such words before it."""
     several = {words(decoder().decode(release((text,), s)))[-1] for s in range(20)}
-    assert several - {"condition", "problem", "conditions", "problems"}
+    assert several - {"pain", "trouble", "conditions", "problems"}
 
 
 def test_opinions_stay() -> None:

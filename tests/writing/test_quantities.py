@@ -94,6 +94,8 @@ def test_the_numbers_of_a_range_ascend(text: str, builtin: Lexicon) -> None:
         ("4 out of 5 people", 1, 5),
         ("4 stars", 2, 5),
         ("a 4-star room", 1, 5),
+        ("she has type 2 of it", 1, 4),
+        ("it is stage 3 now", 1, 4),
         ("I am 45 and well", 10, 89),
         ("45 years old", 10, 89),
         ("he is 45", 10, 89),
