@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 from collections.abc import Iterator
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from dptext.types import Lexicon
     from tools.english.wordnet import WordNet
 
+# As in `dptext.__main__`: looking for garbage in all tests and lexicons takes as long
+# as collecting the tests.
+gc.set_threshold(50_000)
 # Equal commits give equal results; --hypothesis-profile=default draws new examples, and
 # `python -m benchmarks fuzz` as many as one likes.
 settings.register_profile("repeatable", derandomize=True, deadline=None)

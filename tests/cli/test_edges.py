@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import loaded
 from tests.cli.running import WORDS, Ran, command, environment, here
 
 LINE = json.dumps({"text": " ".join(WORDS)}).encode() + b"\n"
@@ -215,7 +216,7 @@ def test_no_input_is_written_over(
             "-c",
             f'"$@" {arguments}',
             "sh",
-            *command("sanitize", "-f", "text", *options),
+            *(str(loaded.program()), "sanitize", "-f", "text", *options),
         ],
         capture_output=True,
         cwd=tmp_path,

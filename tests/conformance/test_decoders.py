@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -34,10 +35,17 @@ from dptext.types import (
 from dptext.writing import joining
 from tests import prepared
 from tests.decoders.models import settings as settings_of
-from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, mixed, seen_of_each
+from tests.tokens.texts import ENGLISH, ITEMS, POLICIES, Seen, mixed, seen_of_each
 
 NAMES = registry.names("decoders")
 TEXTS = mixed(ITEMS)
+#: Models, which decode fewer texts; a server is asked for each of them.
+SLOW = ("causal-lm", "endpoint")
+
+
+def step_for(name: str) -> int:
+    """Return that every n-th text is decoded; in these a decoder that peeks is found."""
+    return 24 if name in SLOW else 8
 
 
 @pytest.fixture(scope="module")
@@ -132,22 +140,29 @@ class Peeking(Decoder):
         return np.where(changed, (written + 1) % 9, written).astype(np.int32)
 
 
-def told_apart(
-    decoder: Decoder, texts: list[str], policy: Policy
-) -> tuple[str, str] | None:
-    """Return two texts that the statement compares but equal draws tell apart."""
+@cache
+def alike(policy: Policy, step: int) -> list[tuple[str, Seen]]:
+    """Return every n-th text with what is seen of it, if that is seen of others, too.
+
+    Nothing is compared with a text that is seen as no other one is.
+    """
+    texts = TEXTS[::step]
     if policy.number == "digits":
         # Digits are random bits, which are no part of this.
         texts = [text for text in texts if not any(c.isdecimal() for c in text)]
     views = seen_of_each(texts, policy)
     shared = Counter(views)
-    # Nothing is compared with a text that is seen as no other one is.
-    pairs = zip(texts, views, strict=True)
-    alike = [(text, view) for text, view in pairs if shared[view] > 1]
-    assert alike
+    found = [each for each in zip(texts, views, strict=True) if shared[each[1]] > 1]
+    assert found
+    return found
+
+
+def told_apart(decoder: Decoder, policy: Policy, step: int) -> tuple[str, str] | None:
+    """Return two texts that the statement compares but equal draws tell apart."""
     first: dict[object, tuple[str, list[int]]] = {}
-    written = decoded(decoder, [text for text, _ in alike], policy, turn=1)
-    for (text, view), words in zip(alike, written, strict=True):
+    texts = alike(policy, step)
+    written = decoded(decoder, [text for text, _ in texts], policy, turn=1)
+    for (text, view), words in zip(texts, written, strict=True):
         other, others = first.setdefault(view, (text, words))
         if words != others:
             return other, text
@@ -158,14 +173,11 @@ def told_apart(
 @pytest.mark.parametrize("name", NAMES)
 def test_equal_draws_give_equal_words(name: str, policy: Policy, folder: Path) -> None:
     """Texts that a statement compares are decoded alike once they are drawn alike."""
-    # A causal model takes its time: a third as many texts, of every policy, in one mode
-    # of each; a server has one mode of each, too.
-    texts = TEXTS[:: 24 if name == "causal-lm" else 8]
+    # Models take their time: in one mode for each policy.
     each = settings_of(name, ENGLISH, folder)
-    slow = name in ("causal-lm", "endpoint")
-    for params in each[POLICIES.index(policy) % 3 :: 3] if slow else each:
+    for params in each[POLICIES.index(policy) % 3 :: 3] if name in SLOW else each:
         decoder = params.prepare(make_channel(policy))
-        assert told_apart(decoder, texts, policy) is None
+        assert told_apart(decoder, policy, step_for(name)) is None
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -176,10 +188,9 @@ def test_a_decoder_that_peeks_is_found(name: str, folder: Path) -> None:
     """
     params = settings_of(name, ENGLISH, folder)[0]
     decoder = Peeking(params.prepare(make_channel(Policy())))
-    texts = TEXTS[:: 24 if name == "causal-lm" else 8]
     for peek, look in PEEKS.items():
         decoder.peek = look
-        assert told_apart(decoder, texts, Policy()), peek
+        assert told_apart(decoder, Policy(), step_for(name)), peek
 
 
 @settings(

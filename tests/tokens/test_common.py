@@ -205,20 +205,23 @@ def check_swaps(
     and with the same capitals where these are shown.
     """
     swapped, expected = [], []
-    for text in divided(lexicon, texts, policy):
-        for position, piece in enumerate(text.pieces):
+    for read in divided(lexicon, texts, policy):
+        for position, piece in enumerate(read.pieces):
             body = piece.lstrip(" ")
-            replaced = text.kinds[position] not in (*kinds.MARKS, kinds.COMMON)
-            if not replaced or position in text.formed:
+            replaced = read.kinds[position] not in (*kinds.MARKS, kinds.COMMON)
+            if not replaced or position in read.formed:
                 continue
             for other in others:
-                new = [*text.pieces]
+                new = [*read.pieces]
                 new[position] = piece[: len(piece) - len(body)] + other
                 swapped.append("".join(new))
-                expected.append((text, new, position))
+                expected.append((read, new, position))
     compared = 0
-    results = divided(lexicon, swapped, policy)
-    for now, (before, new, position) in zip(results, expected, strict=True):
+    # Different texts often become the same one, which is divided once.
+    several = list(dict.fromkeys(swapped))
+    results = dict(zip(several, divided(lexicon, several, policy), strict=True))
+    for text, (before, new, position) in zip(swapped, expected, strict=True):
+        now = results[text]
         same = now.pieces == new and now.formed == before.formed
         if policy.case == "copy":
             same &= now.capitals == before.capitals

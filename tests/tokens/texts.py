@@ -11,7 +11,7 @@ import numpy as np
 from dptext.tokens import forms, kinds
 from dptext.tokens.policy import Form, Policy, WordList
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ids, Lexicon
+from dptext.types import Ids, Lexicon, Words
 from dptext.writing.joining import Joiner
 from tests import distributions, small
 
@@ -203,7 +203,11 @@ def seen_of_each(
     texts: list[str], policy: Policy, lexicon: Lexicon = ENGLISH
 ) -> list[Seen]:
     """Return the visible part of each text."""
-    words = Tokenizer(lexicon, policy).words(texts)
+    return seen_in(Tokenizer(lexicon, policy).words(texts), policy)
+
+
+def seen_in(words: Words, policy: Policy) -> list[Seen]:
+    """Return the visible part of each text of a batch."""
     begins = [0, *words.ends[:-1].tolist()]
     return [
         seen(words.pieces[begin:end], words.flags[begin:end].tolist(), policy)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens.policy import Form, Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import NUMBER, PARTS, Ids, Lexicon
+from dptext.types import NUMBER, PARTS, Ids, Lexicon, Words
 from dptext.writing.joining import Joiner
 from tests import distributions, small
 from tests.tokens.texts import (
@@ -21,6 +21,7 @@ from tests.tokens.texts import (
     Seen,
     both,
     mixed,
+    seen_in,
     seen_of_each,
     written,
 )
@@ -183,12 +184,12 @@ POLICIES += [replace(policy, punctuation="drop") for policy in POLICIES]
 
 
 def all_written(
-    texts: list[str], policy: Policy, turn: int, lexicon: Lexicon = ENGLISH
+    read: Words, policy: Policy, turn: int, lexicon: Lexicon = ENGLISH
 ) -> list[str]:
     """Write many texts, the n-th word of each with the same draw and the same bits."""
-    tokenizer, joiner = both(lexicon, policy)
-    words = tokenizer.words(texts)
-    same = [bytes(16)] * len(texts)
+    _, joiner = both(lexicon, policy)
+    words = replace(read, pieces=[*read.pieces])  # which are redrawn in place
+    same = [bytes(16)] * len(words.ends)
     randomness = Randomness(RunKey.from_seed(turn), "tests")
     positions = joiner.positions_to_redraw(words)
     of_text = np.searchsorted(words.ends, positions, side="right")
@@ -209,11 +210,12 @@ def hold(
     texts: list[str], policy: Policy, lexicon: Lexicon = ENGLISH, turns: int = 3
 ) -> int:
     """Hold all texts against those that are seen as alike; return how many are."""
-    of_each = seen_of_each(texts, policy, lexicon)
+    words = both(lexicon, policy)[0].words(texts)
+    of_each = seen_in(words, policy)
     for turn in range(turns):
         first: dict[Seen, tuple[str, str]] = {}
         for text, view, out in zip(
-            texts, of_each, all_written(texts, policy, turn, lexicon), strict=True
+            texts, of_each, all_written(words, policy, turn, lexicon), strict=True
         ):
             other, other_out = first.setdefault(view, (text, out))
             assert out == other_out, f"{other!r} and {text!r} can be told apart"
@@ -287,11 +289,13 @@ def test_agreement_has_much_to_rewrite(punctuation: str) -> None:
     """The tests above would see a rule that looks at what it must not."""
     texts = mixed(ASKING)[:1500]
     policy = Policy(punctuation=punctuation)  # type: ignore[arg-type]
+    each = [replace(policy, agreement=name) for name in ("inflect", "none")]
+    read = [both(FORMS, policy)[0].words(texts) for policy in each]
     apart = 0
     for turn in range(6):
         one, two = (
-            all_written(texts, replace(policy, agreement=each), turn, FORMS)
-            for each in ("inflect", "none")
+            all_written(words, policy, turn, FORMS)
+            for words, policy in zip(read, each, strict=True)
         )
         apart += sum(a != b for a, b in zip(one, two, strict=True))
     assert apart > 1500
