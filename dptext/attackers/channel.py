@@ -99,13 +99,12 @@ class Channel:
     def check(self) -> None:
         """Raise UsageError if the mechanism has no output distribution."""
         if not self.mechanism.has_log_probs:
-            msg = (
+            raise UsageError(
                 f"decoder: {self.mechanism.name} has no exact output distribution of a "
                 "word, by which drawn words could be decoded; use the decoder none "
                 f"({option('decode', 'none')}), or a mechanism that has one, such as "
                 "rank"
             )
-            raise UsageError(msg)
 
     @property
     def lists(self) -> dict[str, str]:

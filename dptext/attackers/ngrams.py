@@ -235,8 +235,9 @@ def _load(folder: Path, state: cache.FolderState) -> Ngrams:
         raise LexiconError(f"{folder}: n-gram model of another format; make it again")
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
     if cache.folder_digest(state, lambda: _digest(folder)) != digest:
-        msg = f"{folder}: the n-gram model does not match its digest; make it again"
-        raise LexiconError(msg)
+        raise LexiconError(
+            f"{folder}: the n-gram model does not match its digest; make it again"
+        )
     words = store.read_words(folder)
     arrays = store.map_arrays(folder, _ARRAYS, len(words))
     return Ngrams(words, **arrays, meta=meta, digest=digest)
@@ -290,12 +291,11 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
             "model"
         )
     if model is None:
-        msg = (
+        raise LexiconError(
             f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
             f"lexicon {channel.lexicon.name!r} in running text; make one for its "
             "language with dptext lexicon ngrams"
         )
-        raise LexiconError(msg)
     return model
 
 
@@ -344,8 +344,10 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         if is_name and os.path.isdir(model_folder(name_or_path)):
             folder = model_folder(name_or_path)
     if not folder.is_dir():
-        advice = "`dptext lexicon ngrams` makes one from a public corpus"
-        raise LexiconError(f"no n-gram model named {name_or_path!r}; {advice}")
+        raise LexiconError(
+            f"no n-gram model named {name_or_path!r}; "
+            "`dptext lexicon ngrams` makes one from a public corpus"
+        )
     model = load(folder)
     lexicon = channel.lexicon
     if model.words == lexicon.words:

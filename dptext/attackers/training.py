@@ -71,8 +71,9 @@ class PairCounts:
         """
         keys, counts = self._pairs.total()
         if not len(keys):
-            msg = "the corpus has no words, so there is no model to make of it"
-            raise InputError(msg)
+            raise InputError(
+                "the corpus has no words, so there is no model to make of it"
+            )
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)

@@ -62,12 +62,10 @@ class Params(decoders.Params):
         Raises UsageError, LexiconError and MissingExtra.
         """
         if not self.model:
-            msg = (
+            raise UsageError(
                 f"{WHAT} needs a model: {option('set', 'decoder.model=PATH')}, a "
-                "Hugging Face "
-                "folder or a GGUF file of a causal language model"
+                "Hugging Face folder or a GGUF file of a causal language model"
             )
-            raise UsageError(msg)
         path = language.need(self.model, SETTING, WHAT, language.CAUSAL)
         causal = CausalModel(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": causal.digest}

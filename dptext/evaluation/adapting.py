@@ -247,11 +247,9 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
             pipelines[risk] = _ready(lexicon, risk, name="none")
         except UsageError:
             if risk == max(_RISKS):
-                much = (
-                    f"one word is too large a part of these texts for risk {risk:.0%}"
-                )
                 raise UsageError(
-                    f"{much}; give texts of more different words"
+                    f"one word is too large a part of these texts for risk {risk:.0%}"
+                    "; give texts of more different words"
                 ) from None
     return pipelines
 

@@ -73,8 +73,7 @@ class PublicText:
         Raises OSError, and UsageError for standard input.
         """
         if streams.is_stream(path):
-            msg = "public text is read more than once: give a file, no pipe"
-            raise UsageError(msg)
+            raise UsageError("public text is read more than once: give a file, no pipe")
         streams.check_file(path, "public text")
         with Path(path).open("rb") as file:
             digest = hashlib.file_digest(file, "sha256").hexdigest()

@@ -249,8 +249,10 @@ def learn(
             f"field {field!r} cannot be a label: no record has a value of it"
         )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
-        needed = f"it needs at least two values of at least {_LEAST} texts each"
-        raise UsageError(f"field {field!r} cannot be a label: {needed}")
+        raise UsageError(
+            f"field {field!r} cannot be a label: "
+            f"it needs at least two values of at least {_LEAST} texts each"
+        )
     rows: dict[str | None, int] = {value: row for row, value in enumerate(classes)}
     labels = np.array([rows.get(value, -1) for value in values], np.int64)
     scores = []

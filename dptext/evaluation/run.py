@@ -80,11 +80,10 @@ class EvaluationSettings(Measures):
         if self.labels or self.attributes:
             classify.need_packages(self.classifier)
         elif self.classifier != "tfidf":
-            msg = (
+            raise UsageError(
                 f"{noun('classifier')}: name the field to learn with "
                 f"{option('label')} or {option('attribute')}"
             )
-            raise UsageError(msg)
         if self.linkage:
             models.need("sklearn", noun("linkage"), EXTRA)
         if self.encoder is not None:

@@ -316,8 +316,9 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         prior[_words_of_a_form(lexicon, policy)] = 0.0
     total = prior.sum()
     if not total > 0.0:
-        msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
-        raise UsageError(msg)
+        raise UsageError(
+            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        )
     prior /= total
     prior.setflags(write=False)
     return prior

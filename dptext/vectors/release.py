@@ -504,11 +504,10 @@ def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
         * _ROUND_DOWN
     )
     if not shared:
-        msg = (
+        raise UsageError(
             f"{noun('most')} {most}: too many vectors for this epsilon and delta; "
             "give fewer"
         )
-        raise UsageError(msg)
     return shared
 
 
