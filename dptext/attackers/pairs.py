@@ -38,6 +38,7 @@ from dptext.types import (
     Rows,
     Singles,
     Vectors,
+    blocks,
 )
 
 # The power of the topic; chosen on training rows of AG News and SST-2
@@ -108,8 +109,7 @@ class Topic:
         mean = unit(rows[:_FREQUENT].astype(np.float64)).mean(axis=0)
         padded = -(-rows.shape[1] // _ALIGNED) * _ALIGNED
         self.directions = np.zeros((len(rows), padded), np.int16)
-        for begin in range(0, len(rows), _FREQUENT):  # for less memory
-            part = slice(begin, begin + _FREQUENT)
+        for part in blocks(len(rows), _FREQUENT):  # for less memory
             moved = unit(unit(rows[part].astype(np.float64)) - mean)
             self.directions[part, : rows.shape[1]] = np.rint(moved * _LENGTH)
         self.directions[function_rows] = 0
@@ -129,8 +129,7 @@ class Topic:
         """Return the factors of candidates with rows (n, c), V the unknown word."""
         topics = self.means(released, sums)
         factors = np.empty(rows.shape, np.float32)
-        for begin in range(0, len(rows), _BLOCK):
-            part = slice(begin, begin + _BLOCK)
+        for part in blocks(len(rows), _BLOCK):
             factors[part] = self.factors_by(rows[part], topics[part])
         return factors
 

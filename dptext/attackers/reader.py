@@ -39,7 +39,7 @@ from dptext.attackers.contexts import (
 from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
 from dptext.attackers.pairs import POWER, find_topic, largest
 from dptext.attackers.posterior import WordCandidates
-from dptext.types import Floats, Ids, Ints, Mask, Released, Singles
+from dptext.types import Floats, Ids, Ints, Mask, Released, Singles, blocks
 
 # Candidates of a word by its draw, by a pair or triple, and by frequency alone.
 _DRAWN, _LISTED, _FREQUENT = 40, 150, 30
@@ -103,9 +103,8 @@ class View(NamedTuple):
     means: Singles
     near: Near | None
 
-    def part(self, begin: int, end: int) -> View:
-        """Return that about some of the words."""
-        at = slice(begin, end)
+    def part(self, at: slice) -> View:
+        """Return the knowledge about some of the words."""
         return self._replace(
             drawn=self.drawn[at],
             halves=self.halves[at],
@@ -224,10 +223,9 @@ class Reader:
         count = len(view.drawn)
         rows = np.zeros((_KEPT, count), np.int32)
         weights = np.zeros((_KEPT, count), np.float32)
-        for begin in range(0, count, _BLOCK):
-            end = min(begin + _BLOCK, count)
-            part = self._weigh_part(view.part(begin, end))
-            rows[:, begin:end], weights[:, begin:end] = (each.T for each in part)
+        for part in blocks(count, _BLOCK):
+            weighed = self._weigh_part(view.part(part))
+            rows[:, part], weights[:, part] = (each.T for each in weighed)
         return rows, weights
 
     def _weigh_part(self, view: View) -> tuple[Ids, Singles]:

@@ -36,7 +36,7 @@ from dptext.randomness import RunKey
 from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
+from dptext.types import BudgetKind, Ids, Ints, Record, Strategy, blocks
 
 MOST = 2000  # records that are held
 # What needs a package, and the extra that brings it.
@@ -210,8 +210,8 @@ def _laws(
     writer: Pipeline, inputs: Sequence[int], epsilon: float
 ) -> Iterator[tuple[int, Wide]]:
     """Yield ln P(y|x) of each input, (V,)."""
-    for begin in range(0, len(inputs), _BLOCK):
-        few = np.array(inputs[begin : begin + _BLOCK], np.int32)
+    for part in blocks(len(inputs), _BLOCK):
+        few = np.array(inputs[part], np.int32)
         laws = writer.mechanism.log_probs(few, np.full(len(few), epsilon))
         yield from zip(few.tolist(), laws, strict=True)
 

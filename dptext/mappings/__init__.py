@@ -200,8 +200,7 @@ class Index:
         scores = np.zeros(len(ids))
         # A single candidate needs no score; usually that is all there is.
         several = np.flatnonzero(counts[rows] > 1)
-        for begin in range(0, len(several), _AGAIN):
-            part = several[begin : begin + _AGAIN]
+        for part in (several[each] for each in blocks(len(several), _AGAIN)):
             scores[part] = self._scores(points[rows[part]], ids[part])
         ranked = ids[np.lexsort((ids, -scores, rows))]
         firsts = np.cumsum(counts) - counts

@@ -240,8 +240,8 @@ class PublishedSets(WordMechanism):
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
         best = np.zeros((len(bands), len(prior)))
         for number, (begin, end) in enumerate(bands):
-            for start in range(begin, end, _CHUNK):
-                rows = np.arange(start, min(start + _CHUNK, end))
+            for part in blocks(end, _CHUNK, begin):
+                rows = np.arange(part.start, part.stop)
                 weights = np.exp(self._exponents(rows, np.full(len(rows), epsilon)))
                 weights *= (prior[rows] / weights.sum(axis=1))[:, None]
                 members = self._members(rows)
