@@ -138,8 +138,7 @@ class Channel:
     def inputs(self) -> Floats:
         """Return the prior of words and of the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
-        inputs: Floats = np.append(self.prior * (1.0 - unknown), unknown)
-        return inputs
+        return np.append(self.prior * (1.0 - unknown), unknown)
 
     def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
         """Return the public part of the epsilon of each word: (n,).

@@ -340,8 +340,7 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         folder = packaged_model()
     else:
         folder = Path(name_or_path)
-        is_name = store.is_name(name_or_path)
-        if is_name and os.path.isdir(model_folder(name_or_path)):
+        if store.is_name(name_or_path) and os.path.isdir(model_folder(name_or_path)):
             folder = model_folder(name_or_path)
     if not folder.is_dir():
         raise LexiconError(
@@ -405,8 +404,7 @@ class Gains:
         begin, end = int(self._model.ends[row - 1]) if row else 0, self._model.ends[row]
         codes = np.zeros(self.width, np.int8)
         following = self.slot_of.take(self._model.following[begin:end])
-        gains = self._model.gains[begin:end].view(np.uint8)
-        codes[following] = self._codes.take(gains)
+        codes[following] = self._codes.take(self._model.gains[begin:end].view(np.uint8))
         codes[0] = 0  # rows that share slot 0 wrote here
         return codes
 
@@ -455,5 +453,4 @@ class WholeGains:
             return np.zeros(keys.shape, np.int8)
         rows = np.searchsorted(self._keys, keys)
         np.minimum(rows, len(self._keys) - 1, out=rows)
-        seen = self._keys[rows] == keys
-        return np.where(seen, self.gains[rows], np.int8(0))
+        return np.where(self._keys[rows] == keys, self.gains[rows], np.int8(0))

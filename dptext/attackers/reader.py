@@ -143,8 +143,7 @@ class Reader:
         """Return the likeliest known word for each drawn one: (n,)."""
         rows, likely = self.posterior(released)
         likely[rows == self._size] = -1.0
-        best = likely.argmax(axis=0)
-        return np.asarray(rows[best, np.arange(rows.shape[1])])
+        return np.asarray(rows[likely.argmax(axis=0), np.arange(rows.shape[1])])
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return candidates of each drawn word and their probabilities: (k, n)."""
@@ -153,8 +152,7 @@ class Reader:
         count = len(released.drawn)
         guess, sure = np.full(count, -1), np.zeros(count)
         for _ in range(self._readings):
-            view = self._view(released, sequence, guess, sure)
-            rows, weights = self._weigh(view)
+            rows, weights = self._weigh(self._view(released, sequence, guess, sure))
             slots, backoff = self._gains.slot_of[rows], np.exp(self._backoff[rows])
             words = WordCandidates(slots, weights, backoff.astype(np.float32))
             likely = posterior.marginals(chains, words, self._gains)

@@ -71,8 +71,7 @@ class Params(decoders.Params):
         pairs, digests = None, {"model": causal.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
-            power = self.ngram_weight
-            pairs = PairAttacker(channel, model, weight=power, topic=POWER)
+            pairs = PairAttacker(channel, model, weight=self.ngram_weight, topic=POWER)
             digests["ngrams"] = model.digest
         attacker = CausalAttacker(
             channel,

@@ -189,8 +189,7 @@ class _Closeness:
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width
         at = first[:, None, :] + columns[None, :, :]
-        closeness: NDArray[np.int8] = self.codes.take(at)
-        return closeness
+        return self.codes.take(at)
 
     def compute(self, outputs: Ids) -> None:
         """Compute the missing cosines of some outputs."""

@@ -140,8 +140,7 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
     rng = np.random.default_rng((SEED, turn))
     words, rows = pipeline.lexicon.words, plain_rows(pipeline)
     policy, budget = pipeline.profile.tokens, pipeline.budget
-    lengths = rng.integers(1, 12, COMPARED)
-    begins = np.concatenate(([0], np.cumsum(lengths)))
+    begins = np.concatenate(([0], np.cumsum(rng.integers(1, 12, COMPARED))))
     count = int(begins[-1])
     # Where the class of a word is drawn first, it is released: others keep theirs.
     groups = np.zeros(len(words) + 1, np.int64)
@@ -318,8 +317,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
         expected = params.epsilon / counts
     elif isinstance(params, position.Params):
         table = np.array([*params.epsilons, params.rest])
-        begins = np.searchsorted(texts, texts)
-        positions = np.arange(len(texts)) - begins
+        positions = np.arange(len(texts)) - np.searchsorted(texts, texts)
         expected = table[np.minimum(positions, len(table) - 1)]
     elif isinstance(params, declared.Params):
         expected = _by_class(params, lexicon)[draws.words.ids]

@@ -241,8 +241,7 @@ class Earlier:
             if state is State.UNKNOWN:
                 reason = self._difference(job)
             if reason is not None:
-                is_keyed = self._key.origin != "system"
-                anew.append((job, reason if is_keyed else _NO_KEY))
+                anew.append((job, reason if self._key.origin != "system" else _NO_KEY))
             elif state in _CHANGES:
                 again.append(job)
                 changes[_CHANGES[state]] = None

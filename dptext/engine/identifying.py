@@ -219,8 +219,7 @@ class FieldValues:
 
     def _kind_of_person(self) -> Kind | None:
         """Return the kind of the values of a field that is named after people."""
-        looks = ("full names", "known names", _LISTED)
-        if max(map(self.share, looks)) >= _MOST:
+        if max(map(self.share, ("full names", "known names", _LISTED))) >= _MOST:
             return Kind.NAME
         if self.different < _FEW:
             return None
@@ -271,8 +270,7 @@ def _looks(value: str, words: int) -> _ValueLooks:
     if not words and "@" not in value:  # no letters
         looks = [name for name in _OF_DIGITS if _LOOKS[name].fullmatch(short)]
     else:
-        has_digits = _DIGIT.search(short) is not None
-        names = _OF_BOTH if has_digits else _OF_LETTERS
+        names = _OF_BOTH if _DIGIT.search(short) is not None else _OF_LETTERS
         looks = [name for name in names if _LOOKS[name].fullmatch(short)]
         if words >= _LONG:
             looks.append("long")

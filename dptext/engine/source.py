@@ -364,8 +364,7 @@ class Source:
                 part = part._replace(line=line, start=self._next)
         if not left:
             return
-        rest = streams.joined(part.head + left, stream)
-        items = self._format.read(part.source(rest))
+        items = self._format.read(part.source(streams.joined(part.head + left, stream)))
         next(items)  # the head
         yield from filter(None, map(self._number, items))
 
@@ -426,8 +425,7 @@ class Source:
         self._first_fault = self._first_fault or fault
         self.faults += 1
         if self._aside is not None:
-            ending = b"" if fault.raw.endswith(b"\n") else b"\n"
-            self._aside.add(fault.raw + ending)
+            self._aside.add(fault.raw + (b"" if fault.raw.endswith(b"\n") else b"\n"))
 
     def leave_out(self, number: int, raw: bytes) -> None:
         """Leave out records in other languages; put their bytes aside if asked for."""
@@ -507,8 +505,7 @@ class Beginning(NamedTuple):
                 subject_field=None,
                 missing="pass",
             )
-            written = io.BytesIO(out.getvalue())
-            items = self.format.read(Input(written, read, "preview"))
+            items = self.format.read(Input(io.BytesIO(out.getvalue()), read, "preview"))
             records = (each for each in items if isinstance(each, Record))
             for values, record in zip(shown, records, strict=False):
                 values[name] = ", ".join(filter(None, record.texts))

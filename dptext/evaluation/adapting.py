@@ -277,8 +277,7 @@ def _written(
         ngrams.save(pairs, Path(folder))
         # Last the decoder of the profile.
         for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
-            ready = _ready(lexicon, risk, **decoder)
-            reading = _attack(ready, (), read).written()
+            reading = _attack(_ready(lexicon, risk, **decoder), (), read).written()
             if reading is not None:
                 readings[decoder["name"]] = reading
     return readings

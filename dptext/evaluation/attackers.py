@@ -87,8 +87,7 @@ class PublicText:
     @property
     def name(self) -> str:
         """Return the name of the file as JSON can hold it."""
-        name = os.fsencode(Path(self.path).name)
-        return name.decode("utf-8", "backslashreplace")
+        return os.fsencode(Path(self.path).name).decode("utf-8", "backslashreplace")
 
     def texts(self) -> Iterator[Sequence[str]]:
         """Read the texts, some at a time."""
@@ -220,8 +219,7 @@ def read_by_halves(
     halves = Halves(public.records)
     kind, words = learn_kind(pipeline, public, partial(halves.texts, 0))
     attacker = SameKindAttacker(pipeline.channel, kind)
-    records = sample(partial(halves.records, 1))
-    attack = _attack(pipeline, attacker, public, records)
+    attack = _attack(pipeline, attacker, public, sample(partial(halves.records, 1)))
     read = InContext(
         corpus=public.name,
         model="",

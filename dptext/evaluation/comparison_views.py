@@ -248,8 +248,7 @@ def as_svg(rows: Sequence[CellRow]) -> str:
 
     Utility by risk where a label is learned, else the attack, or the meaning kept.
     """
-    values = [flat(row) for row in rows if not row.reason]
-    chart = next(_charts(values), None)
+    chart = next(_charts([flat(row) for row in rows if not row.reason]), None)
     return "" if chart is None else html.picture(chart)
 
 

@@ -200,8 +200,7 @@ def _classes(
 
 def _round(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
-    numbers: list[float] = np.round(row, _DIGITS).tolist()
-    return numbers
+    return np.round(row, _DIGITS).tolist()
 
 
 def _label_arrays(
@@ -222,8 +221,7 @@ def _telling(
     texts of the topic.
     """
     counts = _occurrences(lexicon, texts, rows, size)
-    usable = _usable(lexicon)
-    counts[:, ~usable] = 0.0
+    counts[:, ~_usable(lexicon)] = 0.0
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     overall = counts.sum(axis=0) / max(counts.sum(), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):

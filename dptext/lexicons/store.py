@@ -211,8 +211,7 @@ def check(lexicon: Lexicon) -> None:
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _present_arrays(lexicon).items():
-        where = f"lexicon {lexicon.name!r}, {name}"
-        _check_shape(where, array, _ARRAYS[name], size)
+        _check_shape(f"lexicon {lexicon.name!r}, {name}", array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
     outputs = lexicon.meta.get("outputs", size)
     one_line = all(words) and "\n" not in "".join(words)

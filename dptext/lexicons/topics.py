@@ -27,7 +27,7 @@ from dptext.errors import LexiconError
 from dptext.lexicons.store import is_name, stored_in, user_folder
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
-from dptext.types import Ids, JsonObject, Lexicon
+from dptext.types import Ids, Lexicon
 
 PREFIX = "topics:"
 FORMAT = 1
@@ -387,5 +387,4 @@ def topic_file(lexicon: Lexicon) -> TopicFile:
 
 def topic_meta(lexicon: Lexicon) -> Mapping[str, Any] | None:
     """Return the metadata of a lexicon of topics, None for any other lexicon."""
-    topics: JsonObject | None = lexicon.meta.get("topics")
-    return topics
+    return lexicon.meta.get("topics")

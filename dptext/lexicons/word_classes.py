@@ -186,8 +186,7 @@ def _classes(words: tuple[str, ...], language: str) -> RowClasses:
     arrays = bits[at], special[at].astype(np.uint8), never[at], news[at]
     for array in arrays:
         array.setflags(write=False)
-    names = tuple(each.name for each in classes)
-    return RowClasses(names, *arrays)
+    return RowClasses(tuple(each.name for each in classes), *arrays)
 
 
 @cache

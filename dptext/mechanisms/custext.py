@@ -79,8 +79,7 @@ class OneSet(DistanceMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over V and the unknown word."""
-        varying = VaryingEpsilon.exponential(1.0)
-        return Guarantee.ldp(_SOURCE, varying_epsilon=varying)
+        return Guarantee.ldp(_SOURCE, varying_epsilon=VaryingEpsilon.exponential(1.0))
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return the nats that finite uniforms may add to the loss."""

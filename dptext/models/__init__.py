@@ -209,8 +209,7 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            vectors = model(features)["sentence_embedding"]
-            moved: Singles = vectors.float().cpu().numpy()
+            moved: Singles = model(features)["sentence_embedding"].float().cpu().numpy()
             return moved
 
     return on_one_thread(embed_block, blocks)

@@ -152,8 +152,7 @@ def identity(name: str | None, *, written: bool) -> object:
     """
     try:
         if is_standard(name):
-            stream = sys.stdout if written else sys.stdin
-            status = os.fstat(stream.fileno())
+            status = os.fstat((sys.stdout if written else sys.stdin).fileno())
         else:
             status = os.stat(str(name))
     except (OSError, ValueError, AttributeError):
