@@ -229,14 +229,9 @@ def _score_known_words(
     outputs /= outputs.sum()
     lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
     attackers: dict[int, list[int]] = defaultdict(list)
-    if topics.topic_meta(writer.lexicon) is None:
-        for attacker, words in enumerate(known):
-            for row in writer.tokenizer.words([" ".join(words)]).ids.tolist():
-                attackers[row].append(attacker)
-    else:
-        nearest = writer.tokenizer.words([" ".join(words) for words in known]).ids
-        for attacker, row in enumerate(nearest.tolist()):
-            attackers[row].append(attacker)
+    found = writer.tokenizer.words([" ".join(words) for words in known])
+    for attacker, row in zip(found.texts.tolist(), found.ids.tolist(), strict=True):
+        attackers[row].append(attacker)
     scores = np.zeros((count, count), np.float32)
     for row, log_probs in _laws(writer, sorted(attackers), epsilon):
         gains = np.exp(log_probs[rows.drawn]) / outputs[rows.drawn]

@@ -69,7 +69,7 @@ def build(
     for size in sorted(sizes):
         centres, labels = _centres(public, vectors[train], train, size)
         centres = np.round(centres, _DIGITS)
-        near = topics.Nearest(centres, _label_arrays(classes, labels))
+        near = topics.Nearest(centres, classes and classes.arrays(labels))
         rows = near.find(vectors)
         counts = np.bincount(rows[train], minlength=size)
         words = _telling(
@@ -201,15 +201,6 @@ def _classes(
 def _round(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
     return np.round(row, _DIGITS).tolist()
-
-
-def _label_arrays(
-    classes: Classes | None, labels: Sequence[str]
-) -> tuple[Ids, Vectors, Vectors] | None:
-    if classes is None:
-        return None
-    rows = np.array([classes.names.index(label) for label in labels], np.int32)
-    return rows, np.array(classes.weights), np.array(classes.constants)
 
 
 def _telling(
