@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -215,7 +214,7 @@ class Source:
         self._next, self._records, self._texts = 0, 0, texts
         self._first: BufferedReader | None = None
         self._format: Format
-        self._before = _status(job.output) if job.output in job.inputs else None
+        self._before = streams.status(job.output) if job.output in job.inputs else None
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
@@ -436,7 +435,7 @@ class Source:
 
     def check_unchanged(self) -> None:
         """Raise InputError if an input to replace has changed since."""
-        if self._before is not None and self._before != _status(self._job.output):
+        if self._before not in (None, streams.status(self._job.output)):
             raise InputError(
                 f"{self._job.output}: it changed while it was read; run again"
             )
@@ -535,15 +534,6 @@ def find_subject(record: Record, name: str) -> str:
             "a record is about; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject
-
-
-def _status(path: str | None) -> tuple[int, ...] | None:
-    """Return figures that change when a file is written, None if it is missing."""
-    try:
-        status = os.stat(str(path))
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def location(name: str) -> str:

@@ -78,8 +78,7 @@ class PublicText:
         if streams.is_stream(path):
             raise UsageError("public text is read more than once: give a file, no pipe")
         streams.check_file(path, "public text")
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = streams.digest_of_file(path)
         return cls(path, tuple(fields or ("text",)), digest, format)
 
     @classmethod

@@ -13,7 +13,6 @@ that they published).
 
 from __future__ import annotations
 
-import hashlib
 import io
 import lzma
 import os
@@ -384,8 +383,7 @@ def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk."""
     streams.check_file(path, "vectors")
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return streams.digest_of_file(path)
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror}") from None
 
