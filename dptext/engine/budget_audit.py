@@ -159,7 +159,8 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
         hidden += UNKNOWN
     if policy.number == "perturb" and not drawn_class:
         hidden += _NUMBERS[:2]
-    hidden = [each for each in hidden if _is_one_word(pipeline, each)]
+    words_of = pipeline.tokenizer.words
+    hidden = [each for each in hidden if words_of([each]).by_text() == [1]]
     if hidden:
         for seldom in (1, 3):
             picked = rng.choice(hidden, count).tolist()
@@ -173,10 +174,6 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
         ends = zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
         lists.append(["".join(pieces[begin:end]) for begin, end in ends])
     return lists
-
-
-def _is_one_word(pipeline: Pipeline, text: str) -> bool:
-    return pipeline.tokenizer.words([text]).by_text() == [1]
 
 
 def records(pipeline: Pipeline) -> list[list[Record]]:
