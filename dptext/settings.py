@@ -274,7 +274,7 @@ def digest_of_path(path: str | Path) -> str:
     top = Path(path)
     try:
         if top.is_file():
-            return _digest_of_file(top)
+            return streams.digest_of_file(top)
         digest = hashlib.sha256()
         for file in sorted(top.rglob("*")):
             path_inside = file.relative_to(top)
@@ -283,14 +283,8 @@ def digest_of_path(path: str | Path) -> str:
                 for part in path_inside.parts
             )
             if file.is_file() and not skipped:
-                digest.update(
-                    f"{_digest_of_file(file)} {path_inside.as_posix()}\n".encode()
-                )
+                content = streams.digest_of_file(file)
+                digest.update(f"{content} {path_inside.as_posix()}\n".encode())
         return digest.hexdigest()
     except OSError as error:
         raise UsageError(f"{error.filename or path}: {error.strerror}") from None
-
-
-def _digest_of_file(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -99,13 +99,12 @@ class Channel:
     def check(self) -> None:
         """Raise UsageError if the mechanism has no output distribution."""
         if not self.mechanism.has_log_probs:
-            msg = (
+            raise UsageError(
                 f"decoder: {self.mechanism.name} has no exact output distribution of a "
                 "word, by which drawn words could be decoded; use the decoder none "
                 f"({option('decode', 'none')}), or a mechanism that has one, such as "
                 "rank"
             )
-            raise UsageError(msg)
 
     @property
     def lists(self) -> dict[str, str]:
@@ -139,8 +138,7 @@ class Channel:
     def inputs(self) -> Floats:
         """Return the prior of words and of the unknown word: (V + 1,), sums to 1."""
         unknown = _UNKNOWN if self.policy.unknown == "perturb" else 0.0
-        inputs: Floats = np.append(self.prior * (1.0 - unknown), unknown)
-        return inputs
+        return np.append(self.prior * (1.0 - unknown), unknown)
 
     def public_epsilons(self, eps: Eps, texts: Ints) -> Eps:
         """Return the public part of the epsilon of each word: (n,).

@@ -228,8 +228,7 @@ class ContextWriter:
         if released.copied is None:
             return position
         while position and released.copied[position - 1] >= 0:
-            form = self._form_of[released.copied[position - 1]]
-            if form != grammar.ADJECTIVE:
+            if self._form_of[released.copied[position - 1]] != grammar.ADJECTIVE:
                 break
             position -= 1
         return position
@@ -318,8 +317,7 @@ class ContextWriter:
         bits = (bits ^ bits >> np.uint32(15)) * np.uint32(2246822507)
         bits = (bits ^ bits >> np.uint32(13)) * np.uint32(3266489909)
         at = (bits ^ bits >> np.uint32(16)) >> np.uint32(20)
-        noise: Ints = self._noise[at].astype(np.int64)
-        return noise
+        return self._noise[at].astype(np.int64)
 
     def _by_draw(self, released: Released) -> Drawn:
         """Return the candidates of each drawn word by its draw: (n, c)."""
@@ -476,8 +474,7 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     may_write[:, :size] = fits & (channel.inputs[:-1] > 0.0)
     may_write[1, :size] |= fits & channel.common[:-1]
     if channel.policy.common:
-        copied = common_words(lexicon, *channel.policy.copied_words)
-        may_write[0, copied.rows] = False
+        may_write[0, common_words(lexicon, *channel.policy.copied_words).rows] = False
         order = np.argsort(-lexicon.counts, kind="stable")
         commonest = np.isin(np.arange(size), order[:_COMMONEST])
         may_write[0, :size] |= fits & channel.common[:-1] & ~commonest

@@ -76,8 +76,7 @@ class Contexts:
         #: For each key its count beyond the discount over what its context frees.
         self._ratios = (counts - discount) / np.repeat(freed, np.diff(self._begins))
         # Frequent words of a context first.
-        order = np.lexsort((-counts, of_key))
-        self._words = (self._keys % width)[order]
+        self._words = (self._keys % width)[np.lexsort((-counts, of_key))]
 
     def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
         """Return numbers of contexts (n,) and their most frequent words: (m,) both."""

@@ -311,5 +311,4 @@ class EndpointAttacker:
 
     def guess(self, released: Released) -> Ids:
         """Return the word that the server chooses for each drawn one."""
-        options = self._chooser.options(released, MANY)
-        return self._chooser.choose(released, options)
+        return self._chooser.choose(released, self._chooser.options(released, MANY))

@@ -235,8 +235,9 @@ def _load(folder: Path, state: cache.FolderState) -> Ngrams:
         raise LexiconError(f"{folder}: n-gram model of another format; make it again")
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
     if cache.folder_digest(state, lambda: _digest(folder)) != digest:
-        msg = f"{folder}: the n-gram model does not match its digest; make it again"
-        raise LexiconError(msg)
+        raise LexiconError(
+            f"{folder}: the n-gram model does not match its digest; make it again"
+        )
     words = store.read_words(folder)
     arrays = store.map_arrays(folder, _ARRAYS, len(words))
     return Ngrams(words, **arrays, meta=meta, digest=digest)
@@ -290,12 +291,11 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
             "model"
         )
     if model is None:
-        msg = (
+        raise LexiconError(
             f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
             f"lexicon {channel.lexicon.name!r} in running text; make one for its "
             "language with dptext lexicon ngrams"
         )
-        raise LexiconError(msg)
     return model
 
 
@@ -340,12 +340,13 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
         folder = packaged_model()
     else:
         folder = Path(name_or_path)
-        is_name = store.is_name(name_or_path)
-        if is_name and os.path.isdir(model_folder(name_or_path)):
+        if store.is_name(name_or_path) and os.path.isdir(model_folder(name_or_path)):
             folder = model_folder(name_or_path)
     if not folder.is_dir():
-        advice = "`dptext lexicon ngrams` makes one from a public corpus"
-        raise LexiconError(f"no n-gram model named {name_or_path!r}; {advice}")
+        raise LexiconError(
+            f"no n-gram model named {name_or_path!r}; "
+            "`dptext lexicon ngrams` makes one from a public corpus"
+        )
     model = load(folder)
     lexicon = channel.lexicon
     if model.words == lexicon.words:
@@ -403,8 +404,7 @@ class Gains:
         begin, end = int(self._model.ends[row - 1]) if row else 0, self._model.ends[row]
         codes = np.zeros(self.width, np.int8)
         following = self.slot_of.take(self._model.following[begin:end])
-        gains = self._model.gains[begin:end].view(np.uint8)
-        codes[following] = self._codes.take(gains)
+        codes[following] = self._codes.take(self._model.gains[begin:end].view(np.uint8))
         codes[0] = 0  # rows that share slot 0 wrote here
         return codes
 
@@ -453,5 +453,4 @@ class WholeGains:
             return np.zeros(keys.shape, np.int8)
         rows = np.searchsorted(self._keys, keys)
         np.minimum(rows, len(self._keys) - 1, out=rows)
-        seen = self._keys[rows] == keys
-        return np.where(seen, self.gains[rows], np.int8(0))
+        return np.where(self._keys[rows] == keys, self.gains[rows], np.int8(0))

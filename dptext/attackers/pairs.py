@@ -38,6 +38,7 @@ from dptext.types import (
     Rows,
     Singles,
     Vectors,
+    blocks,
 )
 
 # The power of the topic; chosen on training rows of AG News and SST-2
@@ -108,8 +109,7 @@ class Topic:
         mean = unit(rows[:_FREQUENT].astype(np.float64)).mean(axis=0)
         padded = -(-rows.shape[1] // _ALIGNED) * _ALIGNED
         self.directions = np.zeros((len(rows), padded), np.int16)
-        for begin in range(0, len(rows), _FREQUENT):  # for less memory
-            part = slice(begin, begin + _FREQUENT)
+        for part in blocks(len(rows), _FREQUENT):  # for less memory
             moved = unit(unit(rows[part].astype(np.float64)) - mean)
             self.directions[part, : rows.shape[1]] = np.rint(moved * _LENGTH)
         self.directions[function_rows] = 0
@@ -129,8 +129,7 @@ class Topic:
         """Return the factors of candidates with rows (n, c), V the unknown word."""
         topics = self.means(released, sums)
         factors = np.empty(rows.shape, np.float32)
-        for begin in range(0, len(rows), _BLOCK):
-            part = slice(begin, begin + _BLOCK)
+        for part in blocks(len(rows), _BLOCK):
             factors[part] = self.factors_by(rows[part], topics[part])
         return factors
 
@@ -149,8 +148,7 @@ class Topic:
         near = self.directions[rows].astype(np.float32)
         cosines = np.einsum("ncd,nd->nc", near, means)
         most = len(self.values) // 2
-        steps: Ints = np.rint(cosines * self.scale).astype(np.int64)
-        return np.clip(steps, -most, most)
+        return np.clip(np.rint(cosines * self.scale).astype(np.int64), -most, most)
 
     def nearness(
         self, released: Released, positions: Ints, sums: TopicSums | None = None
@@ -162,8 +160,7 @@ class Topic:
         drawn, texts = released.drawn[positions], released.texts[positions]
         topics = self._topics(drawn, texts, sums or self.sums(released))
         near = self.directions[drawn].astype(np.float32)
-        cosines: Singles = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
-        return cosines
+        return np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
 
     def sums(self, released: Released) -> TopicSums:
         """Return the sums of the directions of each text."""
@@ -191,8 +188,7 @@ class Topic:
         mean = np.rint((sums.astype(np.float32)[texts] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
-        topics: Singles = np.rint(mean * weight[:, None]).astype(np.float32)
-        return topics
+        return np.rint(mean * weight[:, None]).astype(np.float32)
 
     def kernel_arguments(self, sums: TopicSums) -> tuple[object, ...]:
         """Return the topics of texts as arguments of the kernel function `weigh`."""
@@ -350,8 +346,7 @@ class PairAttacker:
         """Return the likeliest known word for each drawn one: (n,)."""
         rows, likely = self.posterior(released)
         likely[rows == len(self.channel.prior)] = -1.0
-        best = likely.argmax(axis=0)
-        return np.asarray(rows[best, np.arange(rows.shape[1])])
+        return np.asarray(rows[likely.argmax(axis=0), np.arange(rows.shape[1])])
 
     def best_path(self, released: Released) -> Ids:
         """Return the likeliest text of words that may be drawn: (n,)."""
@@ -515,5 +510,4 @@ def largest(weights: Singles, count: int) -> Ints:
     keys = np.ascontiguousarray(weights, np.float32).view(np.int32).astype(np.int64)
     keys = keys * width + np.arange(width - 1, -1, -1)
     top = np.partition(keys, width - count, axis=1)[:, width - count :]
-    columns: Ints = np.sort(width - 1 - top % width, axis=1)
-    return columns
+    return np.sort(width - 1 - top % width, axis=1)

@@ -305,8 +305,7 @@ class PathCandidates(NamedTuple):
 
 def to_scores(logs: Vectors) -> Scores:
     """Return logarithms as scores, at least NEVER."""
-    scores = np.rint(np.maximum(logs * float(NAT), float(NEVER)))
-    return np.asarray(scores, np.int32)
+    return np.asarray(np.rint(np.maximum(logs * float(NAT), float(NEVER))), np.int32)
 
 
 # ln g of each code, read as an unsigned number.
@@ -336,8 +335,7 @@ def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
         steps = BigramLookup(chains, candidates.slots[:, block.words], gains, block)
         best = candidates.scores[:, block.words]
         origins = np.empty(best.shape, np.int64)
-        first = block.steps[0]
-        best[:, first] += _logs(steps.first_codes)
+        best[:, block.steps[0]] += _logs(steps.first_codes)
         for (earlier, now), codes in zip(steps.pairs, steps.codes, strict=True):
             into = _logs(codes)
             into += (best[:, earlier] + backoff[:, earlier])[:, None, :]
@@ -351,8 +349,7 @@ def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
         ends[:, steps.last] += _logs(steps.last_codes) + backoff[:, steps.last]
         columns = ends.argmax(axis=0)
         for earlier, now in reversed(steps.pairs):
-            here = np.arange(now.start, now.stop)
-            columns[earlier] = origins[columns[now], here]
+            columns[earlier] = origins[columns[now], np.arange(now.start, now.stop)]
         chosen[block.words] = columns
     return chosen
 

@@ -39,7 +39,7 @@ from dptext.attackers.contexts import (
 from dptext.attackers.ngrams import Ngrams, WholeGains, absolute_discount, decode_gains
 from dptext.attackers.pairs import POWER, find_topic, largest
 from dptext.attackers.posterior import WordCandidates
-from dptext.types import Floats, Ids, Ints, Mask, Released, Singles
+from dptext.types import Floats, Ids, Ints, Mask, Released, Singles, blocks
 
 # Candidates of a word by its draw, by a pair or triple, and by frequency alone.
 _DRAWN, _LISTED, _FREQUENT = 40, 150, 30
@@ -103,9 +103,8 @@ class View(NamedTuple):
     means: Singles
     near: Near | None
 
-    def part(self, begin: int, end: int) -> View:
-        """Return that about some of the words."""
-        at = slice(begin, end)
+    def part(self, at: slice) -> View:
+        """Return the knowledge about some of the words."""
         return self._replace(
             drawn=self.drawn[at],
             halves=self.halves[at],
@@ -144,8 +143,7 @@ class Reader:
         """Return the likeliest known word for each drawn one: (n,)."""
         rows, likely = self.posterior(released)
         likely[rows == self._size] = -1.0
-        best = likely.argmax(axis=0)
-        return np.asarray(rows[best, np.arange(rows.shape[1])])
+        return np.asarray(rows[likely.argmax(axis=0), np.arange(rows.shape[1])])
 
     def posterior(self, released: Released) -> tuple[Ids, Singles]:
         """Return candidates of each drawn word and their probabilities: (k, n)."""
@@ -154,8 +152,7 @@ class Reader:
         count = len(released.drawn)
         guess, sure = np.full(count, -1), np.zeros(count)
         for _ in range(self._readings):
-            view = self._view(released, sequence, guess, sure)
-            rows, weights = self._weigh(view)
+            rows, weights = self._weigh(self._view(released, sequence, guess, sure))
             slots, backoff = self._gains.slot_of[rows], np.exp(self._backoff[rows])
             words = WordCandidates(slots, weights, backoff.astype(np.float32))
             likely = posterior.marginals(chains, words, self._gains)
@@ -224,10 +221,9 @@ class Reader:
         count = len(view.drawn)
         rows = np.zeros((_KEPT, count), np.int32)
         weights = np.zeros((_KEPT, count), np.float32)
-        for begin in range(0, count, _BLOCK):
-            end = min(begin + _BLOCK, count)
-            part = self._weigh_part(view.part(begin, end))
-            rows[:, begin:end], weights[:, begin:end] = (each.T for each in part)
+        for part in blocks(count, _BLOCK):
+            weighed = self._weigh_part(view.part(part))
+            rows[:, part], weights[:, part] = (each.T for each in weighed)
         return rows, weights
 
     def _weigh_part(self, view: View) -> tuple[Ids, Singles]:

@@ -71,8 +71,9 @@ class PairCounts:
         """
         keys, counts = self._pairs.total()
         if not len(keys):
-            msg = "the corpus has no words, so there is no model to make of it"
-            raise InputError(msg)
+            raise InputError(
+                "the corpus has no words, so there is no model to make of it"
+            )
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)
@@ -139,8 +140,7 @@ class KindCounts:
     def add(self, texts: Sequence[str]) -> None:
         """Count a batch of texts."""
         words = self._tokenizer.words(texts)
-        unknown = len(self._lexicon.words)
-        rows = np.where(words.ids < 0, unknown, words.ids)
+        rows = np.where(words.ids < 0, len(self._lexicon.words), words.ids)
         released = joining.release(self._policy, words, rows, np.ones(len(rows)))
         sequence = WordSequence.from_released(released, self._lexicon)
         replaced = sequence.drawn >= 0

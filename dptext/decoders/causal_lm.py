@@ -62,19 +62,16 @@ class Params(decoders.Params):
         Raises UsageError, LexiconError and MissingExtra.
         """
         if not self.model:
-            msg = (
+            raise UsageError(
                 f"{WHAT} needs a model: {option('set', 'decoder.model=PATH')}, a "
-                "Hugging Face "
-                "folder or a GGUF file of a causal language model"
+                "Hugging Face folder or a GGUF file of a causal language model"
             )
-            raise UsageError(msg)
         path = language.need(self.model, SETTING, WHAT, language.CAUSAL)
         causal = CausalModel(path, digest_of_path(path), self.device)
         pairs, digests = None, {"model": causal.digest}
         if self.ngrams:
             model = find_model(self.ngrams, channel)
-            power = self.ngram_weight
-            pairs = PairAttacker(channel, model, weight=power, topic=POWER)
+            pairs = PairAttacker(channel, model, weight=self.ngram_weight, topic=POWER)
             digests["ngrams"] = model.digest
         attacker = CausalAttacker(
             channel,

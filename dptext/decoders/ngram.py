@@ -34,7 +34,7 @@ from dptext.attackers.posterior import sum_in_order, word_major
 from dptext.attackers.reader import Reader
 from dptext.decoders._pairs import PairParams
 from dptext.noise import unit
-from dptext.types import Ids, Released, Rows, Singles, Vectors
+from dptext.types import Ids, Released, Rows, Singles, Vectors, blocks
 
 # Number of words to compute closeness for at once, to limit memory.
 _BLOCK = 512
@@ -163,8 +163,7 @@ class Ngram(decoders.Decoder):
         expected = np.empty_like(likely)
         for shown, positions in self._attacker.channel.groups(released):
             closeness = self._closeness(shown)
-            for begin in range(0, len(positions), _BLOCK):
-                part = positions[begin : begin + _BLOCK]
+            for part in (positions[each] for each in blocks(len(positions), _BLOCK)):
                 near = closeness.lookup(released.drawn[part], weighed.columns[:, part])
                 expected[:, part] = sum_in_order(near * likely[:, None, part])
         expected /= np.float32(_STEPS)
@@ -190,8 +189,7 @@ class _Closeness:
         self.compute(outputs)
         first = outputs * np.int64(self.width**2) + columns * self.width
         at = first[:, None, :] + columns[None, :, :]
-        closeness: NDArray[np.int8] = self.codes.take(at)
-        return closeness
+        return self.codes.take(at)
 
     def compute(self, outputs: Ids) -> None:
         """Compute the missing cosines of some outputs."""
@@ -199,8 +197,7 @@ class _Closeness:
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)
         closeness = self.codes.reshape(len(self._known), -1)
-        for begin in range(0, len(new), _BLOCK):
-            part = new[begin : begin + _BLOCK]
+        for part in (new[each] for each in blocks(len(new), _BLOCK)):
             near = self._vectors[self._rows[part]].astype(np.float32)
             near = unit(near.reshape(-1, near.shape[-1])).reshape(near.shape)
             cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)

@@ -140,8 +140,7 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
     rng = np.random.default_rng((SEED, turn))
     words, rows = pipeline.lexicon.words, plain_rows(pipeline)
     policy, budget = pipeline.profile.tokens, pipeline.budget
-    lengths = rng.integers(1, 12, COMPARED)
-    begins = np.concatenate(([0], np.cumsum(lengths)))
+    begins = np.concatenate(([0], np.cumsum(rng.integers(1, 12, COMPARED))))
     count = int(begins[-1])
     # Where the class of a word is drawn first, it is released: others keep theirs.
     groups = np.zeros(len(words) + 1, np.int64)
@@ -160,7 +159,8 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
         hidden += UNKNOWN
     if policy.number == "perturb" and not drawn_class:
         hidden += _NUMBERS[:2]
-    hidden = [each for each in hidden if _is_one_word(pipeline, each)]
+    words_of = pipeline.tokenizer.words
+    hidden = [each for each in hidden if words_of([each]).by_text() == [1]]
     if hidden:
         for seldom in (1, 3):
             picked = rng.choice(hidden, count).tolist()
@@ -174,10 +174,6 @@ def alike(pipeline: Pipeline, turn: int) -> list[list[str]]:
         ends = zip(begins[:-1].tolist(), begins[1:].tolist(), strict=True)
         lists.append(["".join(pieces[begin:end]) for begin, end in ends])
     return lists
-
-
-def _is_one_word(pipeline: Pipeline, text: str) -> bool:
-    return pipeline.tokenizer.words([text]).by_text() == [1]
 
 
 def records(pipeline: Pipeline) -> list[list[Record]]:
@@ -318,8 +314,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
         expected = params.epsilon / counts
     elif isinstance(params, position.Params):
         table = np.array([*params.epsilons, params.rest])
-        begins = np.searchsorted(texts, texts)
-        positions = np.arange(len(texts)) - begins
+        positions = np.arange(len(texts)) - np.searchsorted(texts, texts)
         expected = table[np.minimum(positions, len(table) - 1)]
     elif isinstance(params, declared.Params):
         expected = _by_class(params, lexicon)[draws.words.ids]

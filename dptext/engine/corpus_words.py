@@ -84,8 +84,7 @@ class Persons:
         none that count.
         """
         parts = (part.encode("utf-8", "surrogatepass") for part in (person, *texts))
-        framed = b"".join(b"%d:" % len(part) + part for part in parts)
-        self._add_digest(b"t" + framed)
+        self._add_digest(b"t" + b"".join(b"%d:" % len(part) + part for part in parts))
 
     def _add_digest(self, data: bytes) -> None:
         # A sum does not depend on the order of persons and records.

@@ -241,8 +241,7 @@ class Earlier:
             if state is State.UNKNOWN:
                 reason = self._difference(job)
             if reason is not None:
-                is_keyed = self._key.origin != "system"
-                anew.append((job, reason if is_keyed else _NO_KEY))
+                anew.append((job, reason if self._key.origin != "system" else _NO_KEY))
             elif state in _CHANGES:
                 again.append(job)
                 changes[_CHANGES[state]] = None
@@ -336,9 +335,11 @@ def describe_orphans(
         for path in out.rglob(f"*{SIDECAR}")
     }
     orphans = [
-        str(name)
+        str(path.relative_to(out))
         for path in sorted((noted | reported) - expected)
-        if path.is_file() and not _has_input(name := path.relative_to(out), sources)
+        if path.is_file()
+        # A file of this path counts, chosen for the run or not.
+        if not any(Path(each, path.relative_to(out)).exists() for each in sources)
         if path in noted or _read_report(sidecar_path(path), path.name)
     ]
     if not orphans:
@@ -350,11 +351,6 @@ def describe_orphans(
         f"{folder}: {which} no input in this run; if an original was deleted, delete "
         "its copy and the report beside it, too"
     )
-
-
-def _has_input(name: Path, folders: Sequence[str]) -> bool:
-    """Tell whether a folder has a file of this path, chosen for the run or not."""
-    return any(Path(each, name).exists() for each in folders)
 
 
 def _read_report(path: Path, name: str) -> Document | None:

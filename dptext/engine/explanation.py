@@ -242,10 +242,6 @@ def _mark(token: Token) -> Mark:
     return Mark(token.text, token.treatment)
 
 
-def _class(token: Token) -> str:
-    return CLASSES.get(token.kind, token.kind)
-
-
 def _score(name: str, token: Token) -> float | None:
     return token.scores.get(name)
 
@@ -261,7 +257,11 @@ def _spread(result: Explanation) -> list[Block]:
     named = any(token.kind in kinds.OPTIONAL for token in tokens)
     columns = [
         Column("token", path=_mark),
-        *([Column("class", path=_class)] if named else []),
+        *(
+            [Column("class", path=lambda token: CLASSES.get(token.kind, token.kind))]
+            if named
+            else []
+        ),
         Column("treatment"),
         *(
             Column(name.removesuffix(" share"), short, path=partial(_score, name))

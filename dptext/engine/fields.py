@@ -122,8 +122,7 @@ class Fields:
         """Return the number of records with each selected or changed field."""
         if self._present.keys() <= {None}:
             return {}
-        names = (*self._selection.fields, *self._selection.changed)
-        counts = dict.fromkeys(names, 0)
+        counts = dict.fromkeys((*self._selection.fields, *self._selection.changed), 0)
         for present, count in self._present.items():
             for name in present or ():
                 counts[name] += count

@@ -64,7 +64,7 @@ _REMEMBERED = 2048
 # an address in one of many notes identifies somebody.
 _CERTAIN = {Kind.EMAIL: 1, Kind.ACCOUNT: 1, Kind.NUMBER: 1, Kind.PHONE: 3}
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
-_WORD = re.compile(r"[^\W\d_]\S*")  # from its first letter on
+WORD = re.compile(r"[^\W\d_]\S*")  # from its first letter on
 _LOOKS = {
     "numbers": re.compile(r"[-+]?[0-9][0-9.,' ]*%?"),
     "dates": re.compile(r"[0-9]{1,4}[-/.][0-9]{1,2}[-/.][0-9]{1,4}([T ][0-9:.]+.*)?"),
@@ -113,7 +113,7 @@ class FieldValues:
         key, is_full = hash(value), len(self._known) >= _REMEMBERED
         known = self._known.get(key)
         if known is None:
-            words = len(_WORD.findall(value[:_CHARACTERS]))
+            words = len(WORD.findall(value[:_CHARACTERS]))
             known = _looks(value, words), words
             self._states = self._states and value.lower() in _STATES
             if not is_full:
@@ -203,7 +203,7 @@ class FieldValues:
 
     def _by_name(self, name: str) -> Kind | None:
         """Return the kind that a name tells, of people's names with their values."""
-        words = [word.lower() for word in _HUMP.split(name) if word]
+        words = words_of_name(name)
         sections = _sections()
         for end in {"".join(words[-2:]), *words[-1:]}:
             for kind in (each for each in Kind if each is not Kind.PERSON):
@@ -219,8 +219,7 @@ class FieldValues:
 
     def _kind_of_person(self) -> Kind | None:
         """Return the kind of the values of a field that is named after people."""
-        looks = ("full names", "known names", _LISTED)
-        if max(map(self.share, looks)) >= _MOST:
+        if max(map(self.share, ("full names", "known names", _LISTED))) >= _MOST:
             return Kind.NAME
         if self.different < _FEW:
             return None
@@ -271,8 +270,7 @@ def _looks(value: str, words: int) -> _ValueLooks:
     if not words and "@" not in value:  # no letters
         looks = [name for name in _OF_DIGITS if _LOOKS[name].fullmatch(short)]
     else:
-        has_digits = _DIGIT.search(short) is not None
-        names = _OF_BOTH if has_digits else _OF_LETTERS
+        names = _OF_BOTH if _DIGIT.search(short) is not None else _OF_LETTERS
         looks = [name for name in names if _LOOKS[name].fullmatch(short)]
         if words >= _LONG:
             looks.append("long")
@@ -328,7 +326,12 @@ def _accounts(value: str) -> Iterator[str]:
 def _numbers(value: str, short: str) -> Iterator[str]:
     if _SOCIAL_SECURITY.fullmatch(short):
         yield Kind.NUMBER
-    elif _maybe_phone(short) and forms.find_layout(short, (Form.PHONE,)):
+    elif (
+        len(short) <= _LONGEST_PHONE
+        and short[0] in "+(0123456789"
+        and not short.isdigit()
+        and forms.find_layout(short, (Form.PHONE,))
+    ):
         yield Kind.PHONE
     if _SOCIAL_SECURITY.search(value):
         yield _INSIDE[Kind.NUMBER]
@@ -336,12 +339,9 @@ def _numbers(value: str, short: str) -> Iterator[str]:
         yield _INSIDE[Kind.PHONE]
 
 
-def _maybe_phone(value: str) -> bool:
-    return (
-        len(value) <= _LONGEST_PHONE
-        and value[0] in "+(0123456789"
-        and (not value.isdigit())
-    )
+def words_of_name(name: str) -> list[str]:
+    """Return the words of the name of a field, such as firstName or first_name."""
+    return [word.lower() for word in _HUMP.split(name) if word]
 
 
 def _has_email(value: str) -> bool:

@@ -289,8 +289,7 @@ class Shuffled(formats.Writer):
         output as in Randomness.
         """
         self._writer = writer
-        settings = f"order of records {pipeline.identity}"
-        self._order = Randomness(key, settings, output)
+        self._order = Randomness(key, f"order of records {pipeline.identity}", output)
         self._held: list[tuple[bytes, int, Record, Sequence[str]]] = []
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -298,8 +297,7 @@ class Shuffled(formats.Writer):
 
         Places are equal with a chance of 2^-128 for two records.
         """
-        rank = self._order.nonce(record)
-        self._held.append((rank, len(self._held), record, texts))
+        self._held.append((self._order.nonce(record), len(self._held), record, texts))
 
     def verbatim(self, item: Verbatim) -> None:
         """Write what stands between records, all of it before them."""

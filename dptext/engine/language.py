@@ -217,8 +217,7 @@ def _count_foreign(kind: Ints, words: Words) -> int:
         for each in (kind == kinds.UNKNOWN, np.isin(kind, _COUNTED))
     ]
     unknown, every = (total[words.ends] - total[starts] for total in totals)
-    is_foreign = (unknown >= _FEWEST_OF_TEXT) & (unknown > _UNKNOWN * every)
-    return int(is_foreign.sum())
+    return int(((unknown >= _FEWEST_OF_TEXT) & (unknown > _UNKNOWN * every)).sum())
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:

@@ -417,8 +417,7 @@ def _figures(
     if result.changed is not None:
         is_decoded = result.guarantee.scope.decoder != "none"
         drawn = " as drawn, before decoding" if is_decoded else ""
-        leaves = result.guarantee.leaves_words
-        of = "replaced words" if leaves else "words"
+        of = "replaced words" if result.guarantee.leaves_words else "words"
         of = of if result.topics is None else "texts get another topic"
         yield "changed", f"{figures.about(result.changed)} of {of}{drawn}"
     if result.deniability is not None:

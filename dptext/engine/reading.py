@@ -52,8 +52,7 @@ class Reading:
 
     def batches(self) -> Iterator[Task]:
         """Give the records alone, batch after batch."""
-        records = self.source.records()
-        for batch in pipeline.batches(records, self._job.batch_size):
+        for batch in pipeline.batches(self.source.records(), self._job.batch_size):
             yield Task(batch, 0)
 
     def results(

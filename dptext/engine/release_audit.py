@@ -286,8 +286,7 @@ def check_decoder(pipeline: Pipeline, turns: int = _TURNS) -> ReleaseCheck:
     """Check that texts of other words with the same draws have equal written words."""
     public = scripted(pipeline)
     # A word that is drawn once for several places is drawn as any other.
-    token = replace(public.profile, strategy=Strategy.TOKEN)
-    public = replace(public, profile=token)
+    public = replace(public, profile=replace(public.profile, strategy=Strategy.TOKEN))
     streams = _BitsByOrdinal(RunKey.from_seed(SEED), pipeline.identity)
     fault, compared = "", 0
     for turn in range(turns):
@@ -464,8 +463,7 @@ def _verdict(finding: AuditResult) -> str:
             "the published claim is not refuted by this audit; dptext itself claims "
             "nothing here"
         )
-    exact = stated.by == "exact losses"
-    loss = _nats(stated.loss) if exact else _at_least(stated.loss)
+    loss = _nats(stated.loss) if stated.by == "exact losses" else _at_least(stated.loss)
     return (
         f"the published claim is refuted: the loss of {_against(stated.pair)} is "
         f"{loss}, claimed at most {_nats(stated.bound)} ({stated.source}; by "

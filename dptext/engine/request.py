@@ -199,8 +199,7 @@ class Request:
                 self.key, inspect=self.inspect, warn=notices.warn, progress=notices.bar
             )
             if opened is not None:
-                earlier = run.earlier(self.reports)
-                if line := earlier.replaced(jobs[0]):
+                if line := run.earlier(self.reports).replaced(jobs[0]):
                     notices.announce(line)
                 with run.releasing(jobs[0], opened) as each:
                     written = [each]

@@ -222,8 +222,7 @@ class Run(JobRun):
                     written = self.release(job, reports, check=check)
                 else:
                     kept.note_input(job)
-                    note = partial(kept.add, job)
-                    written = self.release(job, reports, note, check)
+                    written = self.release(job, reports, partial(kept.add, job), check)
             except InputError as error:
                 self.leave_out(job, error)
                 self.tally.counted, self.tally.records = counted
@@ -369,8 +368,7 @@ class Run(JobRun):
 
     def _language(self, job: Job) -> Language:
         known = None if job.any_language else self.pipeline.tokenizer
-        lexicon = self.pipeline.lexicon.name
-        return Language(known, lexicon, self._warn, self._public)
+        return Language(known, self.pipeline.lexicon.name, self._warn, self._public)
 
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO

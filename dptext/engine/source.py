@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
@@ -215,7 +214,7 @@ class Source:
         self._next, self._records, self._texts = 0, 0, texts
         self._first: BufferedReader | None = None
         self._format: Format
-        self._before = _status(job.output) if job.output in job.inputs else None
+        self._before = streams.status(job.output) if job.output in job.inputs else None
         self._first_fault: Fault | None = None
         self._is_cut = False
         self.faults = 0
@@ -364,8 +363,7 @@ class Source:
                 part = part._replace(line=line, start=self._next)
         if not left:
             return
-        rest = streams.joined(part.head + left, stream)
-        items = self._format.read(part.source(rest))
+        items = self._format.read(part.source(streams.joined(part.head + left, stream)))
         next(items)  # the head
         yield from filter(None, map(self._number, items))
 
@@ -426,8 +424,7 @@ class Source:
         self._first_fault = self._first_fault or fault
         self.faults += 1
         if self._aside is not None:
-            ending = b"" if fault.raw.endswith(b"\n") else b"\n"
-            self._aside.add(fault.raw + ending)
+            self._aside.add(fault.raw + (b"" if fault.raw.endswith(b"\n") else b"\n"))
 
     def leave_out(self, number: int, raw: bytes) -> None:
         """Leave out records in other languages; put their bytes aside if asked for."""
@@ -438,7 +435,7 @@ class Source:
 
     def check_unchanged(self) -> None:
         """Raise InputError if an input to replace has changed since."""
-        if self._before is not None and self._before != _status(self._job.output):
+        if self._before not in (None, streams.status(self._job.output)):
             raise InputError(
                 f"{self._job.output}: it changed while it was read; run again"
             )
@@ -507,8 +504,7 @@ class Beginning(NamedTuple):
                 subject_field=None,
                 missing="pass",
             )
-            written = io.BytesIO(out.getvalue())
-            items = self.format.read(Input(written, read, "preview"))
+            items = self.format.read(Input(io.BytesIO(out.getvalue()), read, "preview"))
             records = (each for each in items if isinstance(each, Record))
             for values, record in zip(shown, records, strict=False):
                 values[name] = ", ".join(filter(None, record.texts))
@@ -538,15 +534,6 @@ def find_subject(record: Record, name: str) -> str:
             "a record is about; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject
-
-
-def _status(path: str | None) -> tuple[int, ...] | None:
-    """Return figures that change when a file is written, None if it is missing."""
-    try:
-        status = os.stat(str(path))
-    except OSError:
-        return None
-    return status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def location(name: str) -> str:

@@ -6,7 +6,6 @@ A function of the private text: names and kinds of fields, for its owner alone.
 from __future__ import annotations
 
 import contextlib
-import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,14 @@ from pathlib import Path
 from typing import BinaryIO
 
 from dptext import formats, streams
-from dptext.engine.identifying import FEW_VALUES, TEXT, FieldValues, Kind
+from dptext.engine.identifying import (
+    FEW_VALUES,
+    TEXT,
+    WORD,
+    FieldValues,
+    Kind,
+    words_of_name,
+)
 from dptext.engine.job import Job
 from dptext.errors import InputError
 from dptext.formats import Format, Input
@@ -23,8 +29,6 @@ from dptext.run.choices import is_word_file
 from dptext.run.selection import Selection
 from dptext.types import Fault, Record, Verbatim
 
-_WORD = re.compile(r"[^\W\d_]\S*")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|[\W_]+")
 # Small words in the names of people and places.
 _PARTICLES = frozenset(
     "de da do dos del della di du la le van von der den bin al y".split()
@@ -63,7 +67,7 @@ class Phrases:
         if not text.strip():
             return
         self._texts += 1
-        later = _WORD.findall(text[:1000])[1:]
+        later = WORD.findall(text[:1000])[1:]
         if any(word[0].islower() and word not in _PARTICLES for word in later):
             self._phrases += 1
             if len(self._different) < _REMEMBERED:
@@ -74,7 +78,7 @@ class Phrases:
 
         repeated: few of its values differ.
         """
-        words = [word.lower() for word in _HUMP.split(name) if word]
+        words = words_of_name(name)
         is_named = bool(words) and words[-1] in _NAMES
         if is_named and len(self._different) >= _FEW:
             return self._phrases >= _OF_NAMED * self._texts

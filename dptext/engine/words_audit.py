@@ -141,8 +141,7 @@ def _delta_of_one_word(law: Law, others: int) -> float:
 def _outputs(law: Law, total: int) -> Floats:
     """Return the law of a released sum: not released, then each sum from T on."""
     density = _density()
-    middle = len(density) // 2
-    first = law.threshold - total + middle
+    first = law.threshold - total + len(density) // 2
     begin = max(first, 0)
     released = np.concatenate((np.zeros(begin - first), density[begin:]))
     return np.concatenate(([1 - release_chance(law, total)], released))
@@ -168,10 +167,8 @@ def _sample(law: Law) -> tuple[int, float]:
         sums=np.repeat(totals, _DRAWS),
         digest=b"audit",
     )
-    randomness = Randomness(RunKey.from_seed(_SEED), "audit of words")
-    _, drawn = sums.release(law, randomness)
-    rows = [int(each.word) // _DRAWS for each in drawn]
-    counts = np.bincount(rows, minlength=_SUMS)
+    _, drawn = sums.release(law, Randomness(RunKey.from_seed(_SEED), "audit of words"))
+    counts = np.bincount([int(each.word) // _DRAWS for each in drawn], minlength=_SUMS)
     least = 1.0
     for total, count in zip(totals.tolist(), counts.tolist(), strict=True):
         chance = release_chance(law, total)

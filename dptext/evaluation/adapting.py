@@ -21,13 +21,14 @@ from dptext import calibration, pipeline, profile, progress
 from dptext.attackers import Attacker, ngrams
 from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.reader import SameKindAttacker
+from dptext.attackers.training import PairCounts
 from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.evaluation.attackers import (
     Halves,
     PublicText,
     count_kind,
-    count_texts,
+    count_pairs,
     sample,
 )
 from dptext.lexicons import from_text, importing, store
@@ -135,7 +136,7 @@ def make(
     ready = calibration.build(profile.load("balanced", overrides), lexicon)
     general = ngrams.shipped_model(ready.channel)
     about_pairs = {"source": corpus, "licence": "not stated", "lexicon": name}
-    every = count_texts(lexicon, texts, math.inf)
+    every = count_pairs(PairCounts(lexicon), texts, math.inf)
     pairs = every.model(1, {**about_pairs, "counted": every.words}, general)
     # The lexicon names its pairs by digest: neither is replaced without the other.
     meta = {**lexicon.meta, ngrams.PAIRS_DIGEST: ngrams.compute_digest(pairs)}
@@ -197,7 +198,7 @@ class _Findings:
         """
         pipelines = _pipelines(lexicon)
         shown = _SHOWN if _SHOWN in pipelines else min(pipelines)
-        counts = count_texts(lexicon, other)
+        counts = count_pairs(PairCounts(lexicon), other)
         pairs = counts.model(1, {}, general)
         kind = count_kind(pipelines[shown], other).kind(general)
         digest = general.digest if general is not None else ""
@@ -247,11 +248,9 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
             pipelines[risk] = _ready(lexicon, risk, name="none")
         except UsageError:
             if risk == max(_RISKS):
-                much = (
-                    f"one word is too large a part of these texts for risk {risk:.0%}"
-                )
                 raise UsageError(
-                    f"{much}; give texts of more different words"
+                    f"one word is too large a part of these texts for risk {risk:.0%}"
+                    "; give texts of more different words"
                 ) from None
     return pipelines
 
@@ -279,8 +278,7 @@ def _written(
         ngrams.save(pairs, Path(folder))
         # Last the decoder of the profile.
         for decoder in ({"name": "none"}, {"name": "ngram", "model": folder}):
-            ready = _ready(lexicon, risk, **decoder)
-            reading = _attack(ready, (), read).written()
+            reading = _attack(_ready(lexicon, risk, **decoder), (), read).written()
             if reading is not None:
                 readings[decoder["name"]] = reading
     return readings

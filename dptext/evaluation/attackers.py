@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, islice
 from pathlib import Path
+from typing import TypeVar
 
 from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
@@ -46,6 +47,8 @@ _COUNTED, _READ = 2_000_000, 50_000
 _CHARACTERS = 6  # of a word, with its space
 # The texts of records, read anew at each call, in batches.
 Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
+Counts = TypeVar("Counts", PairCounts, KindCounts)
+Counts = TypeVar("Counts", PairCounts, KindCounts)
 # No smaller epsilon is tried; how far a larger one than the first is sought.
 _LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
 # The search ends where its limits are so near each other.
@@ -73,11 +76,9 @@ class PublicText:
         Raises OSError, and UsageError for standard input.
         """
         if streams.is_stream(path):
-            msg = "public text is read more than once: give a file, no pipe"
-            raise UsageError(msg)
+            raise UsageError("public text is read more than once: give a file, no pipe")
         streams.check_file(path, "public text")
-        with Path(path).open("rb") as file:
-            digest = hashlib.file_digest(file, "sha256").hexdigest()
+        digest = streams.digest_of_file(path)
         return cls(path, tuple(fields or ("text",)), digest, format)
 
     @classmethod
@@ -88,8 +89,7 @@ class PublicText:
     @property
     def name(self) -> str:
         """Return the name of the file as JSON can hold it."""
-        name = os.fsencode(Path(self.path).name)
-        return name.decode("utf-8", "backslashreplace")
+        return os.fsencode(Path(self.path).name).decode("utf-8", "backslashreplace")
 
     def texts(self) -> Iterator[Sequence[str]]:
         """Read the texts, some at a time."""
@@ -172,9 +172,8 @@ def sample(records: Records, words: int = _READ) -> list[tuple[str, ...]]:
     return chosen
 
 
-def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairCounts:
+def count_pairs(counts: Counts, texts: Texts, most: float = _COUNTED) -> Counts:
     """Count the pairs of texts, of about so many words at most."""
-    counts = PairCounts(lexicon)
     for batch in texts():
         counts.add(batch)
         if counts.words >= most:
@@ -182,14 +181,9 @@ def count_texts(lexicon: Lexicon, texts: Texts, most: float = _COUNTED) -> PairC
     return counts
 
 
-def count_kind(ready: Pipeline, texts: Texts, most: float = _COUNTED) -> KindCounts:
-    """Count texts as an attacker on a pipeline does, of about so many words at most."""
-    counts = KindCounts(ready.lexicon, ready.profile.tokens)
-    for batch in texts():
-        counts.add(batch)
-        if counts.words >= most:
-            break
-    return counts
+def count_kind(ready: Pipeline, texts: Texts) -> KindCounts:
+    """Count texts as an attacker on a pipeline does."""
+    return count_pairs(KindCounts(ready.lexicon, ready.profile.tokens), texts)
 
 
 def learn_kind(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Kind, int]:
@@ -221,8 +215,7 @@ def read_by_halves(
     halves = Halves(public.records)
     kind, words = learn_kind(pipeline, public, partial(halves.texts, 0))
     attacker = SameKindAttacker(pipeline.channel, kind)
-    records = sample(partial(halves.records, 1))
-    attack = _attack(pipeline, attacker, public, records)
+    attack = _attack(pipeline, attacker, public, sample(partial(halves.records, 1)))
     read = InContext(
         corpus=public.name,
         model="",

@@ -7,7 +7,7 @@ original and private texts; MEANINGS explains the scores.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ from dptext.report.figures import accuracy
 from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Floats, Ints, Lexicon
+from dptext.types import Floats, Ints, Lexicon, blocks
 
 Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
@@ -118,7 +118,8 @@ class FineTuned:
             optimizer = torch.optim.AdamW(self._model.parameters(), lr=self._RATE)
             rng = np.random.default_rng(0)
             for _ in range(self._EPOCHS):
-                for rows in self._batches(rng.permutation(len(texts))):
+                order = rng.permutation(len(texts))
+                for rows in (order[part] for part in blocks(len(order), self._BATCH)):
                     logits = self._logits([texts[row] for row in rows])
                     target = torch.from_numpy(labels[rows])
                     optimizer.zero_grad()
@@ -130,8 +131,8 @@ class FineTuned:
         """Guess the labels of texts."""
         with self._package("torch").inference_mode():
             guesses = [
-                self._logits([texts[row] for row in rows]).argmax(dim=1).numpy()
-                for rows in self._batches(np.arange(len(texts)))
+                self._logits(texts[part]).argmax(dim=1).numpy()
+                for part in blocks(len(texts), self._BATCH)
             ]
         return np.concatenate(guesses)
 
@@ -159,10 +160,6 @@ class FineTuned:
         cut = {"padding": True, "truncation": True, "max_length": self._LENGTH}
         tokens = self._tokenizer(list(texts), **cut, return_tensors="pt")
         return self._model(**tokens).logits
-
-    def _batches(self, rows: Labels) -> Iterator[Labels]:
-        for begin in range(0, len(rows), self._BATCH):
-            yield rows[begin : begin + self._BATCH]
 
 
 Make = Callable[[], Classifier]
@@ -249,8 +246,10 @@ def learn(
             f"field {field!r} cannot be a label: no record has a value of it"
         )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
-        needed = f"it needs at least two values of at least {_LEAST} texts each"
-        raise UsageError(f"field {field!r} cannot be a label: {needed}")
+        raise UsageError(
+            f"field {field!r} cannot be a label: "
+            f"it needs at least two values of at least {_LEAST} texts each"
+        )
     rows: dict[str | None, int] = {value: row for row, value in enumerate(classes)}
     labels = np.array([rows.get(value, -1) for value in values], np.int64)
     scores = []

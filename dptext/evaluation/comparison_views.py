@@ -248,8 +248,7 @@ def as_svg(rows: Sequence[CellRow]) -> str:
 
     Utility by risk where a label is learned, else the attack, or the meaning kept.
     """
-    values = [flat(row) for row in rows if not row.reason]
-    chart = next(_charts(values), None)
+    chart = next(_charts([flat(row) for row in rows if not row.reason]), None)
     return "" if chart is None else html.picture(chart)
 
 
@@ -382,10 +381,9 @@ def _examples(
     texts = [originals, *(row.examples for row in rows)]
     heads = [("original", ""), *((value["name"], value["level"]) for value in values)]
     for number, each in enumerate(zip(*texts, strict=False), 1):
-        shown = [(*head, _cut(text)) for head, text in zip(heads, each, strict=True)]
+        shown = [
+            (*head, text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …")
+            for head, text in zip(heads, each, strict=True)
+        ]
         blocks += [Heading(f"Text {number}"), Table(columns, shown)]
     return [More(blocks)] if rows else []
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]} …"

@@ -13,7 +13,6 @@ matches there are chance.
 
 from __future__ import annotations
 
-import hashlib
 import re
 import unicodedata
 from collections import Counter, defaultdict
@@ -105,8 +104,7 @@ class IdentityFile:
 
     def digest(self) -> str:
         """Return the sha256 of the file."""
-        with Path(self.path).open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
+        return streams.digest_of_file(self.path)
 
     def read(self) -> Iterator[tuple[str, str | None]]:
         """Yield each value with the record that it belongs to, None for all records.

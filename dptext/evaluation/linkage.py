@@ -36,7 +36,7 @@ from dptext.randomness import RunKey
 from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Ints, Record, Strategy
+from dptext.types import BudgetKind, Ids, Ints, Record, Strategy, blocks
 
 MOST = 2000  # records that are held
 # What needs a package, and the extra that brings it.
@@ -210,8 +210,8 @@ def _laws(
     writer: Pipeline, inputs: Sequence[int], epsilon: float
 ) -> Iterator[tuple[int, Wide]]:
     """Yield ln P(y|x) of each input, (V,)."""
-    for begin in range(0, len(inputs), _BLOCK):
-        few = np.array(inputs[begin : begin + _BLOCK], np.int32)
+    for part in blocks(len(inputs), _BLOCK):
+        few = np.array(inputs[part], np.int32)
         laws = writer.mechanism.log_probs(few, np.full(len(few), epsilon))
         yield from zip(few.tolist(), laws, strict=True)
 
@@ -229,14 +229,9 @@ def _score_known_words(
     outputs /= outputs.sum()
     lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
     attackers: dict[int, list[int]] = defaultdict(list)
-    if topics.topic_meta(writer.lexicon) is None:
-        for attacker, words in enumerate(known):
-            for row in writer.tokenizer.words([" ".join(words)]).ids.tolist():
-                attackers[row].append(attacker)
-    else:
-        nearest = writer.tokenizer.words([" ".join(words) for words in known]).ids
-        for attacker, row in enumerate(nearest.tolist()):
-            attackers[row].append(attacker)
+    found = writer.tokenizer.words([" ".join(words) for words in known])
+    for attacker, row in zip(found.texts.tolist(), found.ids.tolist(), strict=True):
+        attackers[row].append(attacker)
     scores = np.zeros((count, count), np.float32)
     for row, log_probs in _laws(writer, sorted(attackers), epsilon):
         gains = np.exp(log_probs[rows.drawn]) / outputs[rows.drawn]

@@ -35,7 +35,7 @@ from dptext.run.measures import Measures
 from dptext.tokens import kinds
 from dptext.tokens.policy import DROP, PERTURB, Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Ints, Lexicon, Record, Words
+from dptext.types import BudgetKind, Ids, Ints, Lexicon, Record, Words, blocks
 
 _BATCH = 2048
 _NEAREST = "guesses that a word was not changed; knows nothing"
@@ -80,11 +80,10 @@ class EvaluationSettings(Measures):
         if self.labels or self.attributes:
             classify.need_packages(self.classifier)
         elif self.classifier != "tfidf":
-            msg = (
+            raise UsageError(
                 f"{noun('classifier')}: name the field to learn with "
                 f"{option('label')} or {option('attribute')}"
             )
-            raise UsageError(msg)
         if self.linkage:
             models.need("sklearn", noun("linkage"), EXTRA)
         if self.encoder is not None:
@@ -562,8 +561,8 @@ def guess_masked(
         return None
     asked.sort(key=lambda item: len(item[0]))
     first = five = 0
-    for begin in range(0, len(asked), _TOGETHER):
-        texts, truth = zip(*asked[begin : begin + _TOGETHER], strict=True)
+    for part in blocks(len(asked), _TOGETHER):
+        texts, truth = zip(*asked[part], strict=True)
         options = {"padding": True, "truncation": True, "max_length": _TOKENS}
         encoded = tokenizer([*texts], **options, return_tensors="pt").to(model.device)
         with torch.inference_mode():

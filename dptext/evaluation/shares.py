@@ -112,16 +112,16 @@ def estimates(
     nothing is known.
     """
     size = len(drawn)
+    if not size:
+        return [Estimate(math.nan, -math.inf, math.inf, 0)] * law.topics
     counts = np.bincount(drawn.ravel(), minlength=law.topics)
-    sizes = _sizes(groups, size)
+    people = np.arange(size) if groups is None else groups
+    sizes = np.unique(people, return_counts=True)[1]
     grouped = bool((sizes > 1).any())
     alpha = 1.0 - confidence
     estimated = []
     for topic in range(law.topics):
         count = int(counts[topic])
-        if not size:
-            estimated.append(Estimate(math.nan, -math.inf, math.inf, 0))
-            continue
         share = law.share(count / size)
         if target is Target.PEOPLE:
             low, high = _limits_of_people(
@@ -299,13 +299,6 @@ def _law(report: Document, path: Path) -> Law:
             "with k 1, as the profile topics has them, or from the mechanism subset"
         )
     return Law(report.words.vocabulary, float(budget["epsilon"]))
-
-
-def _sizes(groups: Ints | None, texts: int) -> Ints:
-    """Return how many texts each group has."""
-    if groups is None:
-        return np.ones(texts, np.int64)
-    return np.unique(groups, return_counts=True)[1].astype(np.int64)
 
 
 def _limits_of_people(

@@ -69,7 +69,7 @@ def build(
     for size in sorted(sizes):
         centres, labels = _centres(public, vectors[train], train, size)
         centres = np.round(centres, _DIGITS)
-        near = topics.Nearest(centres, _label_arrays(classes, labels))
+        near = topics.Nearest(centres, classes and classes.arrays(labels))
         rows = near.find(vectors)
         counts = np.bincount(rows[train], minlength=size)
         words = _telling(
@@ -200,17 +200,7 @@ def _classes(
 
 def _round(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
-    numbers: list[float] = np.round(row, _DIGITS).tolist()
-    return numbers
-
-
-def _label_arrays(
-    classes: Classes | None, labels: Sequence[str]
-) -> tuple[Ids, Vectors, Vectors] | None:
-    if classes is None:
-        return None
-    rows = np.array([classes.names.index(label) for label in labels], np.int32)
-    return rows, np.array(classes.weights), np.array(classes.constants)
+    return np.round(row, _DIGITS).tolist()
 
 
 def _telling(
@@ -222,8 +212,7 @@ def _telling(
     texts of the topic.
     """
     counts = _occurrences(lexicon, texts, rows, size)
-    usable = _usable(lexicon)
-    counts[:, ~usable] = 0.0
+    counts[:, ~_usable(lexicon)] = 0.0
     shares = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1.0)
     overall = counts.sum(axis=0) / max(counts.sum(), 1.0)
     with np.errstate(divide="ignore", invalid="ignore"):

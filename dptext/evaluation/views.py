@@ -249,8 +249,7 @@ def attackers_table(reading: Reading) -> Table:
     named = f"words guessed by {reading.attacker}"
     if reading.attacker == AS_WRITTEN:
         named = "words unchanged as written"
-    columns = (Column(named, path="name"), *_SUCCESSES)
-    return Table.from_items(columns, reading.classes)
+    return Table.from_items((Column(named, path="name"), *_SUCCESSES), reading.classes)
 
 
 def adapted(result: AdaptationFigures) -> Page:

@@ -375,8 +375,7 @@ class WeightTables:
             self._epsilon = epsilon
             self._filled = np.zeros(len(every), bool)
         new = np.unique(rows[~self._filled[rows]])
-        for begin in range(0, len(new), _ROWS):
-            part = new[begin : begin + _ROWS]
+        for part in (new[each] for each in blocks(len(new), _ROWS)):
             self._table.fill(part, self._lists.rows(part))
             self._filled[part] = True
         return self._table

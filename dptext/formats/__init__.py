@@ -323,8 +323,7 @@ def _load(name: str) -> Format:
         module = registry.find("formats", name)
     except UsageError as error:
         raise UsageError(f"{noun('format')}: {error}") from None
-    format: Format = module.Format(name)
-    return format
+    return module.Format(name)
 
 
 def sniff(head: bytes) -> str | None:
@@ -496,8 +495,7 @@ def regular_lines(blank: bytes | None) -> Regular:
     def regular(data: bytes, at_end: bool) -> tuple[int, int]:
         end = len(data) if at_end else data.rfind(b"\n") + 1
         lines = data[:end].split(b"\n")
-        count = sum(1 for line in lines if line and line.strip(blank))
-        return end, count
+        return end, sum(1 for line in lines if line and line.strip(blank))
 
     return regular
 

@@ -446,8 +446,7 @@ def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
     if is_list(kind):
         inner = retyped(kind.value_type, steps, is_short)
         item = bare(kind.value_field).with_type(inner)
-        is_large = is_kind(kind, "is_large_list")
-        return pa.large_list(item) if is_large else pa.list_(item)
+        return pa.large_list(item) if is_kind(kind, "is_large_list") else pa.list_(item)
     if steps:
         fields = subfields(kind)
         child = fields[steps[0]]

@@ -566,8 +566,7 @@ class Writer(LineWriter):
         for index in columns.pseudonyms:
             value = pseudonym_input(decode_field(fields[index], self._selection), "")
             if value is not None:
-                token = self._token(value)
-                fields[index] = self._spell(token.encode(), index, count)
+                fields[index] = self._spell(self._token(value).encode(), index, count)
         self.put(self._delimiter.join(columns.kept(fields)) + record.rest.end)
 
     def _spell(self, text: bytes, index: int, count: int) -> bytes:

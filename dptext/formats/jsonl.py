@@ -118,8 +118,7 @@ class Format(formats.Format):
 
         Raises InputError for a record that is no JSON.
         """
-        every = selection.without_fields()
-        for item in self.read(Input(stream, every, "file")):
+        for item in self.read(Input(stream, selection.without_fields(), "file")):
             if isinstance(item, Fault):
                 raise InputError(item.described())
             if isinstance(item, Verbatim):

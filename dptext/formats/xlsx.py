@@ -303,8 +303,7 @@ def _workbook(stream: BinaryIO) -> Workbook:
 
     reader = Reader(stream, read_only=True, data_only=True, keep_links=False)
     reader.read()
-    workbook: Workbook = reader.wb
-    return workbook
+    return reader.wb
 
 
 # The errors of openpyxl and of the libraries below it for a damaged workbook.
@@ -388,8 +387,7 @@ def _rows(
                 is_computed = bool(part.findall(_reader.FORMULA_TAG))
                 if cell["value"] not in (None, ""):
                     cells += [None] * (cell["column"] - 1 - len(cells))
-                    read = _cell(sheet, cell)
-                    cells.append(read._replace(is_computed=is_computed))
+                    cells.append(_cell(sheet, cell)._replace(is_computed=is_computed))
                 elif is_computed and cell["data_type"] != "str" and not is_copied:
                     raise InputError(
                         f"{where}: a formula has no saved result; open the workbook in "

@@ -55,8 +55,10 @@ def find(
             return store.load(folder)
     if not path.exists():
         names = ", ".join(entry.name for entry in installed() if not entry.problem)
-        known = f"known: {names or 'none'} (`dptext lexicon import` adds one)"
-        raise LexiconError(f"no lexicon and no file named {name_or_path!r}; {known}")
+        raise LexiconError(
+            f"no lexicon and no file named {name_or_path!r}; "
+            f"known: {names or 'none'} (`dptext lexicon import` adds one)"
+        )
     from dptext.lexicons import importing
 
     settings, warn = settings or importing.Settings(), warn or (lambda message: None)

@@ -268,8 +268,9 @@ class Settings:
             if isinstance(value, int) and value < 1 and name != "outputs":
                 raise UsageError(f"{name.replace('_', '-')} must be 1 or more")
         if self.language is not None and not _CODE.fullmatch(self.language):
-            msg = "language must be a code of two or three small letters, as in de"
-            raise UsageError(msg)
+            raise UsageError(
+                "language must be a code of two or three small letters, as in de"
+            )
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
             raise UsageError("outputs and listed must be 2 or more: a word and another")
@@ -417,8 +418,9 @@ class AsBuiltIn(Scheme):
 
     def __init__(self, outputs: int | None = None) -> None:
         if outputs == 0:
-            msg = "orders of the built-in lexicon are not by distance: not outputs 0"
-            raise UsageError(msg)
+            raise UsageError(
+                "orders of the built-in lexicon are not by distance: not outputs 0"
+            )
         self._builtin = store.load(packaged_folder(), verify=False)
         self._most = int(self._builtin.meta["outputs"])
         super().__init__(min(outputs or self._most, self._most))
@@ -457,8 +459,10 @@ class AsBuiltIn(Scheme):
         barred = [*numbers.unlisted_rows(words), *np.flatnonzero(closed).tolist()]
         listed = min(listed, outputs - len(barred))
         if listed <= 1:
-            msg = "too few words are outputs of the built-in lexicon"
-            raise LexiconError(f"{msg}; import the file without {option('english')}")
+            raise LexiconError(
+                "too few words are outputs of the built-in lexicon"
+                f"; import the file without {option('english')}"
+            )
         orders = orders_by_cosine(
             vectors, counts, outputs=outputs, listed=listed, barred=barred
         )

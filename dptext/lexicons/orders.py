@@ -20,7 +20,7 @@ from dptext.errors import LexiconError
 from dptext.lexicons import search
 from dptext.lexicons.search import Nearest, in_blocks, lengths_from
 from dptext.tokens import names
-from dptext.types import PARTS, Floats, Lexicon, Mask, Rows, Singles, Vectors
+from dptext.types import PARTS, Floats, Lexicon, Mask, Rows, Singles, Vectors, blocks
 
 ORDERING = "ordering words"  # the phase
 # Candidates beyond the listed ones, so that float32 search decides nothing.
@@ -127,10 +127,9 @@ def far_bound(vectors: Vectors, row: int, listed: Rows) -> float:
 def unit(vectors: Vectors) -> Singles:
     """Return rows scaled to length 1; zero rows stay unchanged: (V + 1, d)."""
     rows = np.array(vectors, dtype=np.float32)
-    for begin in range(0, len(rows), _BLOCK):
-        block = rows[begin : begin + _BLOCK]
-        lengths = search.row_lengths(block)
-        block /= np.where(lengths > 0, lengths, 1.0)[:, None]
+    for part in blocks(len(rows), _BLOCK):
+        lengths = search.row_lengths(rows[part])
+        rows[part] /= np.where(lengths > 0, lengths, 1.0)[:, None]
     return rows
 
 
@@ -222,8 +221,7 @@ class _Scoring:
         width = min(listed + _MORE, len(self._wide))
         words, _ = search.best(np.hstack((points, ones)), self._table, width)
         scores = self._worth[words]
-        for begin in range(0, len(points), _FEW):
-            part = slice(begin, begin + _FEW)
+        for part in blocks(len(points), _FEW):
             wide = points[part, :, None].astype(np.float64)
             scores[part] += (self._wide[words[part]] @ wide)[:, :, 0]
         order = np.lexsort((words, -np.rint(scores * search.GRID)), axis=1)

@@ -31,8 +31,7 @@ def row_digests(texts: Iterable[str]) -> str:
 
     Case and spacing do not count, so that a copy with small changes of layout is found.
     """
-    digests = sorted({_row(text) for text in texts})
-    return base64.b64encode(b"".join(digests)).decode()
+    return base64.b64encode(b"".join(sorted({_row(text) for text in texts}))).decode()
 
 
 class PublicRows:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import progress
-from dptext.types import Floats, Ints, Rows, Singles, Vectors
+from dptext.types import Floats, Ints, Rows, Singles, Vectors, blocks
 
 Block = Callable[[slice], None]
 
@@ -46,9 +46,8 @@ def in_blocks(phase: str, count: int, work: Block, rows: int = _ROWS) -> None:
         work(block)
         return int(block.stop - block.start)
 
-    blocks = [slice(b, min(b + rows, count)) for b in range(0, count, rows)]
     with ThreadPoolExecutor(faiss.omp_get_max_threads()) as pool:
-        tasks = [pool.submit(alone, block) for block in blocks]
+        tasks = [pool.submit(alone, block) for block in blocks(count, rows)]
         try:
             for done in accumulate(task.result() for task in as_completed(tasks)):
                 progress.share(phase, done / count)
@@ -152,15 +151,13 @@ class _Farthest:
         self._rows = rows
         self._middle = rows[:size].mean(axis=0, dtype=np.float64)
         self.radii = np.empty(len(rows))  # rounded up
-        for begin in range(0, len(rows), _ROWS):
-            block = slice(begin, begin + _ROWS)
+        for block in blocks(len(rows), _ROWS):
             self.radii[block] = row_lengths(self._relative(block)) * (1.0 + 1e-6)
         self.outermost = np.argsort(-self.radii, kind="stable")
         self._words = self.outermost[self.outermost < size]
         self._inner = -self.radii[self._words]  # ascending
         self._table = np.empty((size, rows.shape[1] + 1), np.float32)
-        for begin in range(0, size, _ROWS):
-            block = slice(begin, begin + _ROWS)
+        for block in blocks(size, _ROWS):
             words = self._relative(self._words[block])
             self._table[block, :-1] = -words
             self._table[block, -1] = row_lengths(words) ** 2 / 2.0
@@ -189,8 +186,8 @@ class _Farthest:
         slack = squared_error(points.shape[1], radii + self.radii[self._words[0]])
         doubtful = radii**2 + 2.0 * scores + slack >= np.maximum(most, least) ** 2
         for row in np.flatnonzero(doubtful):
-            for begin in range(first, end, _ROWS):
-                others = np.arange(begin, min(begin + _ROWS, end))[None]
+            for part in blocks(end, _ROWS, first):
+                others = np.arange(part.start, part.stop)[None]
                 one = self._exact(ids[row : row + 1], others)[0]
                 most[row] = max(float(most[row]), float(one))
         return most
@@ -218,9 +215,8 @@ def lengths_from(vectors: Vectors, row: int, others: slice | Ints = _ALL) -> Flo
     squares = np.empty(len(rows))
     count = max(1, _HELD // len(point))
     gaps = np.empty((min(count, len(rows)), len(point)))
-    for begin in range(0, len(rows), count):
-        part = slice(begin, begin + count)
-        gap = gaps[: len(rows) - begin]
+    for part in blocks(len(rows), count):
+        gap = gaps[: part.stop - part.start]
         np.subtract(rows[part], point, out=gap, dtype=np.float64)
         np.einsum("nd,nd->n", gap, gap, out=squares[part])
     return np.sqrt(squares, out=squares)
@@ -229,8 +225,7 @@ def lengths_from(vectors: Vectors, row: int, others: slice | Ints = _ALL) -> Flo
 def distances_of_pairs(vectors: Vectors, a: Rows, b: Rows) -> Floats:
     """Return the distances of pairs of rows, by direct differences: (m,) float64."""
     squares = np.empty(len(a))
-    for begin in range(0, len(a), _PAIRS):
-        part = slice(begin, begin + _PAIRS)
+    for part in blocks(len(a), _PAIRS):
         gap = vectors[a[part]].astype(np.float64)
         gap -= vectors[b[part]]
         np.einsum("md,md->m", gap, gap, out=squares[part])

@@ -13,7 +13,6 @@ that they published).
 
 from __future__ import annotations
 
-import hashlib
 import io
 import lzma
 import os
@@ -66,8 +65,9 @@ def open_packed(path: Path) -> Iterator[io.BufferedReader]:
         with watched, _decompress(cast(io.BufferedReader, watched)) as stream:
             yield stream
     except _DAMAGED as error:
-        msg = f"{path}: the packed file is damaged or truncated"
-        raise LexiconError(msg) from error
+        raise LexiconError(
+            f"{path}: the packed file is damaged or truncated"
+        ) from error
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror or error}") from error
 
@@ -109,8 +109,9 @@ def _unzip(file: io.BufferedReader) -> io.BufferedReader:
         file.seek(0)
         return file
     if len(names) != 1:
-        msg = f"{file.name}: {len(names)} files in it; unpack it and import one"
-        raise LexiconError(msg)
+        raise LexiconError(
+            f"{file.name}: {len(names)} files in it; unpack it and import one"
+        )
     return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
 
@@ -127,11 +128,14 @@ def read_npz(
         if words.dtype.kind == "S":
             words = np.char.decode(words, "utf-8")
     except (*_DAMAGED, *_NO_ARRAYS, OSError) as error:
-        reason = f"with the arrays words and vectors ({type(error).__name__})"
-        raise LexiconError(f"{location}: not a whole .npz {reason}") from None
+        raise LexiconError(
+            f"{location}: not a whole .npz "
+            f"with the arrays words and vectors ({type(error).__name__})"
+        ) from None
     if words.ndim != 1 or words.dtype.kind != "U":
-        msg = f"{location}: words must be one row of text, found {words.dtype.name}"
-        raise LexiconError(msg)
+        raise LexiconError(
+            f"{location}: words must be one row of text, found {words.dtype.name}"
+        )
     return assemble(words.tolist(), vectors, counts, location, limit=limit)
 
 
@@ -193,8 +197,9 @@ def check(
         finite = np.isfinite(raw.vectors[start : start + _ROWS]).all(axis=1)
         if not finite.all():
             row = start + int(np.argmin(finite))
-            msg = f"{location}, {unit} {first + row}: a number is NaN or infinite"
-            raise LexiconError(msg)
+            raise LexiconError(
+                f"{location}, {unit} {first + row}: a number is NaN or infinite"
+            )
     return raw
 
 
@@ -267,8 +272,9 @@ def read_lines(
             dimensions = count_dimensions(line)
         divided = divide(line, dimensions)
         if divided is None or not 0 < dimensions <= MOST_DIMENSIONS:
-            msg = f"{where}: expected a word and {dimensions or 'its'} numbers"
-            raise LexiconError(msg)
+            raise LexiconError(
+                f"{where}: expected a word and {dimensions or 'its'} numbers"
+            )
         words.append(_decode(divided[0], where))
         flat.fromlist(divided[1])
     vectors = np.frombuffer(flat, np.float32).reshape(len(words), -1 if words else 0)
@@ -364,8 +370,9 @@ def read(path: Path, format: str | None, limit: int | None) -> tuple[RawVectors,
     location = str(path)
     streams.check_file(path, "vectors")
     if format is not None and format not in FORMATS:
-        msg = f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
-        raise UsageError(msg)
+        raise UsageError(
+            f"no lexicon format named {format!r}; known: {', '.join(FORMATS)}"
+        )
     with open_packed(path) as stream:
         format = format or _detect(path, stream)
         read_format = _ATTACKERS[FORMATS.index(format)]
@@ -376,8 +383,7 @@ def sha256(path: Path) -> str:
     """Compute the sha256 of a file as it lies on disk."""
     streams.check_file(path, "vectors")
     try:
-        with open(path, "rb", buffering=0) as stream:
-            return hashlib.file_digest(stream, "sha256").hexdigest()
+        return streams.digest_of_file(path)
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror}") from None
 

@@ -112,8 +112,9 @@ def describe_errors(path: Path) -> Iterator[None]:
         if user_folder().parent in path.parents:
             variable = "DPTEXT_HOME" if "DPTEXT_HOME" in os.environ else "XDG_DATA_HOME"
             way_on = f"; set {variable} to a folder that you can write to"
-        msg = f"{path}: cannot be written ({error.strerror}){way_on}"
-        raise OutputError(msg) from error
+        raise OutputError(
+            f"{path}: cannot be written ({error.strerror}){way_on}"
+        ) from error
 
 
 def load(folder: Path, *, verify: bool = True) -> Lexicon:
@@ -132,8 +133,9 @@ def _load(folder: Path, verify: bool, state: cache.FolderState) -> Lexicon:
     words = read_words(folder)
     arrays = map_arrays(folder, _present(folder), len(words))
     if verify and content_digest(folder, meta, state) != digest:
-        msg = f"{folder}: the lexicon does not match its digest; import it again"
-        raise LexiconError(msg)
+        raise LexiconError(
+            f"{folder}: the lexicon does not match its digest; import it again"
+        )
     return Lexicon(name=name, words=words, digest=digest, meta=meta, **arrays)
 
 
@@ -166,8 +168,10 @@ def read_meta(folder: Path) -> Description:
         raise LexiconError(msg) from None
     format = document.get("format") if isinstance(document, dict) else None
     if format != FORMAT:
-        reads = f"this version reads {FORMAT}; import the lexicon again"
-        raise LexiconError(f"{folder}: lexicon format {format!r}, {reads}")
+        raise LexiconError(
+            f"{folder}: lexicon format {format!r}, "
+            f"this version reads {FORMAT}; import the lexicon again"
+        )
     meta = document.get("meta")
     if not {"name", "digest"} <= document.keys() or not isinstance(meta, dict):
         msg = f"{folder / META}: name, digest or meta is missing; import it again"
@@ -207,8 +211,7 @@ def check(lexicon: Lexicon) -> None:
     if not size:
         raise LexiconError(f"lexicon {lexicon.name!r} has no words")
     for name, array in _present_arrays(lexicon).items():
-        where = f"lexicon {lexicon.name!r}, {name}"
-        _check_shape(where, array, _ARRAYS[name], size)
+        _check_shape(f"lexicon {lexicon.name!r}, {name}", array, _ARRAYS[name], size)
     words, counts, orders = lexicon.words, lexicon.counts, lexicon.orders
     outputs = lexicon.meta.get("outputs", size)
     one_line = all(words) and "\n" not in "".join(words)
@@ -281,8 +284,9 @@ def read_words(folder: Path) -> tuple[str, ...]:
         text = (folder / WORDS).read_bytes().decode("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "not UTF-8"
-        msg = f"{folder / WORDS}: {reason}; import the lexicon again"
-        raise LexiconError(msg) from None
+        raise LexiconError(
+            f"{folder / WORDS}: {reason}; import the lexicon again"
+        ) from None
     # Not splitlines: words may hold other characters that Python takes for line ends.
     return tuple(text.removesuffix("\n").split("\n"))
 

@@ -27,7 +27,7 @@ from dptext.errors import LexiconError
 from dptext.lexicons.store import is_name, stored_in, user_folder
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
-from dptext.types import Ids, JsonObject, Lexicon
+from dptext.types import Ids, Lexicon
 
 PREFIX = "topics:"
 FORMAT = 1
@@ -96,6 +96,13 @@ class Classes:
     #: Weight of each class, (C, d), and its constant, (C,).
     weights: tuple[tuple[float, ...], ...]
     constants: tuple[float, ...]
+
+    def arrays(
+        self, labels: Sequence[str]
+    ) -> tuple[Ids, NDArray[np.float64], NDArray[np.float64]]:
+        """Return the class of each topic by its label, weights and constants."""
+        rows = np.array([self.names.index(label) for label in labels], np.int32)
+        return rows, np.array(self.weights), np.array(self.constants)
 
 
 @dataclass(frozen=True, slots=True)
@@ -368,12 +375,8 @@ def build_nearest(document: TopicFile, size: int) -> Nearest:
     centres = np.array(topics.centres, np.float64)[order]
     if document.classes is None or not topics.labels:
         return Nearest(centres)
-    names = document.classes.names
     labels = [topics.labels[row] for row in order.tolist()]
-    of_topic = np.array([names.index(label) for label in labels], np.int32)
-    weights = np.array(document.classes.weights, np.float64)
-    constants = np.array(document.classes.constants, np.float64)
-    return Nearest(centres, (of_topic, weights, constants))
+    return Nearest(centres, document.classes.arrays(labels))
 
 
 def topic_file(lexicon: Lexicon) -> TopicFile:
@@ -387,5 +390,4 @@ def topic_file(lexicon: Lexicon) -> TopicFile:
 
 def topic_meta(lexicon: Lexicon) -> Mapping[str, Any] | None:
     """Return the metadata of a lexicon of topics, None for any other lexicon."""
-    topics: JsonObject | None = lexicon.meta.get("topics")
-    return topics
+    return lexicon.meta.get("topics")

@@ -42,8 +42,7 @@ def means(
             block = rows[ids[begin : min(begin + _BLOCK, ends[text])]]
             sums[text] += block.sum(axis=0, dtype=np.float64)
     sums[counts == 0] = rows[-1]
-    averages: Wide = sums / np.maximum(counts, 1)[:, None]
-    return averages
+    return sums / np.maximum(counts, 1)[:, None]
 
 
 # Pipelines of one process, as of an evaluation, mostly have one lexicon.

@@ -65,10 +65,6 @@ class SpecialRecords(NamedTuple):
 class RowClasses:
     """The classes of the rows of a lexicon, V words: arrays (V,)."""
 
-    names: tuple[str, ...]
-    """The names of the classes, in the order of the bits."""
-    bits: NDArray[np.uint32]
-    """The classes of each word: bit i is set in a word of names[i]."""
     special: NDArray[np.uint8]
     """The special categories of each word: bit i is set for SPECIAL[i]."""
     never: Mask
@@ -80,12 +76,6 @@ class RowClasses:
     def delicate(self) -> Mask:
         """Tell which words a decoder writes only where they were drawn."""
         return self.never | self.news | (self.special > 0)
-
-    def in_class(self, name: str) -> Mask:
-        """Tell which words belong to a class; none for a name that is not listed."""
-        if name not in self.names:
-            return np.zeros(len(self.bits), bool)
-        return (self.bits >> self.names.index(name) & 1).astype(bool)
 
     def in_category(self, category: str) -> Mask:
         """Tell which words tell of a special category, one of SPECIAL."""
@@ -173,21 +163,19 @@ def _classes(words: tuple[str, ...], language: str) -> RowClasses:
         for index, word in enumerate(set().union(*(c.words for c in classes)))
     }
     at = np.array([flags.get(key, -1) for key in keys], np.int64)
-    bits, special = (np.zeros(len(flags) + 1, np.uint32) for _ in range(2))
+    special = np.zeros(len(flags) + 1, np.uint8)
     never, news = (np.zeros(len(flags) + 1, bool) for _ in range(2))
-    for index, each in enumerate(classes):
+    for each in classes:
         rows = [flags[word] for word in each.words]
-        bits[rows] |= np.uint32(1 << index)
         if each.special:
-            special[rows] |= np.uint32(1 << SPECIAL.index(each.special))
+            special[rows] |= np.uint8(1 << SPECIAL.index(each.special))
         never[rows] |= each.never
         news[rows] |= each.news
     # The last row, which -1 stands for, has no class.
-    arrays = bits[at], special[at].astype(np.uint8), never[at], news[at]
+    arrays = special[at], never[at], news[at]
     for array in arrays:
         array.setflags(write=False)
-    names = tuple(each.name for each in classes)
-    return RowClasses(names, *arrays)
+    return RowClasses(*arrays)
 
 
 @cache

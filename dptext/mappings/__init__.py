@@ -187,8 +187,7 @@ class Index:
         The error of a sum of n products is at most n 2^-24 times the sum of their
         absolute values, in any order of summation (Higham 2002, section 3.1).
         """
-        lengths = np.sqrt(squares(points))
-        sizes = lengths * self._longest + self._longest**2 / 2.0
+        sizes = np.sqrt(squares(points)) * self._longest + self._longest**2 / 2.0
         terms = points.shape[1] + 8.0
         slack = terms * (2.0**-23 * sizes + np.finfo(np.float32).tiny)
         return np.asarray(slack, np.float32)
@@ -200,8 +199,7 @@ class Index:
         scores = np.zeros(len(ids))
         # A single candidate needs no score; usually that is all there is.
         several = np.flatnonzero(counts[rows] > 1)
-        for begin in range(0, len(several), _AGAIN):
-            part = several[begin : begin + _AGAIN]
+        for part in (several[each] for each in blocks(len(several), _AGAIN)):
             scores[part] = self._scores(points[rows[part]], ids[part])
         ranked = ids[np.lexsort((ids, -scores, rows))]
         firsts = np.cumsum(counts) - counts
@@ -270,7 +268,6 @@ class OnDevice:
             best = torch.cat((best, top), dim=1).topk(count, dim=1).values
             least = best[:, -1] - slacks
             row, column = (tile >= least[:, None]).nonzero(as_tuple=True)
-            ids = number * _WORDS_OF_DEVICE + column
-            part = row, ids, tile[row, column]
+            part = row, number * _WORDS_OF_DEVICE + column, tile[row, column]
             parts.append(tuple(each.cpu().numpy() for each in part))
         return by_point(parts, least.cpu().numpy())

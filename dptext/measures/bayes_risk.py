@@ -25,7 +25,7 @@ from dptext.tokens import common, language_data, numbers, written_classes
 from dptext.tokens.lists import Spans
 from dptext.tokens.policy import Policy
 from dptext.tokens.regex import key_of
-from dptext.types import Floats, Lexicon
+from dptext.types import Floats, Lexicon, blocks
 
 # Sums of probabilities may end a rounding error above 1.
 Share = Annotated[float, Meta(ge=0.0, le=1.0 + 1e-9)]
@@ -223,9 +223,8 @@ def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -
     if best.shape != (len(bands), size) or best.dtype != np.float64:
         return False
     some = np.random.default_rng().choice(size, _LOOKED, p=prior).astype(np.int32)
-    block = max(1, 2**20 // size)
-    for start in range(0, _LOOKED, block):
-        ids = some[start : start + block]
+    for part in blocks(_LOOKED, max(1, 2**20 // size)):
+        ids = some[part]
         band = np.searchsorted([begin for begin, _ in bands], ids, side="right") - 1
         joint = mechanism.probs(ids, epsilon)
         joint *= prior[ids][:, None]
@@ -316,8 +315,9 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
         prior[_words_of_a_form(lexicon, policy)] = 0.0
     total = prior.sum()
     if not total > 0.0:
-        msg = f"lexicon {lexicon.name}: no word is left to replace under this policy"
-        raise UsageError(msg)
+        raise UsageError(
+            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+        )
     prior /= total
     prior.setflags(write=False)
     return prior

@@ -244,16 +244,6 @@ def success(name: str, right: Rows, words: Rows) -> Success:
     )
 
 
-def measure(
-    pipeline: Pipeline,
-    attackers: Sequence[Attacker],
-    records: Iterable[Sequence[tuple[str, ...]]],
-    randomness: Randomness,
-) -> tuple[Reading, ...]:
-    """Let attackers attack batches of records, each the texts of its fields."""
-    return attack_records(pipeline, attackers, records, randomness).result()
-
-
 def attack_records(
     pipeline: Pipeline,
     attackers: Sequence[Attacker],

@@ -167,8 +167,7 @@ class Recurring:
         if not self._signatures:
             return False
         if self._sorted is None:
-            places = np.sort(np.stack(self._signatures, axis=1), axis=1)
-            self._sorted = list(places)
+            self._sorted = list(np.sort(np.stack(self._signatures, axis=1), axis=1))
         for keys, key in zip(self._sorted, signature, strict=True):
             at = int(np.searchsorted(keys, key))
             if at < len(keys) and keys[at] == key:

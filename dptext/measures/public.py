@@ -289,8 +289,7 @@ def measure_deniability(pipeline: Pipeline) -> Deniability | None:
     if not _draws_alone(pipeline):
         return None
     epsilon = pipeline.budget.description.high
-    draw = public_draw(pipeline, epsilon)
-    return n_w_and_s_w(pipeline.mechanism, epsilon, draw)
+    return n_w_and_s_w(pipeline.mechanism, epsilon, public_draw(pipeline, epsilon))
 
 
 def measure_changed_share(pipeline: Pipeline) -> float | None:

@@ -188,8 +188,7 @@ def sampled_games(prior: Floats, count: int, name: str) -> SampledGames:
 
 def frequency_bands(size: int) -> list[tuple[int, int]]:
     """Return begin and end of each frequency band that a vocabulary of V words has."""
-    edges = [0, *(edge for edge in _EDGES if edge < size), size]
-    return list(pairwise(edges))
+    return list(pairwise([0, *(edge for edge in _EDGES if edge < size), size]))
 
 
 def wins_of_points(

@@ -56,6 +56,7 @@ from dptext.types import (
     Notion,
     Points,
     Words,
+    blocks,
 )
 
 # Limits of the epsilon of a word. Outside of them quotients of epsilon, distances,
@@ -262,12 +263,11 @@ class Mechanism(Prepared, ABC):
         inside, parts = inputs[order], eps[order]
         new = (np.diff(inside, prepend=-2) != 0) | (np.diff(parts, prepend=-1.0) != 0)
         row, first = np.cumsum(new) - 1, np.flatnonzero(new)
-        block = max(1, 2**20 // self.space.size)
-        for start in range(0, len(first), block):
-            at = first[start : start + block]
+        for part in blocks(len(first), max(1, 2**20 // self.space.size)):
+            at = first[part]
             rows = self.log_probs(inside[at], parts[at])
-            part = (row >= start) & (row < start + block)
-            logs[order[part]] = rows[row[part] - start, outputs[order[part]]]
+            here = (row >= part.start) & (row < part.stop)
+            logs[order[here]] = rows[row[here] - part.start, outputs[order[here]]]
         return logs
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:
@@ -294,10 +294,9 @@ class Mechanism(Prepared, ABC):
         """
         size = len(prior)
         best = np.zeros((len(bands), size))
-        block = max(1, 2**20 // size)
         for number, (begin, end) in enumerate(bands):
-            for start in range(begin, end, block):
-                ids = np.arange(start, min(start + block, end), dtype=np.int32)
+            for part in blocks(end, max(1, 2**20 // size), begin):
+                ids = np.arange(part.start, part.stop, dtype=np.int32)
                 joint = self.probs(ids, epsilon)
                 joint *= prior[ids][:, None]
                 np.maximum(best[number], joint.max(axis=0), out=best[number])
@@ -315,10 +314,8 @@ class Mechanism(Prepared, ABC):
         """
         size = len(prior) - 1
         likeliest = Likeliest(size, min(count, len(prior)))
-        block = max(1, 2**20 // size)
-        for start in range(0, len(prior), block):
-            rows = np.arange(start, min(start + block, len(prior)))
-            rows = rows[prior[rows] > 0.0]
+        for part in blocks(len(prior), max(1, 2**20 // size)):
+            rows = part.start + np.flatnonzero(prior[part] > 0.0)
             ids = np.where(rows < size, rows, -1).astype(np.int32)
             likeliest.add(rows, prior[rows], self.log_probs(ids, eps[rows]))
         return likeliest.result()

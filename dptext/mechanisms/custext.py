@@ -79,8 +79,7 @@ class OneSet(DistanceMechanism):
 
     def guarantee(self, epsilon: float) -> Guarantee:
         """Return epsilon-LDP over V and the unknown word."""
-        varying = VaryingEpsilon.exponential(1.0)
-        return Guarantee.ldp(_SOURCE, varying_epsilon=varying)
+        return Guarantee.ldp(_SOURCE, varying_epsilon=VaryingEpsilon.exponential(1.0))
 
     def numerical_slack(self, epsilon: float) -> float:
         """Return the nats that finite uniforms may add to the loss."""
@@ -240,8 +239,8 @@ class PublishedSets(WordMechanism):
         """Return max of prior(x) P(y|x) over the x of each band: (bands, V)."""
         best = np.zeros((len(bands), len(prior)))
         for number, (begin, end) in enumerate(bands):
-            for start in range(begin, end, _CHUNK):
-                rows = np.arange(start, min(start + _CHUNK, end))
+            for part in blocks(end, _CHUNK, begin):
+                rows = np.arange(part.start, part.stop)
                 weights = np.exp(self._exponents(rows, np.full(len(rows), epsilon)))
                 weights *= (prior[rows] / weights.sum(axis=1))[:, None]
                 members = self._members(rows)

@@ -455,8 +455,7 @@ class TemDiffractor(Diffractor):
         """
         window, size = Window(self, positions, eps), self.space.size
         integers = bits.integers(1)
-        uniform = RandomBits.unit(integers[:, 0])
-        target = uniform * window.total - size * window.floor
+        target = RandomBits.unit(integers[:, 0]) * window.total - size * window.floor
         anywhere = bits.below(integers[:, 1], size)
         beyond = target < 0.0
         target -= 1.0 - window.floor
@@ -464,8 +463,7 @@ class TemDiffractor(Diffractor):
         left = window.excess(window.left)
         leftwards = target < left
         target = np.where(leftwards, target, target - left)
-        most = np.where(leftwards, window.left, window.right)
-        steps = window.steps(target, most)
+        steps = window.steps(target, np.where(leftwards, window.left, window.right))
         near = positions + np.where(leftwards, -steps, steps)
         return np.where(beyond, anywhere, np.where(itself, positions, near))
 

@@ -72,11 +72,10 @@ class DiscreteGaussian(Discrete, Gaussian):
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon that rounding to the grid would use up."""
         if self._mu(epsilon) <= math.sqrt(self.width) / WIDTH:
-            msg = (
+            raise UsageError(
                 f"epsilon: {epsilon:.3g} with delta {self.params.delta:.3g} is too "
                 f"small for a grid in {self.width} dimensions; give larger ones"
             )
-            raise UsageError(msg)
 
     def numerical_slack(self, epsilon: float) -> float:
         """Bound the nats that the table may add; inf if it takes too much of delta."""

@@ -77,11 +77,10 @@ class DiscreteLaplace(Discrete):
     def supports(self, epsilon: float) -> None:
         """Refuse an epsilon that rounding to the grid would use up."""
         if epsilon / _RATE <= 3.0 * self.width:
-            msg = (
+            raise UsageError(
                 f"epsilon: {epsilon:.3g} is too small for a grid in {self.width} "
                 f"dimensions; give {3.0 * self.width * _RATE:.2g} or more"
             )
-            raise UsageError(msg)
 
     def spread(self, epsilon: float) -> float:
         """Return the standard deviation, about sqrt(2) steps over ln 2 / 4096."""

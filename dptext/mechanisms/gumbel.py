@@ -218,8 +218,9 @@ class Gumbel(WordMechanism):
         """
         size = self.space.size
         word = int(geometry.farthest_distances(self.space)[:size].argmax())
-        rows = np.array([word])
-        (distances,) = geometry.distances_to_words(self.space, rows, 0, size)
+        (distances,) = geometry.distances_to_words(
+            self.space, np.array([word]), 0, size
+        )
         # Of words at the largest distance the last: candidates tie by id.
         last = size - 1 - int(distances[::-1].argmax())
         return self._least_loss, (last, word)
@@ -270,8 +271,7 @@ class Gumbel(WordMechanism):
         values = draw(uniforms, b[:, None], self.widest)
         values += self.lists.rows(rows)[:, :most]
         values[np.arange(most) >= counts[:, None]] = np.inf
-        drawn = self.lists.listed[rows, values.argmin(axis=1)]
-        return np.asarray(drawn, np.int32)
+        return np.asarray(self.lists.listed[rows, values.argmin(axis=1)], np.int32)
 
     @property
     def has_log_probs(self) -> bool:

@@ -68,8 +68,7 @@ class RadialNoise(NoiseMechanism):
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
         """Return noise: eps (n,) -> (n, d)."""
-        width = self.space.vectors.shape[1]
-        return noise.radial(bits, width, eps) * self.stretch
+        return noise.radial(bits, self.space.vectors.shape[1], eps) * self.stretch
 
     def spread(self, epsilon: float) -> float:
         """Return stretch sqrt(d + 1) / epsilon."""

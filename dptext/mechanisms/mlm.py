@@ -132,8 +132,7 @@ def masked_frame(tokenizer: Untyped, pair: bool) -> ModelFrame:
 
 def make_tokens(tokenizer: Untyped, words: Words) -> TokenBatch:
     """Turn the pieces of a batch into tokens, each distinct one once."""
-    kind = words.flags & kinds.KIND
-    space = kind == kinds.SPACE
+    space = (words.flags & kinds.KIND) == kinds.SPACE
     begins = np.concatenate(([0], words.ends[:-1])).astype(np.int64)
     led = (words.flags & kinds.LEAD) != 0
     led[1:] |= space[:-1]

@@ -91,8 +91,7 @@ def constant(space: Space, projected: Space) -> Constant:
 
 def spectral(matrix: Floats) -> Constant:
     """Return the largest factor by which the matrix lengthens a vector, rounded up."""
-    norm = float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9)
-    return Constant(norm, Inputs.VECTORS)
+    return Constant(float(np.linalg.norm(matrix, 2)) * (1.0 + 1e-9), Inputs.VECTORS)
 
 
 @dataclass(frozen=True, eq=False)

@@ -141,8 +141,7 @@ class PrivUnit(NoiseMechanism):
 
         vectors (n, d), of public texts, with the digest of these.
         """
-        even = np.ones(len(vectors))
-        axes = Axes.principal(vectors, even, self.params.dimensions)
+        axes = Axes.principal(vectors, np.ones(len(vectors)), self.params.dimensions)
         return replace(self, axes=axes, public=public)
 
     @property
@@ -253,8 +252,7 @@ class PrivUnit(NoiseMechanism):
             favoured = self._favoured(directions[part], law.favoured)
             inside = np.flatnonzero((which >= part.start) & (which < part.stop))
             drawn[rows[inside]] = favoured[which[inside] - part.start, ranks[inside]]
-        scaled = self.points * self._scale(law)
-        return scaled.astype(np.float32)[drawn]
+        return (self.points * self._scale(law)).astype(np.float32)[drawn]
 
     def _favoured(self, directions: NDArray[np.floating], count: int) -> Ints:
         """Return the points nearest to directions: (n, m) -> (n, k), by their number.
@@ -265,8 +263,7 @@ class PrivUnit(NoiseMechanism):
         if count == self.number:
             return np.tile(np.arange(count), (len(directions), 1))
         cosines = noise.multiply(directions, self.points.T)
-        nearest = np.argpartition(-cosines, count - 1, axis=1)[:, :count]
-        return np.sort(nearest, axis=1)
+        return np.sort(np.argpartition(-cosines, count - 1, axis=1)[:, :count], axis=1)
 
     def _scale(self, law: _Law) -> float:
         return min(1.0 / max(law.kept, 1e-300), _LONGEST)

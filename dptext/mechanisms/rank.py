@@ -44,7 +44,7 @@ from dptext.lexicons.orders import build_orders
 from dptext.mechanisms import Aim, Bands, WordMechanism
 from dptext.randomness import RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Guarantee, Ids, VaryingEpsilon
+from dptext.types import Eps, Floats, Guarantee, Ids, VaryingEpsilon, blocks
 
 # Outputs of the built-in lexicon, for which the shipped tables are made.
 OUTPUTS = 8000
@@ -385,11 +385,9 @@ class Rank(WordMechanism):
         values, which = np.unique(eps, return_inverse=True)
         weights, totals = self.weights(values)
         logs = -np.log(totals)[which]
-        for begin in range(0, len(inputs), _PAIRS):
-            part = slice(begin, begin + _PAIRS)
-            equal = self.orders[inputs[part]] == outputs[part, None]
-            pairs, ranks = np.nonzero(equal)
-            logs[begin + pairs] += np.log(weights[which[begin + pairs], ranks])
+        for part in blocks(len(inputs), _PAIRS):
+            pairs, ranks = np.nonzero(self.orders[inputs[part]] == outputs[part, None])
+            logs[part][pairs] += np.log(weights[which[part][pairs], ranks])
         logs[outputs >= self.outputs] = -np.inf
         return logs
 

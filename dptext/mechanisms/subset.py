@@ -66,8 +66,7 @@ def others(words: int, k: int | Ints, chance: Floats) -> Floats:
 
     chance: the probability that it holds the input.
     """
-    count = chance * (k - 1) + (1.0 - chance) * k
-    return np.asarray(count / max(words - 1, 1))
+    return np.asarray((chance * (k - 1) + (1.0 - chance) * k) / max(words - 1, 1))
 
 
 def best_size(words: int, epsilon: float) -> int:
@@ -132,14 +131,12 @@ class Subset(SetMechanism):
             self.supports(float(eps.max()))
         size, k = self.space.size, self.together
         rows = np.maximum(ids, 0).astype(np.int64)
-        chance = included(size, k, eps)
-        holds = bits.unit(first[:, 0]) < chance
+        holds = bits.unit(first[:, 0]) < included(size, k, eps)
         if k == size:
             return np.tile(np.arange(size, dtype=np.int32), (len(ids), 1))
         sets = np.empty((len(ids), k), np.int32)
         for part in blocks(len(ids), _ROWS):
-            chosen = bits.take(np.arange(part.start, part.stop))
-            rest = _choose(chosen, size - 1, k)
+            rest = _choose(bits.take(np.arange(part.start, part.stop)), size - 1, k)
             rest += rest >= rows[part][:, None]  # skips the input
             rest[:, -1] = np.where(holds[part], rows[part], rest[:, -1])
             sets[part] = np.sort(rest, axis=1)

@@ -33,7 +33,7 @@ from dptext.mappings import Index
 from dptext.mechanisms import Aim, WordMechanism, laplace
 from dptext.randomness import MAPPING_LANE, RandomBits
 from dptext.spaces import Space
-from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points
+from dptext.types import Eps, Floats, Guarantee, Ids, Ints, Points, blocks
 
 _CHUNK = 2048
 
@@ -91,9 +91,8 @@ class Vickrey(WordMechanism):
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) 1/distance -> (n,) ids."""
         drawn = np.empty(len(ids), np.int32)
-        for begin in range(0, len(ids), _CHUNK):
-            part = np.arange(begin, min(begin + _CHUNK, len(ids)))
-            bits_of_part = bits.take(part)
+        for part in blocks(len(ids), _CHUNK):
+            bits_of_part = bits.take(np.arange(part.start, part.stop))
             points = self.noise.sample(ids[part], eps[part], bits_of_part)
             three = self._index.nearest(points, 3)
             drawn[part] = self._written(ids[part], points, three, bits_of_part)

@@ -109,9 +109,10 @@ class AllMetrics:
         for name in registry.names("metrics"):
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
-                advice = "in the report; remove the package that brings it"
-                msg = f"another one has the heading {module.NAME!r} {advice}"
-                raise UsageError(f"metric {name!r}: {msg}")
+                raise UsageError(
+                    f"metric {name!r}: another one has the heading {module.NAME!r} "
+                    "in the report; remove the package that brings it"
+                )
             self._meters[module.NAME] = module.Meter(lexicon)
 
     def observe(self, batch: Batch) -> Partials:

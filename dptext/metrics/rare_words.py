@@ -65,8 +65,7 @@ class Meter(metrics.Meter[RareWordCounts]):
 
     def result(self, total: RareWordCounts) -> Figures:
         """Return the share of the rarest words that remain, None without words."""
-        order = np.argsort(total.times[::-1], kind="stable")[:_RARE]
-        rare = total.rows[::-1][order]
+        rare = total.rows[::-1][np.argsort(total.times[::-1], kind="stable")[:_RARE]]
         written = np.zeros(self._size, bool)
         written[total.written] = True
         share = by_chance = None

@@ -110,8 +110,7 @@ class Meter(metrics.Meter[Similarities]):
 
     def result(self, total: Similarities) -> Figures:
         """Return the share of the way from unrelated texts, and its parts."""
-        texts = len(total.cosines)
-        return {**total.figures(), "texts": texts, "encoder": ENCODER}
+        return {**total.figures(), "texts": len(total.cosines), "encoder": ENCODER}
 
 
 class Weighted:

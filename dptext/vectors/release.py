@@ -43,6 +43,7 @@ from dptext.types import (
     JsonObject,
     Lexicon,
     Record,
+    blocks,
 )
 from dptext.vectors import Pool
 
@@ -364,10 +365,8 @@ class VectorRelease:
         if count:
             nonces = [randomness.nonce(record) for record in records]
             bits = randomness.bits(nonces, vector_records)
-            numbers = np.arange(count)
-            for begin in range(0, count, _ROWS):
-                part = slice(begin, begin + _ROWS)
-                chosen = bits.take(numbers[part])
+            for part in blocks(count, _ROWS):
+                chosen = bits.take(np.arange(part.start, part.stop))
                 released = self.mechanism.release(before(part), self.epsilon, chosen)
                 vectors[part] = self.mechanism.finite(released)
         ordinals = np.array([record.ordinal for record in records], np.int64)
@@ -504,11 +503,10 @@ def share_epsilon(mechanism: NoiseMechanism, epsilon: float, most: int) -> float
         * _ROUND_DOWN
     )
     if not shared:
-        msg = (
+        raise UsageError(
             f"{noun('most')} {most}: too many vectors for this epsilon and delta; "
             "give fewer"
         )
-        raise UsageError(msg)
     return shared
 
 

@@ -71,10 +71,9 @@ def test_who_reads_finds_more(tmp_path: Path) -> None:
         PairAttacker(ready.channel, model),
     ]
     randomness = ready.randomness(RunKey.from_seed(1))
-    readings = context_risk.measure(
+    alone, pairs = context_risk.attack_records(
         ready, attackers, [records(90), records(60, 4)], randomness
-    )
-    alone, pairs = readings
+    ).result()
     assert (alone.attacker, pairs.attacker) == ("alone", "ngram")
     assert alone.classes[0].words == 150 * 12
     assert pairs.success > alone.success + 0.1
@@ -225,7 +224,8 @@ def test_intervals_hold_where_texts_differ(spread: bool, tmp_path: Path) -> None
         ]
         attacker = MoodyAttacker(seed, spread)
         randomness = ready.randomness(RunKey.from_seed(seed))
-        (found,) = context_risk.measure(ready, [attacker], [batch], randomness)
+        attack = context_risk.attack_records(ready, [attacker], [batch], randomness)
+        (found,) = attack.result()
         for each in found.classes:
             held.setdefault(each.name, []).append(each.low <= 0.3 <= each.high)
     assert len(held) >= 3
@@ -453,12 +453,12 @@ def widths(ready: Pipeline, batch: list[tuple[str, ...]]) -> tuple[float, float]
     """
     found = []
     for seed in (3, 4, 5):
-        (reading,) = context_risk.measure(
+        (reading,) = context_risk.attack_records(
             ready,
             [UnigramAttacker(ready.channel)],
             [batch[:50], batch[50:]],
             ready.randomness(RunKey.from_seed(seed)),
-        )
+        ).result()
         every = reading.classes[0]
         assert reading.texts == sum(map(len, batch))
         found.append((every.success, every.high - every.low))
