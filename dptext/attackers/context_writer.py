@@ -326,12 +326,28 @@ class ContextWriter:
         prior = channel.restrict_prior(shown, channel.inputs)
         if not prior.any():
             prior = channel.inputs
-        rows, logs, writable = channel.candidates(shown.epsilon, _DRAWN, prior)
-        itself = rows == np.arange(len(rows))[:, None]
-        writable = writable & (itself | self._may_write[int(shown.capital)][rows])
-        least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
-        scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
-        return Drawn(np.where(writable, rows, np.int32(-1)), scores)
+        law = channel.law(shown.epsilon, _DRAWN, prior)
+        # The lists of words (`_listed`) decide which candidates may be written.
+        key = cache.key_of("context draws", 1, self._key, shown.capital, *law)
+
+        def compute() -> cache.Arrays:
+            found = channel.compute_candidates(shown.epsilon, _DRAWN, prior)
+            rows, logs, writable = found
+            itself = rows == np.arange(len(rows))[:, None]
+            may_write = self._may_write[int(shown.capital)][rows]
+            writable = writable & (itself | may_write)
+            least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
+            scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
+            return {"rows": np.where(writable, rows, np.int32(-1)), "scores": scores}
+
+        def is_sound(cached: cache.Arrays) -> bool:
+            rows, size = cached["rows"], len(channel.prior)
+            fits = rows.shape == cached["scores"].shape and 0 < len(rows) <= size
+            return fits and bool(rows.min() >= -1 and rows.max() <= size)
+
+        about = "looking up which words each word is drawn for"
+        table = cache.arrays(key, compute, is_sound, about)
+        return Drawn(table["rows"], table["scores"])
 
     def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
         """Return writable words, and words after each context and before it."""
@@ -344,6 +360,7 @@ class ContextWriter:
         words = channel.lexicon.digest, cache.digest(channel.prior), settings
         public = language_data.digest()
         key = cache.key_of("context", 5, *content, *words, public, _LISTED)
+        self._key = key
 
         def compute() -> cache.Arrays:
             may_write = writable_words(channel)
