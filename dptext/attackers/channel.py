@@ -177,10 +177,12 @@ class Channel:
         These are function words, contractions, and words of classes that are drawn
         independently of the text.
         """
-        function = language_data.stop_words(self.lexicon.language)
-        never = [key in function or "'" in key for key in self.lexicon.row_of]
-        shown = kinds_of_rows(self.lexicon, self.policy.classes) > 0
-        return np.append(np.array(never, bool) | shown, False)
+        row_of = self.lexicon.row_of
+        never = np.append(kinds_of_rows(self.lexicon, self.policy.classes) > 0, False)
+        keys = {key for key in row_of if "'" in key}
+        keys |= language_data.stop_words(self.lexicon.language) & row_of.keys()
+        never[[row_of[key] for key in keys]] = True
+        return never
 
     @cached_property
     def _common_rows(self) -> Mask:

@@ -371,9 +371,6 @@ SPACED_TIMES = (
 )
 # Words that may follow a time after one space.
 BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr", "+", "-"))
-_TIMES = tuple(
-    re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
-)
 _LETTERS = {
     "hour": "H",
     "minute": "M",

@@ -27,6 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext.cache import Arrays, arrays, key_of
 from dptext.tokens import grammar, language_data
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
@@ -85,7 +86,32 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
     others = np.full((size, FORMS), -1, np.int32)
     if lexicon.parts is None or lexicon.meta.get("language") != "en":
         return Inflections(forms, others)
-    outputs = int(lexicon.meta.get("outputs", size))
+    key = key_of("inflections", 1, lexicon.digest, language_data.digest())
+
+    def compute() -> Arrays:
+        _find_families(lexicon, forms, others)
+        known = np.flatnonzero(forms)
+        return {"rows": known, "forms": forms[known], "others": others[known]}
+
+    def is_sound(cached: Arrays) -> bool:
+        rows, found = cached["rows"], cached["others"]
+        shaped = found.shape == (len(rows), FORMS) == (len(cached["forms"]), FORMS)
+        return shaped and all(
+            each.min(initial=0) >= -1 and each.max(initial=0) < size
+            for each in (rows, found)
+        )
+
+    kept = arrays(key, compute, is_sound, "listing the forms of words")
+    forms[kept["rows"]], others[kept["rows"]] = kept["forms"], kept["others"]
+    return Inflections(forms, others)
+
+
+def _find_families(
+    lexicon: Lexicon, forms: NDArray[np.uint16], others: Ids
+) -> None:
+    """Write the forms of words (V,), and rows of their other forms, in place."""
+    assert lexicon.parts is not None
+    outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
     parts = zip(rows, lexicon.parts[[*rows.values()]].tolist(), strict=True)
     inflected = {word: PARTS[at] for word, at in parts if PARTS[at] in _INFLECTED}
@@ -99,7 +125,6 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
                     forms[rows[word]] |= 1 << form
                     for other, target in members:
                         others[rows[word], other] = rows[target]
-    return Inflections(forms, others)
 
 
 def _nouns(parts: Mapping[str, str]) -> Iterator[_Family]:
