@@ -130,7 +130,10 @@ def key_of(word: str) -> str:
     It has small letters, straight quotes, accent and letter in one character (NFC), and
     no characters without width.
     """
-    key = word.lower().replace("’", "'")
+    key = word.lower()
+    if word.isascii():  # as most are
+        return key
+    key = key.replace("’", "'")
     return key if key.isascii() else unicodedata.normalize("NFC", visible(key))
 
 

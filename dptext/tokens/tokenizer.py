@@ -402,6 +402,9 @@ class Tokenizer:
         is_plain = plain in self._plain and plain not in self._odd
         if is_plain and plain.isalpha() and plain in self._index:
             return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
+        if plain != piece and plain in self._codes and not plain.isspace():
+            if (known := self._codes[plain]) != _SEVERAL:
+                return known | kinds.LEAD
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
         if self._is_sole and plain.isalpha():
@@ -521,7 +524,7 @@ class Tokenizer:
             kind, row, bits, named = self._read(
                 body=body, key=key, kind=kind, row=row, named=named
             )
-        code = _pack(kind, max(row, -1), lead, body) | bits
+        code = _pack(kind, row, lead, body) | bits
         return code | 1 << _NAMED if named else code
 
     def _read(
