@@ -402,9 +402,9 @@ class Tokenizer:
         is_plain = plain in self._plain and plain not in self._odd
         if is_plain and plain.isalpha() and plain in self._index:
             return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
-        if plain != piece and plain in self._codes and not plain.isspace():
-            if (known := self._codes[plain]) != _SEVERAL:
-                return known | kinds.LEAD
+        known = self._codes.get(plain, _SEVERAL)  # without the space before it
+        if plain != piece and known != _SEVERAL and not plain.isspace():
+            return known | kinds.LEAD
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
         if self._is_sole and plain.isalpha():
@@ -415,6 +415,10 @@ class Tokenizer:
             if row >= 0:
                 lead = kinds.LEAD if plain != piece else 0
                 return self._word(plain, row, lead)
+        return self._code_other(piece)
+
+    def _code_other(self, piece: str) -> int:
+        """Return the code of a piece that is no word of letters of the vocabulary."""
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)

@@ -106,9 +106,7 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
     return Inflections(forms, others)
 
 
-def _find_families(
-    lexicon: Lexicon, forms: NDArray[np.uint16], others: Ids
-) -> None:
+def _find_families(lexicon: Lexicon, forms: NDArray[np.uint16], others: Ids) -> None:
     """Write the forms of words (V,), and rows of their other forms, in place."""
     assert lexicon.parts is not None
     outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
