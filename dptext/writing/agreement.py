@@ -27,7 +27,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext.cache import Arrays, arrays, key_of
+from dptext.cache import Arrays, arrays, digest, key_of
 from dptext.tokens import grammar, language_data
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
@@ -86,7 +86,9 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
     others = np.full((size, FORMS), -1, np.int32)
     if lexicon.parts is None or lexicon.meta.get("language") != "en":
         return Inflections(forms, others)
-    key = key_of("inflections", 1, lexicon.digest, language_data.digest())
+    outputs = int(lexicon.meta.get("outputs", size))
+    content = lexicon.digest, outputs, digest(lexicon.parts), language_data.digest()
+    key = key_of("inflections", 1, *content)
 
     def compute() -> Arrays:
         _find_families(lexicon, forms, others)
