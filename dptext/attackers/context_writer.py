@@ -206,24 +206,22 @@ class ContextWriter:
         # The first of the drawn words side by side that each is one of.
         first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
         last = ~np.append(is_next[1:], False) & ~self._before_nouns(released)
+        begins = self._before_adjectives(released, positions[first])
         for form, rows in self._illnesses.words.items():
             of_form = np.flatnonzero((released.grammar == form) & last)
-            for i in of_form.tolist():
-                at = self._before_adjectives(released, int(positions[first[i]]))
+            for i, at in zip(of_form.tolist(), begins[of_form].tolist(), strict=True):
                 if self._illnesses.are_told(released, at):
                     written[i] = rows[int(released.drawn[i]) % len(rows)]
         return written
 
-    def _before_adjectives(self, released: Released, position: int) -> int:
-        """Return the first of the copied adjectives right before a piece, or itself."""
-        if released.copied is None:
-            return position
-        while position and released.copied[position - 1] >= 0:
-            form = self._form_of[released.copied[position - 1]]
-            if form != grammar.ADJECTIVE:
-                break
-            position -= 1
-        return position
+    def _before_adjectives(self, released: Released, positions: Ints) -> Ints:
+        """Return the first of the copied adjectives right before pieces, or these."""
+        copied = released.copied
+        if copied is None:
+            return positions
+        is_other = (copied < 0) | (self._form_of[copied] != grammar.ADJECTIVE)
+        behind = np.where(is_other, np.arange(1, len(copied) + 1), 0)
+        return np.asarray(np.append(0, np.maximum.accumulate(behind))[positions])
 
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
         """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
