@@ -253,9 +253,7 @@ def _gendered(
     return positions, genders
 
 
-def _gender_between(
-    genders: tuple[list[int], list[int]], begin: int, end: int
-) -> int:
+def _gender_between(genders: tuple[list[int], list[int]], begin: int, end: int) -> int:
     """Return the genders of the words in a part of the pieces."""
     positions, of_each = genders
     found = 0
