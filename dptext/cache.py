@@ -245,7 +245,7 @@ def _content(path: Path, key: str) -> bytes:
     ) as file:
         if not _private(os.fstat(file.fileno()), stat.S_ISREG):
             raise ValueError("not a file of this user alone")
-        header, _, content = file.read().partition(b"\n")
+        header, content = file.readline(), file.read()
     if header != _header(key, content):
         raise ValueError("damaged, or of another key")
     return content
@@ -253,11 +253,13 @@ def _content(path: Path, key: str) -> bytes:
 
 def _header(key: str, content: bytes) -> bytes:
     head = f"{_FORMAT} {key} ".encode()
-    return head + hashlib.sha256(head + content).hexdigest().encode()
+    total = hashlib.sha256(head)
+    total.update(content)  # without a copy of both
+    return head + total.hexdigest().encode() + b"\n"
 
 
 def _keep(path: Path, key: str, content: bytes) -> None:
-    _write(path, lambda file: file.write(_header(key, content) + b"\n" + content))
+    _write(path, lambda file: file.writelines((_header(key, content), content)))
 
 
 def _write(path: Path, write: Callable[[BinaryIO], object]) -> None:

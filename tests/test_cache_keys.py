@@ -20,7 +20,7 @@ import pytest
 import dptext
 from dptext import geometry, pipeline, profile, registry, spaces
 from dptext.attackers import ngrams
-from dptext.attackers.channel import Channel
+from dptext.attackers.channel import Channel, Observation
 from dptext.attackers.context_writer import ContextWriter
 from dptext.attackers.ngrams import Ngrams
 from dptext.budgets import uniform
@@ -31,7 +31,8 @@ from dptext.mechanisms import Aim, custext, diffractor, rank
 from dptext.settings import convert
 from dptext.spaces import Space
 from dptext.tokens.policy import Policy
-from dptext.types import BudgetDescription, BudgetKind, Inputs, Lexicon
+from dptext.types import PARTS, BudgetDescription, BudgetKind, Inputs, Lexicon
+from dptext.writing import agreement
 from tests import small
 from tests.attackers import models
 
@@ -133,8 +134,8 @@ def gains(model: Ngrams, power: float) -> Any:
     return plain([kept.slot_of, np.asarray(kept.table)])
 
 
-def beside(model: Ngrams, prior: Any) -> Any:
-    """List the words beside each context."""
+def beside(model: Ngrams, prior: Any, epsilon: float) -> Any:
+    """List the words beside each context, and those that each word is drawn for."""
     said = BudgetDescription(BudgetKind.WORD, 2.0, 2.0)
     # Words of letters alone, which may be written.
     words = [f"zq{chr(97 + row // 26)}{chr(97 + row % 26)}" for row in range(SIZE)]
@@ -142,7 +143,18 @@ def beside(model: Ngrams, prior: Any) -> Any:
     ready = mechanism("rank", lexicon)
     channel = Channel(lexicon, Policy(), ready, budget=said, prior=prior)
     writer = ContextWriter(channel, model, topic=0.0, variety=1.0)
-    return plain([*writer._next, *writer._last])
+    drawn = writer._drawn(Observation(epsilon))
+    return plain([*writer._next, *writer._last, *drawn])
+
+
+def inflected(words: tuple[str, ...], part: str, outputs: int) -> Any:
+    """Find the forms of words of one part of speech."""
+    lexicon = small.english(*words)
+    parts = np.full(len(lexicon.words), PARTS.index(part), np.uint8)
+    meta = {**lexicon.meta, "language": "en", "outputs": outputs}
+    return agreement.find_inflections(
+        dataclasses.replace(lexicon, parts=parts, meta=meta)
+    )
 
 
 def fitted(lexicon: Lexicon, of: Any, prior: Any, steps: Any, epsilon: float) -> float:
@@ -252,6 +264,15 @@ CASES: Mapping[str, tuple[Callable[..., Any], Mapping[str, tuple[Any, ...]]]] = 
                 other_words(),
             ),
             "prior": (PRIOR, np.where(np.arange(len(PRIOR)) < 9, 0.0, PRIOR)),
+            "epsilon": (2.0, 2.5),
+        },
+    ),
+    "forms of words": (
+        lambda words, part, outputs: plain(inflected(words, part, outputs)),
+        {
+            "words": (("dog", "dogs"), ("cat", "dog", "cats")),
+            "part": ("noun", "verb"),
+            "outputs": (4, 1),
         },
     ),
     "candidates": (
@@ -451,8 +472,9 @@ MADE_IN = {
     "mechanisms/rank.py": ("fitted",),
     "exponential/losses.py": ("recalibration",),
     "attackers/ngrams.py": ("gains",),
-    "attackers/context_writer.py": ("words beside contexts",),
+    "attackers/context_writer.py": ("words beside contexts", "words beside contexts"),
     "attackers/channel.py": ("candidates",),
+    "writing/agreement.py": ("forms of words",),
     "measures/bayes_risk.py": ("exact risk",),
     "measures/calibrate.py": ("calibration", "figures of attackers"),
     "measures/sampled_risk.py": ("wins",),

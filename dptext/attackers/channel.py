@@ -175,10 +175,12 @@ class Channel:
         These are function words, contractions, and words of classes that are drawn
         independently of the text.
         """
-        function = language_data.stop_words(self.lexicon.language)
-        never = [key in function or "'" in key for key in self.lexicon.row_of]
-        shown = kinds_of_rows(self.lexicon, self.policy.classes) > 0
-        return np.append(np.array(never, bool) | shown, False)
+        row_of = self.lexicon.row_of
+        never = np.append(kinds_of_rows(self.lexicon, self.policy.classes) > 0, False)
+        keys = {key for key in row_of if "'" in key}
+        keys |= language_data.stop_words(self.lexicon.language) & row_of.keys()
+        never[[row_of[key] for key in keys]] = True
+        return never
 
     @cached_property
     def _common_rows(self) -> Mask:
@@ -223,17 +225,12 @@ class Channel:
 
         They go by the prior given as inputs (V + 1,), by default `self.inputs`.
         """
-        self.check()
-        eps = self.row_eps
-        eps = np.full(len(self.prior) + 1, epsilon) if eps is None else eps
         prior = self.inputs if inputs is None else inputs
-        digests = cache.digest(prior), cache.digest(eps)
-        key = cache.key_of("channel", 1, *self.mechanism.identity, count, *digests)
+        key = cache.key_of("channel", 1, *self.law(epsilon, count, prior))
 
         def compute() -> cache.Arrays:
-            rows, log_probs = self.mechanism.likeliest_inputs(prior, eps, count)
-            outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
-            return {"rows": rows[:outputs], "log_probs": log_probs[:outputs]}
+            rows, log_probs, _ = self.compute_candidates(epsilon, count, prior)
+            return {"rows": rows, "log_probs": log_probs}
 
         def is_sound(cached: cache.Arrays) -> bool:
             rows, size = cached["rows"], len(self.prior)
@@ -246,24 +243,53 @@ class Channel:
         rows, log_probs = table["rows"], table["log_probs"]
         return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
 
+    def law(self, epsilon: float, count: int, inputs: Floats) -> tuple[object, ...]:
+        """Return all that decides the candidates, as parts of the key of an entry."""
+        self.check()
+        digests = cache.digest(inputs), cache.digest(self._eps(epsilon))
+        return (*self.mechanism.identity, count, *digests)
+
+    def compute_candidates(
+        self, epsilon: float, count: int, inputs: Floats
+    ) -> Candidates:
+        """Compute what `candidates` returns and keeps."""
+        eps = self._eps(epsilon)
+        rows, log_probs = self.mechanism.likeliest_inputs(inputs, eps, count)
+        outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
+        rows, log_probs = rows[:outputs], log_probs[:outputs]
+        return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
+
+    def _eps(self, epsilon: float) -> Eps:
+        """Return the epsilon of each input: (V + 1,)."""
+        if self.row_eps is not None:
+            return self.row_eps
+        return np.full(len(self.prior) + 1, epsilon)
+
     def _writable(self, rows: Ids, possible: Mask) -> Mask:
-        drawn = np.zeros(len(self.prior) + 1, bool)
-        drawn[: len(rows)] = possible[:, 0]
-        drawn &= ~word_classes.vulgar_rows(self.lexicon)
+        count, drawn = len(rows), np.zeros(len(self.prior) + 1, bool)
+        drawn[:count] = possible[:, 0]
+        may_write, closed = self._written
+        drawn &= may_write
         # Elsewhere a delicate word would show everybody a guess that a model infers
         # from the words around it.
         delicate = word_classes.classes_of_lexicon(self.lexicon).delicate
-        delicate = np.append(delicate, False)
-        itself = rows == np.arange(len(rows))[:, None]
-        writable: Mask = drawn[rows] & possible & (itself | ~delicate[rows])
+        others = drawn & ~np.append(delicate, False) & ~closed
+        writable: Mask = others[rows]
+        writable[closed[:count]] = False
+        writable |= (rows == np.arange(count)[:, None]) & drawn[:count, None]
+        writable &= possible
+        return writable
+
+    @cached_property
+    def _written(self) -> tuple[Mask, Mask]:
+        """Return words that may be written, and those of closed classes: (V + 1,)."""
+        may_write = ~word_classes.vulgar_rows(self.lexicon)
         closed = np.append(word_classes.written_as_drawn(self.lexicon), False)
         if self.policy.common:
             # No replaced word is one of these: if one was drawn, that is chance.
-            never = self.never_replaced
-            writable &= ~never[rows]
-            closed &= ~never
-        writable &= itself | ~(closed[rows] | closed[: len(rows), None])
-        return writable
+            may_write &= ~self.never_replaced
+            closed &= ~self.never_replaced
+        return may_write, closed
 
 
 class ChannelAttacker:

@@ -209,11 +209,11 @@ class ContextWriter:
         # The first of the drawn words side by side that each is one of.
         first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
         last, before = ~np.append(is_next[1:], False), self._before_nouns(released)
+        begins = self._before_adjectives(released, positions[first])
         for form, named in self._illnesses.words.items():
             of_form = np.flatnonzero((released.grammar == form) & last)
-            for i in of_form.tolist():
+            for i, at in zip(of_form.tolist(), begins[of_form].tolist(), strict=True):
                 rows = self._organs(released, i) if before[i] else named
-                at = self._before_adjectives(released, int(positions[first[i]]))
                 if rows and self._illnesses.are_told(released, at):
                     written[i] = rows[int(released.drawn[i]) % len(rows)]
         return written
@@ -223,15 +223,14 @@ class ContextWriter:
         behind = released.pieces[int(released.positions[i]) + 1].strip(" ").lower()
         return self._illnesses.organs if behind in self._illnesses.heads else ()
 
-    def _before_adjectives(self, released: Released, position: int) -> int:
-        """Return the first of the copied adjectives right before a piece, or itself."""
-        if released.copied is None:
-            return position
-        while position and released.copied[position - 1] >= 0:
-            if self._form_of[released.copied[position - 1]] != grammar.ADJECTIVE:
-                break
-            position -= 1
-        return position
+    def _before_adjectives(self, released: Released, positions: Ints) -> Ints:
+        """Return the first of the copied adjectives right before pieces, or these."""
+        copied = released.copied
+        if copied is None:
+            return positions
+        is_other = (copied < 0) | (self._form_of[copied] != grammar.ADJECTIVE)
+        behind = np.where(is_other, np.arange(1, len(copied) + 1), 0)
+        return np.asarray(np.append(0, np.maximum.accumulate(behind))[positions])
 
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
         """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
@@ -333,12 +332,28 @@ class ContextWriter:
         prior = channel.restrict_prior(shown, channel.inputs)
         if not prior.any():
             prior = channel.inputs
-        rows, logs, writable = channel.candidates(shown.epsilon, _DRAWN, prior)
-        itself = rows == np.arange(len(rows))[:, None]
-        writable = writable & (itself | self._may_write[int(shown.capital)][rows])
-        least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
-        scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
-        return Drawn(np.where(writable, rows, np.int32(-1)), scores)
+        law = channel.law(shown.epsilon, _DRAWN, prior)
+        # The lists of words (`_listed`) decide which candidates may be written.
+        key = cache.key_of("context draws", 1, self._key, shown.capital, *law)
+
+        def compute() -> cache.Arrays:
+            found = channel.compute_candidates(shown.epsilon, _DRAWN, prior)
+            rows, logs, writable = found
+            itself = rows == np.arange(len(rows))[:, None]
+            may_write = self._may_write[int(shown.capital)][rows]
+            writable = writable & (itself | may_write)
+            least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
+            scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
+            return {"rows": np.where(writable, rows, np.int32(-1)), "scores": scores}
+
+        def is_sound(cached: cache.Arrays) -> bool:
+            rows, size = cached["rows"], len(channel.prior)
+            fits = rows.shape == cached["scores"].shape and 0 < len(rows) <= size
+            return fits and bool(rows.min() >= -1 and rows.max() <= size)
+
+        about = "looking up which words each word is drawn for"
+        table = cache.arrays(key, compute, is_sound, about)
+        return Drawn(table["rows"], table["scores"])
 
     def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
         """Return writable words, and words after each context and before it."""
@@ -351,6 +366,7 @@ class ContextWriter:
         words = channel.lexicon.digest, cache.digest(channel.prior), settings
         public = language_data.digest()
         key = cache.key_of("context", 5, *content, *words, public, _LISTED)
+        self._key = key
 
         def compute() -> cache.Arrays:
             may_write = writable_words(channel)

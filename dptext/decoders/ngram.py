@@ -36,8 +36,9 @@ from dptext.decoders._pairs import PairParams
 from dptext.noise import unit
 from dptext.types import Ids, Released, Rows, Singles, Vectors, blocks
 
-# Number of words to compute closeness for at once, to limit memory.
-_BLOCK = 512
+# Numbers of words to look up closeness for at once, to limit memory, and to compute it
+# for, to stay in the cache of the processor.
+_BLOCK, _FEW = 512, 64
 # Tables of closeness in memory at once, one for each observation of draws.
 _TABLES = 32
 # Steps of a closeness of 1: cosines are stored in one byte.
@@ -197,10 +198,10 @@ class _Closeness:
         wanted[outputs] = True
         new = np.flatnonzero(wanted & ~self._known)
         closeness = self.codes.reshape(len(self._known), -1)
-        for part in (new[each] for each in blocks(len(new), _BLOCK)):
+        for part in (new[each] for each in blocks(len(new), _FEW)):
             near = self._vectors[self._rows[part]].astype(np.float32)
             near = unit(near.reshape(-1, near.shape[-1])).reshape(near.shape)
             cosines = np.clip(near @ near.transpose(0, 2, 1), -1.0, 1.0)
-            codes = np.round(cosines * float(_STEPS)).reshape(len(near), -1)
-            closeness[part] = codes
+            cosines *= np.float32(_STEPS)
+            closeness[part] = np.rint(cosines, out=cosines).reshape(len(part), -1)
         self._known[new] = True

@@ -26,6 +26,7 @@ NAME = "CS"
 _TEXTS = 2_000
 _RARITY = 1e-3
 _WORDS = 2**14  # words of a text that are added at once, to limit memory
+_SHORT = 2**10  # words of several texts that are added at once
 ENCODER = "frequency-weighted mean of the lexicon's vectors"
 
 # Sums are kept in integers of this unit, which no order of adding can change.
@@ -129,10 +130,18 @@ class Weighted:
         """
         sums = np.zeros((count, self._vectors.shape[1]))
         begins = np.flatnonzero(np.diff(texts, prepend=-1))
-        for begin, end in pairwise([*begins.tolist(), len(ids)]):
-            for first in range(begin, end, _WORDS):
-                rows = ids[first : min(first + _WORDS, end)]
-                vectors = self._vectors[rows].astype(np.float32, copy=False)
-                weighted = vectors * self._weights[rows]
-                sums[texts[begin]] += np.add.reduceat(weighted, [0], axis=0)[0]
+        pairs = pairwise([*begins.tolist(), len(ids)])
+        firsts = np.array([at for pair in pairs for at in range(*pair, _WORDS)], int)
+        ends, at = np.append(firsts[1:], len(ids)), 0
+        while at < len(firsts):
+            # Short texts side by side.
+            begin = firsts[at]
+            last = int(np.searchsorted(ends, begin + _SHORT, side="right"))
+            part = slice(at, max(at + 1, last))
+            rows = ids[begin : ends[part][-1]]
+            weighted = self._vectors[rows].astype(np.float32)
+            weighted *= self._weights[rows]
+            added = np.add.reduceat(weighted, firsts[part] - begin, axis=0)
+            np.add.at(sums, texts[firsts[part]], added)
+            at = part.stop
         return sums

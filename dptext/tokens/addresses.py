@@ -14,6 +14,7 @@ from functools import cache
 
 from dptext.tokens import language_data
 from dptext.tokens.draws import DIGITS, Integers, draw_numbers, numeric_shape
+from dptext.tokens.regex import guarded
 from dptext.types import ENGLISH
 
 _LISTS = dict(language_data.sections("form_words"))
@@ -41,6 +42,8 @@ PATTERNS = (
     rf"(?P<first>{_HOUSE},? )(?:{_NAME} ){{1,3}}{_STREET}{_NO_NOUN}",
     rf"{_NAME} {_STREET}(?P<last>,? {_HOUSE}){_NO_COUNT}",
 )
+#: The text after an address.
+GUARD = r"(?![\w@])"
 SHOWS = (
     "whether the number is first or last, how many digits and which letter or range it "
     "has, the word of the street (street, road) and its capitals, a side such as "
@@ -54,7 +57,7 @@ _PLACES = language_data.closed_classes(ENGLISH)["places"]
 
 @cache
 def _compiled() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(each, re.IGNORECASE) for each in PATTERNS)
+    return tuple(guarded(each, GUARD, ascii_only=False) for each in PATTERNS)
 
 
 def find_layout(text: str) -> str:

@@ -316,20 +316,17 @@ class CommonWords:
         """
         copied = self.words | self._copied | self._titles
         copied |= {each for each in self.listed if each.islower()}
-        rows = [
-            row
-            for key, row in self._rows.items()
-            if key in copied
-            or (key == "i" and self._english)
-            or not (key.isalpha() or self._is_one(key))
-        ]
-        return np.array(rows, np.int32)
+        copied |= {"i"} if self._english else set()
+        marked = (key for key in self._rows if not key.isalpha())
+        copied |= {key for key in marked if not self._is_one(key)}
+        known = copied & self._rows.keys()
+        return np.array(sorted(map(self._rows.__getitem__, known)), np.int32)
 
     def content(self, lexicon: Lexicon) -> Ids:
         """Return the rows of common words other than function words: (m,) int32."""
-        wanted = self.words - self._function
-        rows = [row for row, key in enumerate(lexicon.row_of) if key in wanted]
-        return np.array(rows, np.int32)
+        wanted = (self.words - self._function) & lexicon.row_of.keys()
+        rows = map(lexicon.row_of.__getitem__, wanted)
+        return np.array(sorted(rows), np.int32)
 
     def _is_one(self, key: str) -> bool:
         """Tell whether a word of the vocabulary is never divided."""

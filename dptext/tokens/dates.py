@@ -20,6 +20,7 @@ from typing import NamedTuple
 
 from dptext.tokens import language_data
 from dptext.tokens.draws import DIGITS, YEARS, Integers, only_digits
+from dptext.tokens.regex import guarded
 
 _LISTS = dict(language_data.sections("form_words"))
 MONTHS = tuple(
@@ -71,13 +72,12 @@ SHOWS = (
 
 @cache
 def _dates() -> tuple[re.Pattern[str], ...]:
-    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in NUMERIC + NAMED)
+    return tuple(map(guarded, NUMERIC + NAMED))
 
 
 @cache
 def _times() -> tuple[re.Pattern[str], ...]:
-    every = TIMES + SPACED_TIMES
-    return tuple(re.compile(f"(?a:{each})", re.IGNORECASE) for each in every)
+    return tuple(guarded(each, TIME_GUARD) for each in TIMES + SPACED_TIMES)
 
 
 def is_date(text: str) -> bool:
@@ -351,6 +351,8 @@ _CLOCK = rf"{_HOUR}:{_MINUTE}:(?P<second>[0-5][0-9])"
 _ZONE = "[+-](?P<zone>0[0-9]|1[0-4])(?P<quarter>00|30)"
 #: What is behind the first time of a range: "10am-4pm".
 RANGE = r"-(?:[0-9]{1,2}(?:[:.][0-9]{2})? ?[ap]\.?m|[0-9]{1,2}:[0-9]{2}(?![:0-9]))"
+#: The text after a time.
+TIME_GUARD = rf"(?![\w@]|[.,/:][0-9]|(?!{RANGE})-[0-9])"
 TIMES = (
     rf"{_HOUR}:{_MINUTE}{_REST}{_HALF}?",
     rf"(?P<hour>1[0-2]|0?[1-9]){_HALF}",
@@ -371,9 +373,6 @@ SPACED_TIMES = (
 )
 # Words that may follow a time after one space.
 BEHIND = frozenset(("am", "pm", "a.m", "p.m", "o'clock", "o’clock", "uhr", "+", "-"))
-_TIMES = tuple(
-    re.compile(f"(?a:{each})", re.IGNORECASE) for each in TIMES + SPACED_TIMES
-)
 _LETTERS = {
     "hour": "H",
     "minute": "M",

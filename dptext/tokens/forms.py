@@ -32,7 +32,7 @@ from dptext.tokens.draws import (
     shape,
 )
 from dptext.tokens.policy import Form
-from dptext.tokens.regex import EMAIL, EMOJI
+from dptext.tokens.regex import BEHIND, EMAIL, EMOJI, GUARD, guarded
 
 # 64-bit integers that are enough for most layouts; long ones need one a character.
 INTEGERS = 40
@@ -76,9 +76,9 @@ class FormRule(NamedTuple):
     #: Pattern of a part of every text that has a match of patterns.
     needs: str = "[0-9]"
     #: Condition on the text after a match.
-    guard: str = r"(?![\w@]|[-.,/:][0-9])"
+    guard: str = GUARD
     #: Condition on the text before a match.
-    behind: str = r"(?<![\w@])"
+    behind: str = BEHIND
     #: Whether letters and digits are those of ASCII only.
     ascii: bool = True
 
@@ -355,7 +355,7 @@ RULES: Mapping[Form, FormRule] = {
         patterns=dates.TIMES,
         spaced=dates.SPACED_TIMES,
         needs="[0-9][:aphtAPHT]",
-        guard=rf"(?![\w@]|[.,/:][0-9]|(?!{dates.RANGE})-[0-9])",
+        guard=dates.TIME_GUARD,
     ),
     Form.PHONE: FormRule(
         name="telephone numbers (8 to 15 digits in the layout of such)",
@@ -401,7 +401,7 @@ RULES: Mapping[Form, FormRule] = {
         find_layout=addresses.find_layout,
         write=addresses.write,
         worded=addresses.PATTERNS,
-        guard=r"(?![\w@])",
+        guard=addresses.GUARD,
         ascii=False,
     ),
     Form.AGE: FormRule(
@@ -420,7 +420,7 @@ RULES: Mapping[Form, FormRule] = {
         find_layout=number_words.find_layout,
         write=number_words.write,
         worded=number_words.PATTERNS,
-        guard=r"(?![\w@])",
+        guard=number_words.GUARD,
     ),
     Form.AMOUNT: FormRule(
         name=(
@@ -539,10 +539,9 @@ def compiled(
 ) -> tuple[re.Pattern[str], ...]:
     """Compile the patterns of a form, with conditions on the text around a match."""
     rule = RULES[form]
-    head = "(?a:" if rule.ascii else "(?:"
     patterns: tuple[str, ...] = getattr(rule, kind)
     return tuple(
-        re.compile(f"{rule.behind}{head}{each}){rule.guard}", re.IGNORECASE)
+        guarded(each, rule.guard, behind=rule.behind, ascii_only=rule.ascii)
         for each in patterns
     )
 

@@ -52,6 +52,8 @@ _ENDERS = frozenset(".!?…。！？")
 def find_flags(kind: int, lead: int, body: str) -> int:
     """Return the kind and flags of a piece, by its body; lead: LEAD or 0."""
     flags = kind | lead
+    if body.islower():  # as most are
+        return flags
     if kind == PUNCTUATION and body in _ENDERS:
         flags |= ENDER
     if kind == SPACE and ("\n" in body or "\r" in body):

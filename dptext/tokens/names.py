@@ -54,7 +54,7 @@ def name_row(lexicon: Lexicon) -> int:
 
 def unknown_is_name(word: str, language: str) -> bool:
     """Tell whether a word outside the vocabulary is read as a name of a person."""
-    if not _MARKS.sub("", word).isalpha():
+    if not (word.isalpha() or _MARKS.sub("", word).isalpha()):
         return False
     if word[:1].isupper() and not word.isupper():
         return True

@@ -20,6 +20,7 @@ from functools import cache
 from dptext.tokens import language_data
 from dptext.tokens.dates import MONTHS
 from dptext.tokens.draws import YEARS, Integers, only_digits
+from dptext.tokens.regex import guarded
 
 _UNITS = "one two three four five six seven eight nine".split()
 _TEENS = (
@@ -99,6 +100,8 @@ WORDS = frozenset([*_LETTERS, *_SCALES, *_REPEATS, *MONTHS])
 #: Single words that may be an age of ninety or more.
 OLDEST = frozenset({"ninety", "hundred"})
 PATTERNS = (_RUN, _ROW, *_DATES)
+#: The text after a run or date.
+GUARD = r"(?![\w@])"
 SHOWS = (
     "whether they are a date, with the order and kind of its parts, a year or digits "
     "in a row, and else which of their words are units, ten to nineteen, tens, "
@@ -144,7 +147,7 @@ _BEFORE = 40
 
 @cache
 def _compiled_dates() -> tuple[re.Pattern[str], ...]:
-    return tuple(_compiled(f"(?a:{each})") for each in _DATES)
+    return tuple(guarded(each, GUARD) for each in _DATES)
 
 
 @cache

@@ -14,7 +14,7 @@ write of their own (dptext.tokens.languages), by the same rules.
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -131,15 +131,20 @@ def find(
     by_title: dict[tuple[int, str], int] = {}
     genders = _gendered(words, people, gendered)
     run, beside, before, titled = -1, 0, 0, False
-    begins = {0, *words.ends.tolist()}
-    for number, position in enumerate(positions):
+    bounds = [0, *words.ends.tolist()]
+    texts = np.searchsorted(words.ends, positions, side="right").tolist()
+    for number, (position, text) in enumerate(zip(positions, texts, strict=True)):
         last = last_of[run_of[number]]
         if run != run_of[number]:
             run, titled = run_of[number], is_titled(position)
-            beside = _gender_beside(words, genders, position, position + 2 * last)
+            begin, end = bounds[text : text + 2]
+            near = max(begin, position - _BESIDE)
+            after = min(end, position + 2 * last + _BESIDE + 1)
+            beside = _gender_between(genders, near, after)
             before = 0
-            if position not in begins:
-                before = _gender_before(words, position, people_at[number].titles)
+            if position > begin:
+                titles = people_at[number].titles
+                before = _gender_before(words, position, begin, titles)
                 titled |= capitals and _follows_initial(words, position)
         if before and (not last or element_of[number] < last):
             by_title[keys[number]] = by_title.get(keys[number], 0) | before
@@ -248,28 +253,22 @@ def _gendered(
     return positions, genders
 
 
-def _gender_beside(
-    words: Words, genders: tuple[list[int], list[int]], first: int, last: int
-) -> int:
-    """Return the genders of the words beside a run of names, in its text."""
+def _gender_between(genders: tuple[list[int], list[int]], begin: int, end: int) -> int:
+    """Return the genders of the words in a part of the pieces."""
     positions, of_each = genders
-    begin = bisect_left(positions, first - _BESIDE)
-    end = bisect_left(positions, last + _BESIDE + 1)
-    if begin == end:
-        return 0
-    text = bisect_right(words.ends, first)
-    start = int(words.ends[text - 1]) if text else 0
-    stop, matches = int(words.ends[text]), 0
-    for at in range(begin, end):
-        if start <= positions[at] < stop:
-            matches |= of_each[at]
-    return matches
+    found = 0
+    for at in range(bisect_left(positions, begin), bisect_left(positions, end)):
+        found |= of_each[at]
+    return found
 
 
-def _gender_before(words: Words, first: int, titles: Mapping[str, int]) -> int:
-    """Return the gender of the copied title before a name, with a period or without."""
-    text = bisect_right(words.ends, first)
-    begin = int(words.ends[text - 1]) if text else 0
+def _gender_before(
+    words: Words, first: int, begin: int, titles: Mapping[str, int]
+) -> int:
+    """Return the gender of the copied title before a name, with a period or without.
+
+    begin: the first piece of its text.
+    """
     at = first - 1
     if at > begin and words.pieces[at] == ".":
         at -= 1

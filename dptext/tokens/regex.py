@@ -85,6 +85,21 @@ _JOINTS = re.compile(r"([\-_])")
 _ASCII_MARKS = frozenset(filter(is_mark, map(chr, range(128))))
 # The id of the marks between the parts of a word in results of `segment`.
 MARK = -2
+#: Conditions on the text after and before the pieces of most forms.
+GUARD, BEHIND = r"(?![\w@]|[-.,/:][0-9])", r"(?<![\w@])"
+
+
+@cache
+def guarded(
+    pattern: str, guard: str = GUARD, *, behind: str = BEHIND, ascii_only: bool = True
+) -> re.Pattern[str]:
+    """Compile a pattern in any capitals, with conditions on the text around it.
+
+    Such a pattern is long to compile: finders and layouts of a form share it, because a
+    piece alone fulfils the conditions.
+    """
+    head = "(?a:" if ascii_only else "(?:"
+    return re.compile(f"{behind}{head}{pattern}){guard}", re.IGNORECASE)
 
 
 def split(text: str) -> list[str]:
@@ -130,7 +145,10 @@ def key_of(word: str) -> str:
     It has small letters, straight quotes, accent and letter in one character (NFC), and
     no characters without width.
     """
-    key = word.lower().replace("’", "'")
+    key = word.lower()
+    if word.isascii():  # as most are
+        return key
+    key = key.replace("’", "'")
     return key if key.isascii() else unicodedata.normalize("NFC", visible(key))
 
 

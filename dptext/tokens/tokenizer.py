@@ -406,6 +406,9 @@ class Tokenizer:
         is_plain = plain in self._plain and plain not in self._odd
         if is_plain and plain.isalpha() and plain in self._index:
             return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
+        known = self._codes.get(plain, _SEVERAL)  # without the space before it
+        if plain != piece and known != _SEVERAL and not plain.isspace():
+            return known | kinds.LEAD
         if plain[-1:] == "s" and plain.lower() in self._plurals:
             return self._code_plural(piece, plain)
         if self._is_sole and plain.isalpha():
@@ -416,6 +419,10 @@ class Tokenizer:
             if row >= 0:
                 lead = kinds.LEAD if plain != piece else 0
                 return self._word(plain, row, lead)
+        return self._code_other(piece)
+
+    def _code_other(self, piece: str) -> int:
+        """Return the code of a piece that is no word of letters of the vocabulary."""
         kind = kind_of(piece)
         led = kind != kinds.SPACE and len(piece) > 1 and piece[0] == " "
         lead, body = (kinds.LEAD, piece[1:]) if led else (0, piece)
@@ -525,7 +532,7 @@ class Tokenizer:
             kind, row, bits, named = self._read(
                 body=body, key=key, kind=kind, row=row, named=named
             )
-        code = _pack(kind, max(row, -1), lead, body) | bits
+        code = _pack(kind, row, lead, body) | bits
         return code | 1 << _NAMED if named else code
 
     def _read(

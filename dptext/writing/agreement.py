@@ -17,16 +17,17 @@ regular form counts if it is a word itself; irregular forms are listed
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
 from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dptext import cache
 from dptext.tokens import grammar, language_data
 from dptext.types import PARTS, Ids, Lexicon, Mask
 
@@ -86,6 +87,36 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
     if lexicon.parts is None or lexicon.meta.get("language") != "en":
         return Inflections(forms, others)
     outputs = int(lexicon.meta.get("outputs", size))
+    content = (
+        lexicon.digest,
+        outputs,
+        cache.digest(lexicon.parts),
+        language_data.digest(),
+    )
+    key = cache.key_of("inflections", 1, *content)
+
+    def compute() -> cache.Arrays:
+        _find_families(lexicon, forms, others)
+        known = np.flatnonzero(forms)
+        return {"rows": known, "forms": forms[known], "others": others[known]}
+
+    def is_sound(cached: cache.Arrays) -> bool:
+        rows, found = cached["rows"], cached["others"]
+        shaped = found.shape == (len(rows), FORMS) == (len(cached["forms"]), FORMS)
+        return shaped and all(
+            each.min(initial=0) >= -1 and each.max(initial=0) < size
+            for each in (rows, found)
+        )
+
+    kept = cache.arrays(key, compute, is_sound, "listing the forms of words")
+    forms[kept["rows"]], others[kept["rows"]] = kept["forms"], kept["others"]
+    return Inflections(forms, others)
+
+
+def _find_families(lexicon: Lexicon, forms: NDArray[np.uint16], others: Ids) -> None:
+    """Write the forms of words (V,), and rows of their other forms, in place."""
+    assert lexicon.parts is not None
+    outputs = int(lexicon.meta.get("outputs", len(lexicon.words)))
     rows = {word: row for row, word in enumerate(lexicon.words[:outputs])}
     parts = zip(rows, lexicon.parts[[*rows.values()]].tolist(), strict=True)
     inflected = {word: PARTS[at] for word, at in parts if PARTS[at] in _INFLECTED}
@@ -99,7 +130,6 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
                     forms[rows[word]] |= 1 << form
                     for other, target in members:
                         others[rows[word], other] = rows[target]
-    return Inflections(forms, others)
 
 
 def _nouns(parts: Mapping[str, str]) -> Iterator[_Family]:
@@ -158,7 +188,7 @@ def _adjectives(parts: Mapping[str, str]) -> Iterator[_Family]:
             yield "adjective", {POSITIVE: word, COMPARATIVE: more, SUPERLATIVE: most}
 
 
-@cache
+@functools.cache
 def _irregular() -> Mapping[str, list[str]]:
     """Return the lists of irregular forms."""
     return dict(language_data.sections("english_inflections"))
@@ -231,7 +261,7 @@ class Rules(NamedTuple):
     loose: dict[str, list[str]]
 
 
-@cache
+@functools.cache
 def rules() -> Rules:
     """Read the rules of English."""
     shared: dict[str, list[str]] = {}
@@ -275,7 +305,7 @@ class Inflector:
         listed = language_data.delicate_words(lexicon.language)
         keys = lexicon.row_of.keys()
         self._delicate = np.fromiter((key in listed for key in keys), bool, size)
-        self._step = cache(self._forms)  # classes share their rules
+        self._step = functools.cache(self._forms)  # classes share their rules
         # Whether no word becomes another one.
         self._empty = not self._inflections.forms.any()
         # Only English words have parts of speech.

@@ -572,11 +572,10 @@ def release(policy: Policy, words: Words, drawn: Ids, eps: Eps) -> Released:
         titles[inside] = words.flags[inside] & kinds.TITLE
     flags = (shown | enders | titles).astype(np.uint8)
     copied = (_COPIED[treatment] & ~mark) | _IS_CLASS[kind]
-    each = zip(words.pieces, copied.tolist(), mark.tolist(), strict=True)
-    pieces = [
-        piece.strip(" ") if is_copied else piece if is_mark else ""
-        for piece, is_copied, is_mark in each
-    ]
+    shown_pieces = np.array(words.pieces, object)
+    shown_pieces[copied] = [piece.strip(" ") for piece in shown_pieces[copied]]
+    shown_pieces[~copied & ~mark] = ""
+    pieces = shown_pieces.tolist()
     ends, positions, rows = words.ends, words.positions, words.copied
     if policy.punctuation == "drop":
         before = np.concatenate(([0], np.cumsum(~mark)))
