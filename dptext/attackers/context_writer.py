@@ -13,7 +13,8 @@ is shown and are words that may have been replaced, or common but not among the
 commonest: those that pairs with l and with r make likely, and the likely inputs of y. A
 delicate word is written only where it was drawn. Words that a text has already are
 written again only where they fit far better. A noun of which copied words tell that it
-is an illness ("suffer from", "breast") is written as a word for any.
+is an illness ("suffer from", "breast") is written as a word for any, and a word with a
+capital before a name of a person as an office.
 
 This is a function of the release and of public files. All scores are whole numbers, so
 every machine writes the same. Source: sampling by maxima of Gumbel variables (Gumbel
@@ -37,9 +38,10 @@ from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import STEPS, TopicSums, find_topic, no_topic
 from dptext.attackers.posterior import NAT, Chains
 from dptext.lexicons import word_classes
-from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens import grammar, kinds, language_data, people
 from dptext.tokens.common import common_words
-from dptext.types import PARTS, Ids, Ints, Lexicon, Released
+from dptext.tokens.policy import WordClass
+from dptext.types import ENGLISH, PARTS, Ids, Ints, Lexicon, Released
 
 Scores = NDArray[np.int32]
 
@@ -62,6 +64,13 @@ _UNFIT = ("names", "months", "fragments", "organisations", "cities")
 _WRITTEN = ("noun", "verb", "adjective", "adverb")
 # Settings of tokens that decide which words may be written.
 _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
+# Participles that are written behind these words, by the copied words behind them: "was
+# left with", "was given a".
+_BEFORE_PARTICIPLES = frozenset("was were been be is are am being".split())
+_PARTICIPLES = (
+    (("with",), ("left", "faced")),
+    (("a", "an", "my", "his", "her", "our", "some"), ("given", "offered")),
+)
 # Gumbel variables, and the steps of a nat that they are rounded to.
 _VARIABLES, _ROUNDED = 4096, 256
 
@@ -159,6 +168,16 @@ class ContextWriter:
         self._noise = (np.rint(variables) * (NAT // _ROUNDED)).astype(np.int32)
         self._drawn = lru_cache(maxsize=TABLES)(self._drawn_by)
         self._illnesses = Illnesses.of_lexicon(lexicon)
+        self._participles: dict[str, tuple[int, ...]] = {}
+        for behind, listed in _PARTICIPLES if lexicon.language == ENGLISH else ():
+            rows = (lexicon.row_of.get(word, -1) for word in listed)
+            of_all = tuple(row for row in rows if row >= 0)
+            self._participles |= dict.fromkeys(behind, of_all)
+        self._offices: list[int] = []
+        if lexicon.language == ENGLISH and WordClass.PERSON in channel.policy.classes:
+            listed = dict(language_data.sections("name_cues"))["written_offices"]
+            offices = (lexicon.row_of.get(word, -1) for word in listed)
+            self._offices = [row for row in offices if row >= 0]
         self._form_of = grammar.forms_of_rows(lexicon)
 
     def write(self, released: Released) -> Ids:
@@ -176,7 +195,7 @@ class ContextWriter:
             written = self._fill(
                 released, chains, forms=forms, by_draw=by_draw, sums=sums
             )
-            return self._without_illnesses(released, written)
+            return self._by_rules(released, written)
         written = np.empty(count, np.int32)
         topic = no_topic()
         if self._topic is not None and sums is not None:
@@ -194,6 +213,32 @@ class ContextWriter:
         kernel.library.fill(
             *words, *lists, *model, *draws, *topic, *weights, *scratch, seen, written
         )
+        return self._by_rules(released, written)
+
+    def _by_rules(self, released: Released, written: Ids) -> Ids:
+        """Write words for any illness and for any office where one is told; in place.
+
+        An office is told by a capital inside a sentence and a name of a person behind,
+        a participle by "was" before it and "with" or an article behind.
+        """
+        after = released.positions + 1
+        is_last = np.isin(after, released.ends)
+        capital = (released.flags[released.positions] & kinds.TITLE) != 0
+        for i in np.flatnonzero(capital & ~is_last).tolist() if self._offices else ():
+            at = int(released.positions[i])
+            if released.pieces[at + 1] not in _written_names():
+                continue
+            if not at or released.pieces[at - 1] not in _written_names():
+                written[i] = self._offices[int(released.drawn[i]) % len(self._offices)]
+        past = np.full(len(written), False)
+        if released.grammar is not None:
+            past = np.isin(released.grammar, (grammar.PAST, grammar.ADJECTIVE))
+        for i in np.flatnonzero(past & ~is_last).tolist():
+            at = int(released.positions[i])
+            rows = self._participles.get(released.pieces[at + 1].strip(" "))
+            before = {each.strip(" ") for each in released.pieces[max(at - 2, 0) : at]}
+            if rows and not _BEFORE_PARTICIPLES.isdisjoint(before):
+                written[i] = rows[int(released.drawn[i]) % len(rows)]
         return self._without_illnesses(released, written)
 
     def _without_illnesses(self, released: Released, written: Ids) -> Ids:
@@ -428,6 +473,12 @@ class ContextWriter:
         numbers, at = numbers[kept], at[kept]
         ends = np.searchsorted(numbers, np.arange(lists), side="right")
         return Fitting(ends.astype(np.int32), rows[at].astype(np.int32), codes[at])
+
+
+@lru_cache(maxsize=1)
+def _written_names() -> frozenset[str]:
+    """Return the names of persons that are written in English."""
+    return frozenset(chain.from_iterable(people.lists().values()))
 
 
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
