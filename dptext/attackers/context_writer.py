@@ -168,6 +168,11 @@ class ContextWriter:
         self._noise = (np.rint(variables) * (NAT // _ROUNDED)).astype(np.int32)
         self._drawn = lru_cache(maxsize=TABLES)(self._drawn_by)
         self._illnesses = Illnesses.of_lexicon(lexicon)
+        opinions = _opinions(lexicon.language)
+        self._opinions = np.zeros(model.size + 2, bool)
+        self._opinions[: len(lexicon.words)] = [
+            key in opinions for key in lexicon.row_of
+        ]
         self._participles: dict[str, tuple[int, ...]] = {}
         for behind, listed in _PARTICIPLES if lexicon.language == ENGLISH else ():
             rows = (lexicon.row_of.get(word, -1) for word in listed)
@@ -372,7 +377,8 @@ class ContextWriter:
         if not prior.any():
             prior = channel.inputs
         rows, logs, writable = channel.candidates(shown.epsilon, _DRAWN, prior)
-        itself = rows == np.arange(len(rows))[:, None]
+        # An opinion is not written where it was drawn either.
+        itself = (rows == np.arange(len(rows))[:, None]) & ~self._opinions[rows]
         writable = writable & (itself | self._may_write[int(shown.capital)][rows])
         least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
         scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
@@ -481,6 +487,11 @@ def _written_names() -> frozenset[str]:
     return frozenset(chain.from_iterable(people.lists().values()))
 
 
+def _opinions(language: str) -> frozenset[str]:
+    opinions = language_data.opinion_words(language)
+    return opinions | language_data.opinion_nouns(language)
+
+
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """Tell which words may be written where they were not drawn: (2, V + 2).
 
@@ -494,8 +505,7 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)
     unfit = frozenset(chain.from_iterable(lists.get(name, ()) for name in _UNFIT))
     # An opinion is copied where the text has it, and never made up.
-    unfit |= language_data.opinion_words(lexicon.language)
-    unfit |= language_data.opinion_nouns(lexicon.language)
+    unfit |= _opinions(lexicon.language)
     words = zip(lexicon.row_of, lexicon.words, strict=True)
     fits = np.array(
         [

@@ -90,6 +90,9 @@ _CAPITALIZED = 8000
 _LEAST_SMALL = 3  # letters of these
 # Least letters of copied function words in capitals: shorter ones may be acronyms.
 _LEAST_CAPITALS = 3
+# And of words of opinion of these parts of speech.
+_OF_OPINION = frozenset(("noun", "adjective", "adverb"))
+_LEAST_OPINION = 4
 # Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
 # Least letters of common words in capitals that are copied.
@@ -285,10 +288,16 @@ class CommonWords:
 
     def _is_shouted(self, key: str) -> bool:
         """Tell whether a common word is copied in capitals: no noun, or an opinion."""
-        if key in self._opinions:
-            return len(key) >= _LEAST_CAPITALS and not self._is_named(key)
+        if key in self._opinions and self._tells(key):
+            return len(key) >= _LEAST_OPINION and not self._is_named(key)
         is_long = len(key) >= _LONG_CAPITALS
         return is_long and not (self._is_noun(key) or self._is_named(key))
+
+    def _tells(self, key: str) -> bool:
+        """Tell whether a word of opinion is a noun, an adjective or an adverb."""
+        row = self._rows.get(key, -1)
+        known = self._parts is not None and row >= 0
+        return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
 
     def _is_noun(self, key: str) -> bool:
         """Tell whether a word is mostly a noun or name, or of unknown part."""

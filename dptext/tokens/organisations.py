@@ -213,7 +213,9 @@ def join(
                 pieces[at - 1].strip(" ").lower() in _BEFORE_ALONE
             )
             is_led &= bool(codes[at - 1] & kinds.KIND == kinds.COMMON)
-            ends_name = after >= int(ends[text]) or not _is_part(int(codes[after]))
+            ends_name = after >= int(ends[text]) or (
+                not _is_part(int(codes[after])) and pieces[after] != "-"
+            )
             if (is_led and ends_name) or any(
                 codes[each] & kinds.KIND == kinds.COMMON
                 and pieces[each].lstrip(" ") in posts
