@@ -67,6 +67,7 @@ _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
 # Participles that are written behind these words, by the copied words behind them: "was
 # left with", "was given a".
 _BEFORE_PARTICIPLES = frozenset("was were been be is are am being".split())
+_NOUNS = (grammar.NOUN, grammar.PLURAL)
 _PARTICIPLES = (
     (("with",), ("left", "faced")),
     (("a", "an", "my", "his", "her", "our", "some"), ("given", "offered")),
@@ -240,11 +241,22 @@ class ContextWriter:
             past = np.isin(released.grammar, (grammar.PAST, grammar.ADJECTIVE))
         for i in np.flatnonzero(past & ~is_last).tolist():
             at = int(released.positions[i])
-            rows = self._participles.get(released.pieces[at + 1].strip(" "))
+            behind = released.pieces[at + 1].strip(" ")
+            if not behind and self._is_noun(released, i + 1, at + 1):
+                behind = "a"  # "prescribed antibiotics"
+            rows = self._participles.get(behind)
             before = {each.strip(" ") for each in released.pieces[max(at - 2, 0) : at]}
             if rows and not _BEFORE_PARTICIPLES.isdisjoint(before):
                 written[i] = rows[int(released.drawn[i]) % len(rows)]
         return self._without_illnesses(released, written)
+
+    @staticmethod
+    def _is_noun(released: Released, i: int, at: int) -> bool:
+        """Tell whether a piece is drawn word i, and a noun."""
+        if released.grammar is None or i >= len(released.positions):
+            return False
+        form = int(released.grammar[i])
+        return int(released.positions[i]) == at and form in _NOUNS
 
     def _without_illnesses(self, released: Released, written: Ids) -> Ids:
         """Write a word for any illness where copied words tell one; in place."""

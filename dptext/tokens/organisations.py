@@ -179,7 +179,8 @@ def join_places(
 @cache
 def _whole_places() -> frozenset[str]:
     listed = language_data.common_lists(ENGLISH)["whole places"]
-    return frozenset(each.replace("_", " ") for each in listed)
+    places = {each.replace("_", " ") for each in listed}
+    return frozenset(places | {each.upper() for each in places})
 
 
 def join(

@@ -466,3 +466,20 @@ def test_who_was_diagnosed_was_left_with_it(readable: Pipeline) -> None:
     """A replaced participle is written as one that fits any."""
     for out in outputs(readable, "He was recently diagnosed with it."):
         assert out.split()[3] in ("left", "faced"), out
+
+
+@pytest.mark.parametrize("place", ["NEW YORK", "Los Angeles", "SAN FRANCISCO"])
+def test_a_place_of_two_words_is_one_in_capitals(
+    readable: Pipeline, place: str
+) -> None:
+    """As at the beginning of news."""
+    for out in outputs(readable, f"{place} - the prices fell."):
+        assert re.fullmatch(r"[A-Z][a-z]+( [A-Z][a-z]+)? - the prices fell\.", out), out
+
+
+def test_no_opinion_is_written_where_it_was_drawn(readable: Pipeline) -> None:
+    """Nor anywhere else."""
+    opinions = language_data.opinion_words("en") | language_data.opinion_nouns("en")
+    text = "it is a zorkest thing and the qorply zemmer was not vorked by the blurf"
+    for out in outputs(readable, text, 60):
+        assert opinions.isdisjoint(out.split()), out
