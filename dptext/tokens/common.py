@@ -119,6 +119,8 @@ _BEFORE |= dict.fromkeys("bcdegh", ")")
 _LETTERS = _BEHIND | _BEFORE
 # Marks behind which a cell of a table, or a part of a list, begins.
 _CELLS = frozenset((" |", "|", "\t", ";"))
+# Letters of units, copied behind a number: "1.5 m tall", "98.6 F".
+_UNITS = frozenset("mglhsvwCFVWA")
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 #: Marks that may stand before the first word of a sentence.
 OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
@@ -192,7 +194,7 @@ class CommonWords:
         #: Bits of words that the pieces beside them may decide.
         self.at_places: dict[str, int] = {}
         if lists:
-            self.at_places |= dict.fromkeys(_LETTERS, LOG_KEY)
+            self.at_places |= dict.fromkeys({*_LETTERS, *_UNITS}, LOG_KEY)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (
@@ -507,6 +509,8 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
         place = int(candidates[at])
         first, end = int(begins[at]), int(ends[text[at]])
         copied[at] |= _is_beside_marks(pieces, place, first, end)
+        if place > first and codes[place - 1] & kinds.KIND == kinds.NUMBER:
+            copied[at] |= pieces[place].removeprefix(" ") in _UNITS
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
@@ -520,7 +524,7 @@ def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bo
     body = pieces[at].strip(" ")
     behind = pieces[at + 1] if at + 1 < end else ""
     if body not in _LETTERS:
-        return behind == "="
+        return len(body) > 1 and behind == "="
     before = pieces[at - 1].strip(" ") if at > begin else ""
     is_behind = _BEHIND.get(body, before) == before
     return is_behind and _BEFORE.get(body, behind) == behind

@@ -147,7 +147,7 @@ class FormFinder:
             for one, two, layout in inside
             if _fits(text, begin + one, begin + two, layout)
         ]
-        if self._markup and (not begin or text[begin - 1] == "\n"):
+        if self._markup and chunk[-1] in ".)" and len(chunk) <= len("10."):
             if after := markup.list_number(text, begin):
                 number = FormLayout(Form.MARKUP, text[begin:after])
                 some.append((begin, after, number))

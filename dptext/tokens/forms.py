@@ -531,7 +531,8 @@ RULES: Mapping[Form, FormRule] = {
         shows=(
             "the name of an element of HTML (others become span), whether it opens "
             "or closes, an entity of a mark or space, where code stands, and the "
-            "number of a list at the beginning of a line"
+            "number of a list at the beginning of a line, or with a bracket behind a "
+            "mark"
         ),
         find_layout=lambda text: markup.find_layout(text) or "",
         write=lambda layout, draws: layout,

@@ -213,6 +213,8 @@ def join(
             is_led = at > int(begins[text]) and (
                 pieces[at - 1].strip(" ").lower() in _BEFORE_ALONE
             )
+            # Also "IT Department".
+            is_led |= at > int(begins[text]) and bool(codes[at - 1] & kinds.UPPER)
             is_led &= bool(codes[at - 1] & kinds.KIND == kinds.COMMON)
             ends_name = after >= int(ends[text]) or (
                 not _is_part(int(codes[after])) and pieces[after] != "-"

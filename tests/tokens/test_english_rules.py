@@ -351,6 +351,9 @@ def test_an_article_behind_a_mark_is_no_letter(readable: Pipeline) -> None:
         "the Captain said so to our Inspector",
         "i recieved it tommorow, definately a watchable thriller",
         "on the Street, Apt above, love you xx",
+        "We tried: 1) restart, 2) reset; 3) call",
+        "## 2. Hiring",
+        "the Lease, the IT Department and Option one",
     ],
 )
 def test_words_at_which_readers_stopped_stay(readable: Pipeline, text: str) -> None:
@@ -483,3 +486,10 @@ def test_no_opinion_is_written_where_it_was_drawn(readable: Pipeline) -> None:
     text = "it is a zorkest thing and the qorply zemmer was not vorked by the blurf"
     for out in outputs(readable, text, 60):
         assert opinions.isdisjoint(out.split()), out
+
+
+def test_letters_of_units_stay_behind_numbers(readable: Pipeline) -> None:
+    """And nowhere else."""
+    for out in outputs(readable, "It is 1.5 m tall, 60 W and 98.6 F.", 4):
+        assert re.fullmatch(r"It is \d\.\d m tall, \d\d W and \d\d\.\d F\.", out), out
+    assert not any(" m " in out for out in outputs(readable, "and m is tall", 6))
