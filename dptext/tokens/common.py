@@ -465,10 +465,13 @@ def bits_of_mark(body: str) -> int:
     return OPENS if body in OPENING else 0
 
 
-def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
+def settle(
+    codes: Ints, ends: Ints, pieces: Sequence[str], *, numbers: bool = False
+) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
+    numbers: whether the places of numbers are shown.
     """
     candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
@@ -509,8 +512,9 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
         place = int(candidates[at])
         first, end = int(begins[at]), int(ends[text[at]])
         copied[at] |= _is_beside_marks(pieces, place, first, end)
-        if place > first and codes[place - 1] & kinds.KIND == kinds.NUMBER:
-            copied[at] |= pieces[place].removeprefix(" ") in _UNITS
+        if numbers and place > first:
+            is_number = codes[place - 1] & kinds.KIND == kinds.NUMBER
+            copied[at] |= is_number and pieces[place].removeprefix(" ") in _UNITS
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
