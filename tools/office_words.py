@@ -57,9 +57,10 @@ resised resising capsise
 
 _HEADER = """\
 # Words that are copied beside the commonest ones (dptext.tokens.common), by
-# tools/office_words.py. en: of trade, support and offices, by hand; none is the name of
-# a person, a place or a firm, none delicate. en spellings: British spellings of common
-# American words, and American ones of British words."""
+# tools/office_words.py. en: of trade, support, offices and films, and frequent
+# misspellings, by hand; none is the name of a person, a place or a firm, none delicate.
+# en spellings: British spellings of common American words, and American ones of British
+# words."""
 
 
 def main() -> None:

@@ -13,7 +13,8 @@ is shown and are words that may have been replaced, or common but not among the
 commonest: those that pairs with l and with r make likely, and the likely inputs of y. A
 delicate word is written only where it was drawn. Words that a text has already are
 written again only where they fit far better. A noun of which copied words tell that it
-is an illness ("suffer from", "breast") is written as a word for any.
+is an illness ("suffer from", "breast") is written as a word for any, and a word with a
+capital before a name of a person as an office.
 
 This is a function of the release and of public files. All scores are whole numbers, so
 every machine writes the same. Source: sampling by maxima of Gumbel variables (Gumbel
@@ -37,9 +38,10 @@ from dptext.attackers.ngrams import Ngrams
 from dptext.attackers.pairs import STEPS, TopicSums, find_topic, no_topic
 from dptext.attackers.posterior import NAT, Chains
 from dptext.lexicons import word_classes
-from dptext.tokens import grammar, kinds, language_data
+from dptext.tokens import grammar, kinds, language_data, people
 from dptext.tokens.common import common_words
-from dptext.types import PARTS, Ids, Ints, Lexicon, Released
+from dptext.tokens.policy import WordClass
+from dptext.types import ENGLISH, PARTS, Ids, Ints, Lexicon, Released
 
 Scores = NDArray[np.int32]
 
@@ -62,6 +64,14 @@ _UNFIT = ("names", "months", "fragments", "organisations", "cities", "unwritten"
 _WRITTEN = ("noun", "verb", "adjective", "adverb")
 # Settings of tokens that decide which words may be written.
 _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
+# Participles that are written behind these words, by the copied words behind them: "was
+# left with", "was given a".
+_BEFORE_PARTICIPLES = frozenset("was were been be is are am being".split())
+_NOUNS = (grammar.NOUN, grammar.PLURAL)
+_PARTICIPLES = (
+    (("with",), ("left", "faced")),
+    (("a", "an", "my", "his", "her", "our", "some"), ("given", "offered")),
+)
 # Gumbel variables, and the steps of a nat that they are rounded to.
 _VARIABLES, _ROUNDED = 4096, 256
 
@@ -162,6 +172,21 @@ class ContextWriter:
         self._noise = (np.rint(variables) * (NAT // _ROUNDED)).astype(np.int32)
         self._drawn = lru_cache(maxsize=TABLES)(self._drawn_by)
         self._illnesses = Illnesses.of_lexicon(lexicon)
+        opinions = _opinions(lexicon.language)
+        self._opinions = np.zeros(model.size + 2, bool)
+        self._opinions[: len(lexicon.words)] = [
+            key in opinions for key in lexicon.row_of
+        ]
+        self._participles: dict[str, tuple[int, ...]] = {}
+        for behind, listed in _PARTICIPLES if lexicon.language == ENGLISH else ():
+            rows = (lexicon.row_of.get(word, -1) for word in listed)
+            of_all = tuple(row for row in rows if row >= 0)
+            self._participles |= dict.fromkeys(behind, of_all)
+        self._offices: list[int] = []
+        if lexicon.language == ENGLISH and WordClass.PERSON in channel.policy.classes:
+            listed = dict(language_data.sections("name_cues"))["written_offices"]
+            offices = (lexicon.row_of.get(word, -1) for word in listed)
+            self._offices = [row for row in offices if row >= 0]
         self._form_of = grammar.forms_of_rows(lexicon)
 
     def write(self, released: Released) -> Ids:
@@ -179,7 +204,7 @@ class ContextWriter:
             written = self._fill(
                 released, chains, forms=forms, by_draw=by_draw, sums=sums
             )
-            return self._without_illnesses(released, written)
+            return self._by_rules(released, written)
         written = np.empty(count, np.int32)
         topic = no_topic()
         if self._topic is not None and sums is not None:
@@ -197,7 +222,44 @@ class ContextWriter:
         kernel.library.fill(
             *words, *lists, *model, *draws, *topic, *weights, *scratch, seen, written
         )
+        return self._by_rules(released, written)
+
+    def _by_rules(self, released: Released, written: Ids) -> Ids:
+        """Write words for any illness and for any office where one is told; in place.
+
+        An office is told by a capital inside a sentence and a name of a person behind,
+        a participle by "was" before it and "with" or an article behind.
+        """
+        after = released.positions + 1
+        is_last = np.isin(after, released.ends)
+        capital = (released.flags[released.positions] & kinds.TITLE) != 0
+        for i in np.flatnonzero(capital & ~is_last).tolist() if self._offices else ():
+            at = int(released.positions[i])
+            if released.pieces[at + 1] not in _written_names():
+                continue
+            if not at or released.pieces[at - 1] not in _written_names():
+                written[i] = self._offices[int(released.drawn[i]) % len(self._offices)]
+        past = np.full(len(written), False)
+        if released.grammar is not None:
+            past = np.isin(released.grammar, (grammar.PAST, grammar.ADJECTIVE))
+        for i in np.flatnonzero(past & ~is_last).tolist():
+            at = int(released.positions[i])
+            behind = released.pieces[at + 1].strip(" ")
+            if not behind and self._is_noun(released, i + 1, at + 1):
+                behind = "a"  # "prescribed antibiotics"
+            rows = self._participles.get(behind)
+            before = {each.strip(" ") for each in released.pieces[max(at - 2, 0) : at]}
+            if rows and not _BEFORE_PARTICIPLES.isdisjoint(before):
+                written[i] = rows[int(released.drawn[i]) % len(rows)]
         return self._without_illnesses(released, written)
+
+    @staticmethod
+    def _is_noun(released: Released, i: int, at: int) -> bool:
+        """Tell whether a piece is drawn word i, and a noun."""
+        if released.grammar is None or i >= len(released.positions):
+            return False
+        form = int(released.grammar[i])
+        return int(released.positions[i]) == at and form in _NOUNS
 
     def _without_illnesses(self, released: Released, written: Ids) -> Ids:
         """Write a word for any illness where copied words tell one; in place."""
@@ -334,12 +396,14 @@ class ContextWriter:
             prior = channel.inputs
         law = channel.law(shown.epsilon, _DRAWN, prior)
         # The lists of words (`_listed`) decide which candidates may be written.
-        key = cache.key_of("context draws", 1, self._key, shown.capital, *law)
+        key = cache.key_of("context draws", 2, self._key, shown.capital, *law)
 
         def compute() -> cache.Arrays:
             found = channel.compute_candidates(shown.epsilon, _DRAWN, prior)
             rows, logs, writable = found
+            # An opinion is not written where it was drawn either.
             itself = rows == np.arange(len(rows))[:, None]
+            itself &= ~self._opinions[rows]
             may_write = self._may_write[int(shown.capital)][rows]
             writable = writable & (itself | may_write)
             least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
@@ -453,6 +517,17 @@ class ContextWriter:
         return Fitting(ends.astype(np.int32), rows[at].astype(np.int32), codes[at])
 
 
+@lru_cache(maxsize=1)
+def _written_names() -> frozenset[str]:
+    """Return the names of persons that are written in English."""
+    return frozenset(chain.from_iterable(people.lists().values()))
+
+
+def _opinions(language: str) -> frozenset[str]:
+    opinions = language_data.opinion_words(language)
+    return opinions | language_data.opinion_nouns(language)
+
+
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
     """Tell which words may be written where they were not drawn: (2, V + 2).
 
@@ -466,8 +541,7 @@ def writable_words(channel: Channel) -> NDArray[np.bool_]:
     size, lists = len(lexicon.words), language_data.common_lists(lexicon.language)
     unfit = frozenset(chain.from_iterable(lists.get(name, ()) for name in _UNFIT))
     # An opinion is copied where the text has it, and never made up.
-    unfit |= language_data.opinion_words(lexicon.language)
-    unfit |= language_data.opinion_nouns(lexicon.language)
+    unfit |= _opinions(lexicon.language)
     words = zip(lexicon.row_of, lexicon.words, strict=True)
     fits = np.array(
         [

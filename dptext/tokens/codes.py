@@ -17,13 +17,21 @@ from dptext.tokens.draws import (
 #: Pattern of names with dots between them, as programs have.
 DOTTED = r"[a-z_]\w+(?:\.[a-z_]\w+){2,}"
 _DOTTED = re.compile(f"(?a:{DOTTED})", re.IGNORECASE)
-#: Patterns of postcodes with a space, of Britain and Canada. "M1 8GB" is a size.
+#: Codes of states of the USA, in capitals before a postcode.
+STATES = (
+    "AL AK AZ AR CA CO CT DE FL GA HI ID IL IN IA KS KY LA ME MD MA MI MN MS MO MT NE "
+    "NV NH NJ NM NY NC ND OH OK OR PA RI SC SD TN TX UT VT VA WA WV WI WY DC"
+).split()
+#: Patterns of postcodes with a space, of Britain, Canada and behind the code of a state
+#: of the USA. "M1 8GB" is a size.
 POSTCODES = (
     "[A-Z]{1,2}[0-9][A-Z0-9]? [0-9](?!GB|TB)[ABD-HJLN-UW-Z]{2}",
     "[A-Z][0-9][A-Z] [0-9][A-Z][0-9]",
+    f"(?-i:{'|'.join(STATES)}) [0-9]{{5}}(?:-[0-9]{{4}})?",
 )
 # Letters that are written behind the space of one: all that its pattern has there.
 _BEHIND = "".join(letter for letter in CONSONANTS if letter not in "BCKMV")
+_OF_STATE = re.compile("AA (?=1)")
 # The letters of each such name that is written.
 _LETTERS = 5
 _PARTS = re.compile(r"[-_/.]")
@@ -85,6 +93,10 @@ def find_layout(text: str) -> str:
 
 def write(layout: str, draws: Integers) -> str:
     """Return a random code of a layout."""
+    if _OF_STATE.match(layout):
+        state = STATES[draws.below(len(STATES))]
+        digits = draws.characters(DIGITS, layout.count("1"))
+        return put(layout, state + digits)
     if layout == _SOCIAL_SECURITY:
         return put(layout, _NO_AREA + draws.characters(DIGITS, 6))
     if not re.search("[Aa#]", layout):
@@ -92,6 +104,8 @@ def write(layout: str, draws: Integers) -> str:
         return draw_numbers(layout, draws)
     kinds = {"A": CONSONANTS, "a": CONSONANTS.lower(), "1": DIGITS}
     drawn = []
+    if layout[:2] == "#1":  # as a plain number
+        drawn, layout = ["#", draws.characters(DIGITS[1:])], layout[2:]
     for each in layout:
         if each == " ":
             kinds["A"] = _BEHIND

@@ -14,12 +14,13 @@ other than function words are never common. These are copied:
   as an acronym or a name, and other words of five letters or more in capitals, unless
   they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
   are not;
-- offices of a public list with a capital before a replaced word with a capital
-  ("Captain Ahmed"), and two of them side by side ("Customer Service");
+- posts and ranks of a public list with a capital ("Captain", "Manager"), those that
+  are names before a replaced word with a capital ("King Charles"), and words of offices
+  side by side ("Prime Minister");
 - "I", clitics ("'s", "n't"), contractions that cannot be divided ("can't"), titles
-  ("Mr"), short forms, closing words, posts and parts of a company of public lists
-  ("e.g.", "TV", "ASAP", "mg", "sincerely", "Manager"), emoji of a public list, and keys
-  of one before an equals sign;
+  ("Mr"), short forms, closing words, parts of a company and of a contract of public
+  lists ("e.g.", "TV", "ASAP", "mg", "sincerely", "Agreement"), emoji of a public list,
+  keys of one before an equals sign, and some letters beside marks ("Q:", "(b)");
 - a name that is a verb, where a sentence begins and a copied pronoun or article is next
   ("May I", "Mark the"), and a modal before some verbs, too ("Will buy again");
 - in headings, where most words have a capital and these are shown, also other words
@@ -32,12 +33,12 @@ beginning of a sentence only function words are copied, and German nouns never a
 
 A line begins after a line break, and a sentence after a mark that ends sentences and a
 space; quotes, brackets, dashes and bullets may stand between. The period of a title
-does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the mark
-before a cell of a table, the comma of a greeting, the colon of a speaker, a date or
-time at its beginning, and, for words that are no nouns, behind a dash or a quotation
-(_Places). A capital letter before a period is an initial and is replaced ("A. Smith").
-So the spelling of a word, marks, shown capitals and copied words alone decide whether
-it is copied; replaced words, and whether the lexicon knows them, do not.
+does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
+comma of a greeting, the colon of a speaker, a semicolon, the mark before a cell of a
+table, a date or time at its beginning, and, for words that are no nouns, behind a dash
+or a quotation (_Places). A capital letter before a period is an initial and is replaced
+("A. Smith"). So the spelling of a word, marks, shown capitals and copied words alone
+decide whether it is copied; replaced words, and whether the lexicon knows them, do not.
 
 A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
@@ -89,6 +90,9 @@ _CAPITALIZED = 8000
 _LEAST_SMALL = 3  # letters of these
 # Least letters of copied function words in capitals: shorter ones may be acronyms.
 _LEAST_CAPITALS = 3
+# And of words of opinion of these parts of speech.
+_OF_OPINION = frozenset(("noun", "adjective", "adverb"))
+_LEAST_OPINION = 4
 # Languages with elisions, as in "l'eau".
 ELIDING = frozenset({"ca", "fr", "it"})
 # Least letters of common words in capitals that are copied.
@@ -108,12 +112,18 @@ _NO_SPEAKERS = frozenset(
     "company employer bank firm shop store school vendor supplier merchant seller "
     "brand organisation organization hospital hotel product model at by".split()
 )
-_QUESTION = "Q"  # copied before a colon
+# Letters copied before a mark, behind one, and between two: "Q:", "20 °C", "(b)".
+_BEHIND, _BEFORE = {"C": "°", "F": "°"}, {"Q": ":"}
+_BEHIND |= dict.fromkeys("bcdegh", "(")
+_BEFORE |= dict.fromkeys("bcdegh", ")")
+_LETTERS = _BEHIND | _BEFORE
+# Marks behind which a cell of a table, or a part of a list, begins.
+_CELLS = frozenset((" |", "|", "\t", ";"))
+# Letters of units, copied behind a number: "1.5 m tall", "98.6 F".
+_UNITS = frozenset("mglhsvwCFVWA")
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 #: Marks that may stand before the first word of a sentence.
 OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
-# Between cells of a table.
-_CELL = "|"
 # Kinds of pieces that are no marks.
 _SPOKEN = kinds.LETTERED.copy()
 _SPOKEN[kinds.NUMBER] = True
@@ -149,6 +159,10 @@ class CommonWords:
         short = lists.get("abbreviations", _NO_WORDS)
         self._copied = self._contractions | short | _CLITICS
         self._read_short_forms()
+        self._opinions = _NO_WORDS
+        if opinions:
+            self._opinions = language_data.opinion_words(self._language)
+            self._opinions |= language_data.opinion_nouns(self._language)
         #: Words that others are read as, if their capitals allow (`reads_as`).
         self.read_as = {
             word: read
@@ -172,14 +186,15 @@ class CommonWords:
         self._short = small | lists.get("capitals", _NO_WORDS)
         self._short |= lists.get("exactly", _NO_WORDS)
         # Posts and parts of a company: "Sales Manager".
-        self._short |= {each.capitalize() for each in lists.get("posts", _NO_WORDS)}
+        posts = _union(lists, ("posts", "ranks"))
+        self._short |= {each.capitalize() for each in posts}
         self._short |= lists.get("shouted", _NO_WORDS)
         self._openers = {each.capitalize() for each in lists.get("openers", _NO_WORDS)}
         self.whole |= {key_of(each) for each in self._short if "-" in each}
         #: Bits of words that the pieces beside them may decide.
         self.at_places: dict[str, int] = {}
         if lists:
-            self.at_places[_QUESTION] = LOG_KEY
+            self.at_places |= dict.fromkeys({*_LETTERS, *_UNITS}, LOG_KEY)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (
@@ -263,8 +278,7 @@ class CommonWords:
         if not self._names and not is_function:
             return 0
         title, letters = body[1:] == body[1:].lower(), len(body)
-        shouted = letters >= _LONG_CAPITALS and body.isupper()
-        if shouted and not (self._is_noun(key) or self._is_named(key)):
+        if body.isupper() and self._is_shouted(key):
             return kinds.COMMON
         if letters >= _LEAST_CAPITALS and is_function:
             return kinds.COMMON if title or body.isupper() else 0
@@ -273,6 +287,19 @@ class CommonWords:
         if not title:
             return 0
         return STARTS if self._is_noun(key) else STARTS | HEADED
+
+    def _is_shouted(self, key: str) -> bool:
+        """Tell whether a common word is copied in capitals: no noun, or an opinion."""
+        if key in self._opinions and self._tells(key):
+            return len(key) >= _LEAST_OPINION and not self._is_named(key)
+        is_long = len(key) >= _LONG_CAPITALS
+        return is_long and not (self._is_noun(key) or self._is_named(key))
+
+    def _tells(self, key: str) -> bool:
+        """Tell whether a word of opinion is a noun, an adjective or an adverb."""
+        row = self._rows.get(key, -1)
+        known = self._parts is not None and row >= 0
+        return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
 
     def _is_noun(self, key: str) -> bool:
         """Tell whether a word is mostly a noun or name, or of unknown part."""
@@ -432,15 +459,16 @@ def bits_of_mark(body: str) -> int:
     """Return the bits of a mark, for the word after it."""
     if body == ".":
         return DOT
-    if body == _CELL:
-        return OPENS | kinds.ENDER
     return OPENS if body in OPENING else 0
 
 
-def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
+def settle(
+    codes: Ints, ends: Ints, pieces: Sequence[str], *, numbers: bool = False
+) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
+    numbers: whether the places of numbers are shown.
     """
     candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
@@ -473,16 +501,34 @@ def settle(codes: Ints, ends: Ints, pieces: Sequence[str]) -> None:
     marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
     plain = (after & kinds.KIND == kinds.COMMON) & (after & kinds.LEAD != 0) & ~last
     copied |= (here & LETTER != 0) & marked & plain & (after & kinds.TITLE == 0)
-    for at in np.flatnonzero((here & LOG_KEY != 0) & ~last).tolist():
-        is_question = pieces[candidates[at]].strip(" ") == _QUESTION
-        mark = ":" if is_question else "="
-        copied[at] |= pieces[candidates[at] + 1] == mark
+    # "WHAT A SHAME": between copied words in capitals.
+    shouted = before & after & kinds.UPPER != 0
+    shouted &= (before & kinds.KIND == kinds.COMMON) & (candidates > begins)
+    copied |= (here & LETTER != 0) & shouted & plain
+    for at in np.flatnonzero(here & LOG_KEY != 0).tolist():
+        place = int(candidates[at])
+        first, end = int(begins[at]), int(ends[text[at]])
+        copied[at] |= _is_beside_marks(pieces, place, first, end)
+        if numbers and place > first:
+            is_number = codes[place - 1] & kinds.KIND == kinds.NUMBER
+            copied[at] |= is_number and pieces[place].removeprefix(" ") in _UNITS
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
     other = candidates[initial]
     was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
+
+
+def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
+    """Tell whether a key is before "=", or a letter beside its marks."""
+    body = pieces[at].strip(" ")
+    behind = pieces[at + 1] if at + 1 < end else ""
+    if body not in _LETTERS:
+        return len(body) > 1 and behind == "="
+    before = pieces[at - 1].strip(" ") if at > begin else ""
+    is_behind = _BEHIND.get(body, before) == before
+    return is_behind and _BEFORE.get(body, behind) == behind
 
 
 def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
@@ -522,10 +568,13 @@ class _Places:
         """Tell whether a sentence begins at a piece of a text that begins at `begin`.
 
         It does behind a dash between spaces, the comma of a greeting, the colon of a
-        speaker, a quotation mark behind a comma or colon.
+        speaker, a quotation mark behind a comma or colon, a semicolon, and the mark
+        before a cell of a table.
         """
         before = at - 1
         mark = self._pieces[before]
+        if mark in _CELLS:
+            return True
         no_noun = bool(self._codes[at] & (HEADED | VERB))
         if self._codes[at] & kinds.LEAD:
             if mark in _DASHES:
@@ -575,7 +624,7 @@ def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
     kind = codes & kinds.KIND
     ends_here = (codes & kinds.ENDER) != 0
     # Pieces that may stand between a mark and the first word of a sentence.
-    passed = ((codes & OPENS) != 0) & ~ends_here
+    passed = (codes & OPENS) != 0
     layout = (kind == kinds.SPACE) | (kind == kinds.MARKUP)
     passed |= layout & ~ends_here
     # For each candidate the last other piece before it.
@@ -588,6 +637,5 @@ def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
     spaced = gaps[candidates] > gaps[mark]
     titled = (codes[np.maximum(mark - 1, 0)] & TITLES) != 0
     titled &= (mark > begins) & ((codes[mark] & DOT) != 0)
-    # Or the mark between two cells of a table.
-    after_line = layout[mark] | (codes[mark] & OPENS != 0)
+    after_line = layout[mark]
     return np.asarray(first | (ends_here[mark] & (after_line | (spaced & ~titled))))

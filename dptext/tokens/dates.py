@@ -3,11 +3,11 @@
 The layout of a date has fields and the characters between them: d or dd for a day (dth
 with an ending), n or nn for a month, mmm for a month's name of three letters and mmmm
 for a longer one (gggg in German, llll in French), with the capitals of the name, yy or
-yyyy for a year. "May" counts as a short name.
+yyyy for a year. "May" counts as a whole name.
 
 The layout of a time has its fields in braces: {HH} ({0H} with a zero first), {MM},
-{SS}, {ff}, {p} for the first letter of am or pm, {ZZ} for hours of a time zone, and
-those of a date.
+{SS}, {ff}, {a}, {p}, {A} or {P} for the first letter of am or pm, {ZZ} for hours of a
+time zone, and those of a date.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ _SEASON = 4
 SHOWS = (
     "the order of their parts, what stands between them, how many digits each has, "
     "whether an ending (as in 3rd) follows the day, whether the name of the month has "
-    "three letters (as May has) or more, its language, and its capitals"
+    "three letters or more (May counts as whole), its language, and its capitals"
 )
 
 
@@ -111,7 +111,8 @@ def find_layout(text: str) -> str:
 
 def _field(key: str, part: str) -> str:
     if key == "name":
-        return _cased("mmm" if len(part) == 3 else "mmmm", part)
+        is_long = len(part) > 3 or part.lower() == "may"
+        return _cased("mmmm" if is_long else "mmm", part)
     if key in ("german", "french"):
         return _cased("gggg" if key == "german" else "llll", part)
     width = sum(map(str.isdigit, part))
@@ -147,9 +148,9 @@ def _draw_value(field: str, draws: Integers, is_named: bool) -> int:
     width = len(field.removesuffix("th"))
     if field[0] in "MmGgLl":
         month = draws.below(12) + 1
-        # "May" would be read as a name of three letters.
-        is_long = width == 4 and field[0] in "Mm"
-        return 6 if month == _MAY and is_long else month
+        # "May" would be read as a whole name.
+        is_short = width == 3 and field[0] in "Mm"
+        return 6 if month == _MAY and is_short else month
     if field[0] == "y":
         if width == 2 and draws.years is None:
             return 2000 + draws.below(100)
@@ -226,6 +227,15 @@ def read(text: str, layout: str, *, day_first: bool) -> Day:
         return Day(layout, year, first, second)
     day = int(only_digits(parts.get("day", "0")))
     return Day(layout, year, _month(parts), day)
+
+
+def month_and_day(text: str) -> tuple[int, int]:
+    """Return month and day of a date, the first number of 03/04 before the second."""
+    match = next(filter(None, (pattern.fullmatch(text) for pattern in _dates())))
+    parts = {key: part for key, part in match.groupdict().items() if part}
+    if "either" in parts:
+        return int(parts["either"]), int(parts["month"])
+    return _month(parts), int(only_digits(parts.get("day", "0")))
 
 
 def tells_day_first(text: str) -> bool:
@@ -311,7 +321,7 @@ def _fields(layout: str) -> Mapping[str, Sequence[int]]:
     for field in _FIELDS.findall(layout):
         first, last = _ends(field, _is_named(layout))
         numbers = list(range(first, last + 1))
-        if len(field) == 4 and field[0] in "Mm":
+        if len(field) == 3 and field[0] in "Mm":
             numbers.remove(_MAY)
         out["d" if field[0] == "d" else "y" if field[0] == "y" else "n"] = numbers
     return out
@@ -386,10 +396,13 @@ _LETTERS = {
     "day": "d",
 }
 _BRACED = re.compile(r"\{(\w+)\}")
+# Fields of am and pm, and hours that are written: of mornings, and without seconds.
+_HALVES = frozenset("apAP")
+_FIRST_HOUR, _LAST_HOUR = 6, 20
 # The content of the layout of a time, for statements.
 TIME_SHOWS = (
     "how many digits their parts have, whether the hour begins with 0, what stands "
-    "between them, whether am, pm or another word of a clock follows, and how that is "
+    "between them, which of am, pm and other words of a clock follows, and how that is "
     "written, and in stamps of logs the date, with the capitals of its month"
 )
 
@@ -407,22 +420,28 @@ def find_time_layout(text: str) -> str:
         if key == "name":
             field = _cased("mmm", part)
         if key == "half":
-            field = "P" if part.isupper() else "p"
+            field = part  # a, p, A or P
         out += text[end:begin] + "{" + field + "}"
         end = after
     return out + text[end:]
 
 
+def find_half(layout: str) -> str:
+    """Return a or p of a layout with am or pm, p with o'clock, "" for others."""
+    half = next((each for each in "ap" if f"{{{each}}}" in layout.lower()), "")
+    return "p" if "clock" in layout else half
+
+
 def write_time(layout: str, draws: Integers) -> str:
     """Return a random time of a layout."""
-    has_halves = "{p}" in layout.lower() or "clock" in layout
+    half = find_half(layout)
+    is_short = "{S" not in layout
 
     def fill(match: re.Match[str]) -> str:
         field = match[1]
         width = len(field)
-        if field in ("p", "P"):
-            letter = draws.characters("ap")
-            return letter.upper() if field == "P" else letter
+        if field in _HALVES:
+            return field
         if field[0] == "Z":
             return f"{draws.below(13):02d}"
         if field[0] == "q":
@@ -433,10 +452,11 @@ def write_time(layout: str, draws: Integers) -> str:
             return draws.characters(DIGITS, width)
         if field[0] in "MS":
             return f"{draws.below(60):02d}"
-        if width == 1:
-            return str(draws.between(1, 9))
-        if field == "0H":
-            return f"0{draws.between(1, 9)}"
-        return f"{draws.between(10, 12 if has_halves else 23)}"
+        if width == 1 or field == "0H":
+            least = _FIRST_HOUR if half == "a" else 1
+            return f"{'0' * (width - 1)}{draws.between(least, 9)}"
+        if half:
+            return str(draws.between(10, 11 if half == "a" else 12))
+        return str(draws.between(10, _LAST_HOUR if is_short else 23))
 
     return _BRACED.sub(fill, layout)

@@ -12,6 +12,7 @@ from itertools import accumulate, pairwise
 
 from dptext.tokens import dates, markup
 from dptext.tokens.addresses import STREETS
+from dptext.tokens.codes import STATES
 from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
 from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
@@ -146,7 +147,7 @@ class FormFinder:
             for one, two, layout in inside
             if _fits(text, begin + one, begin + two, layout)
         ]
-        if self._markup and (not begin or text[begin - 1] == "\n"):
+        if self._markup and chunk[-1] in ".)" and len(chunk) <= len("10."):
             if after := markup.list_number(text, begin):
                 number = FormLayout(Form.MARKUP, text[begin:after])
                 some.append((begin, after, number))
@@ -156,7 +157,8 @@ class FormFinder:
         start, patterns = begin, []
         if begin - 1 > end and text[begin - 1] == " ":
             before, word = _word_before(text, end, begin)
-            patterns = self._before.get(word.lstrip("([").rstrip(".,").lower(), [])
+            word = word.lstrip("([").rstrip(".,")
+            patterns = self._before.get(word) or self._before.get(word.lower(), [])
             start = before if patterns else begin
         if behind := _NEXT.match(text, last):
             patterns = patterns + self._patterns_before(behind[1], chunk)
@@ -369,6 +371,7 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     marks = {*re.findall(SIGN, "".join(map(chr, range(0x10000))))}
     currencies = {each.lower() for each in LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in LISTS["signs"] for mark in "$£"}
+    apart = {"US", "AU", "CA", "NZ", "HK"}  # in capitals alone
     words = {each.lower() for name in ("money", "sizes") for each in LISTS[name]}
     amounts = frozenset(marks | currencies | signed)
     return {
@@ -378,5 +381,6 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
             frozenset("age aged ages age: aged: ages:".split()) | {"age of"},
             _AGES,
         ),
-        Form.AMOUNT: (amounts, amounts | words | {"%"}),
+        Form.AMOUNT: (amounts | apart, amounts | words | {"%"}),
+        Form.CODE: (frozenset(STATES), frozenset()),
     }

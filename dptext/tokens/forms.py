@@ -227,6 +227,8 @@ _NUMBER = r"(?:[0-9]{1,3}(?:[,.'][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9
 _SIGNED = rf"(?:{_any('signs')})?{SIGN}"
 _CURRENCY = _any("currencies")
 _SHORT = rf"{_any('short')}?"
+# Letters with a space between them and the sign, in capitals.
+_APART = "(?-i:US|AU|CA|NZ|HK)"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
@@ -234,6 +236,9 @@ _SIZE = rf"(?:[ -]{_any('sizes')})?"
 _SEVERAL = re.compile(rf"1 ?{_any('plurals')}", re.IGNORECASE)
 # Those with a singular, such as "1 dollar".
 _ONE = re.compile(rf"1 {_any('singulars')}", re.IGNORECASE)
+
+# Percentages of three digits are all of something.
+_WHOLE = re.compile("111 ?%")
 
 
 def _is_amount(text: str) -> bool:
@@ -243,6 +248,8 @@ def _is_amount(text: str) -> bool:
 def _write_amount(layout: str, draws: Integers) -> str:
     if _ONE.fullmatch(layout):
         return layout
+    if _WHOLE.fullmatch(layout):
+        return layout.replace("111", "100")
     if _SEVERAL.fullmatch(layout):
         return draws.characters(DIGITS[2:]) + layout[1:]
     return draw_numbers(layout, draws)
@@ -272,7 +279,7 @@ RULES: Mapping[Form, FormRule] = {
         find_layout=str,
         write=lambda layout, draws: layout,
         patterns=(_any("fixed"),),
-        needs=r"[/%]|[xX]7|[A-Za-z]\.",
+        needs=r"[/%]|[xX]7|[A-Za-z]\.|[fF]-",
     ),
     Form.CARD: FormRule(
         name=(
@@ -445,6 +452,7 @@ RULES: Mapping[Form, FormRule] = {
             rf"{_SIGNED} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER}{_SHORT}{_SIZE} (?:{SIGN}|{_CURRENCY}|{_any('money')})",
             rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
+            rf"{_APART} ?{SIGN} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER} %",
         ),
         needs=rf"[^\W\d_]|%|{SIGN}",
@@ -477,9 +485,9 @@ RULES: Mapping[Form, FormRule] = {
     ),
     Form.CODE: FormRule(
         name=(
-            "codes of letters and digits (order and customer numbers, UK and Canadian "
-            "postcodes), of seven and more digits, or of three and more names with "
-            "dots between them"
+            "codes of letters and digits (order and customer numbers, UK, Canadian "
+            "and, behind the code of a state, US postcodes), of seven and more digits, "
+            "or of three and more names with dots between them"
         ),
         shows=(
             "which of their characters are digits, capital letters and small letters, "
@@ -523,7 +531,8 @@ RULES: Mapping[Form, FormRule] = {
         shows=(
             "the name of an element of HTML (others become span), whether it opens "
             "or closes, an entity of a mark or space, where code stands, and the "
-            "number of a list at the beginning of a line"
+            "number of a list at the beginning of a line, or with a bracket behind a "
+            "mark"
         ),
         find_layout=lambda text: markup.find_layout(text) or "",
         write=lambda layout, draws: layout,

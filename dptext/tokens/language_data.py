@@ -160,7 +160,7 @@ def common_lists(language: str) -> Mapping[str, frozenset[str]]:
 @cache
 def ranks() -> frozenset[str]:
     """Return offices and ranks behind which a family name stands, in small letters."""
-    return frozenset(dict(sections("name_cues"))["ranks"])
+    return short_forms("en")["ranks"]
 
 
 @cache

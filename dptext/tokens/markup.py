@@ -45,6 +45,9 @@ _BLOCKS_BY_START = (
 )
 _RAW = re.compile(r"<(script|style)\b", re.IGNORECASE)
 _INLINE = re.compile(r"`[^`\n]++`")
+# Marks before "2)" inside a line, and most characters of Markdown before a number.
+_BEFORE_BRACKETS = frozenset(".;:,!?")
+_MARKDOWN = 8
 _LIST_NUMBER = re.compile(r"[0-9]{1,2}[.)](?= )")
 # First characters of markup, except for numbers of lists.
 BEGINS = "<&`"
@@ -104,11 +107,17 @@ def find_layout(text: str) -> str | None:
 
 
 def list_number(text: str, begin: int) -> int:
-    """Return the end of the number of a list at the begin of a line, 0 without one."""
-    if begin and text[begin - 1] != "\n":
-        return 0
+    """Return the end of the number of a list, 0 without one.
+
+    It begins a line, also behind marks of Markdown, or with a bracket a sentence.
+    """
     match = _LIST_NUMBER.match(text, begin)
-    return match.end() if match else 0
+    if match is None:
+        return 0
+    if begin > 1 and text[begin - 2] in _BEFORE_BRACKETS and match[0][-1] == ")":
+        return match.end() if text[begin - 1] == " " else 0
+    line = text[max(text.rfind("\n", 0, begin) + 1, begin - _MARKDOWN) : begin]
+    return 0 if line.strip("#>* ") else match.end()
 
 
 def ends_line(layout: str) -> bool:

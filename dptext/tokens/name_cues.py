@@ -146,13 +146,14 @@ class NameCues:
         roles = (self._roles.get(word, 0) for word in lists["addressees"])
         cues = {role for role in roles if role >= _FIRST_CUE}
         self._addressed_cues = frozenset({_ADDRESSEE, *cues})
-        ranks, offices, calls = lists["ranks"], lists["ranks_of_given"], lists["calls"]
+        offices, calls = lists["ranks_of_given"], lists["calls"]
         self._capitals = dict.fromkeys(lists["before_places"], _BEFORE_PLACE)
         self._capitals |= dict.fromkeys(lists["before_ranks"], _BEFORE_RANK)
         self._capitals |= dict.fromkeys(offices, _GIVEN_RANK)
         self._capitals |= dict.fromkeys(lists["fields"], _FIELD)
         self._capitals |= dict.fromkeys(lists["addressees"], _ADDRESSEE)
-        for word in ranks:
+        posts = language_data.short_forms(ENGLISH)["posts"] | language_data.ranks()
+        for word in posts - {*lists["fields"], *lists["before_ranks"]}:
             is_addressee = word in lists["addressees"]
             self._capitals[word] = _RANK_ADDRESSEE if is_addressee else _RANK
         self._addressed_cues |= {_RANK_ADDRESSEE}
@@ -206,10 +207,11 @@ class NameCues:
         return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
 
     def settle_capitals(self, codes: Ints, ends: Ints, bits: Bits) -> None:
-        """Copy offices before words with a capital ("Captain Ahmed"), in place.
+        """Copy words of offices with a capital, in place.
 
-        Offices of two words are copied everywhere. Of those that are names, too
-        ("King"), a word with a capital that is replaced may not be before them.
+        Posts are copied everywhere (dptext.tokens.common), and here others beside them
+        ("Prime Minister", "Order Number"). Those that are names, too, are copied before
+        a name ("King Charles"), if no word with a capital that is replaced is before.
         """
         role, kind = codes >> ROLE & _BITS, codes & kinds.KIND
         capital = codes & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
@@ -226,7 +228,6 @@ class NameCues:
         names = (
             capital & self._given_ranks[role] & ~(follow & np.append(False, shown[:-1]))
         )
-        names |= capital & ((role == _RANK) | (role == _RANK_ADDRESSEE))
         copied |= names & np.append((shown & follow)[1:], False)
         for _ in range(_RANKS - 1):
             copied[:-1] |= before[:-1] & (copied & follow)[1:]

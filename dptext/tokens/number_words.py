@@ -280,9 +280,9 @@ def write_age(layout: str, draws: Integers) -> str:
     return spell_age(layout, ages or [_draw("W", draws)])
 
 
-def draw_age(draws: Integers) -> int:
-    """Return a random age below 90."""
-    return draws.between(10, 89)
+def draw_age(draws: Integers, *, young: bool = False) -> int:
+    """Return a random age below 90, or one of a child."""
+    return draws.between(10, 17) if young else draws.between(18, 89)
 
 
 def spell_age(layout: str, ages: Sequence[str]) -> str:

@@ -75,6 +75,8 @@ _NO_FIRST = frozenset(
     "Yesterday Today Tomorrow Tonight Thanks Mum Mom Dad Regards Love Cheers".split()
 )
 _BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
+# Copied words before a kind that stands alone: "the Company", "Head of Department".
+_BEFORE_ALONE = frozenset("the our your their his her my this of".split())
 
 
 def is_acronym(body: str) -> bool:
@@ -198,7 +200,8 @@ def join_places(
 @cache
 def _whole_places() -> frozenset[str]:
     listed = language_data.common_lists(ENGLISH)["whole places"]
-    return frozenset(each.replace("_", " ") for each in listed)
+    places = {each.replace("_", " ") for each in listed}
+    return frozenset(places | {each.upper() for each in places})
 
 
 def join(
@@ -228,12 +231,21 @@ def join(
             spans.append((first, end, pieces[at].strip(" ")))
         elif end_here - first == 1:
             beside = range(max(at - 1, int(begins[text])), min(after + 1, ends[text]))
-            if any(
+            is_led = at > int(begins[text]) and (
+                pieces[at - 1].strip(" ").lower() in _BEFORE_ALONE
+            )
+            # Also "IT Department".
+            is_led |= at > int(begins[text]) and bool(codes[at - 1] & kinds.UPPER)
+            is_led &= bool(codes[at - 1] & kinds.KIND == kinds.COMMON)
+            ends_name = after >= int(ends[text]) or (
+                not _is_part(int(codes[after])) and pieces[after] != "-"
+            )
+            if (is_led and ends_name) or any(
                 codes[each] & kinds.KIND == kinds.COMMON
                 and pieces[each].lstrip(" ") in posts
                 for each in beside
             ):
-                # "Returns Department", "Store Manager"
+                # "Returns Department", "Store Manager", "the Company"
                 codes[at] = codes[at] & ~kinds.KIND | kinds.COMMON
     return _joined(pieces, codes, ends, spans)
 
@@ -328,7 +340,7 @@ def _joined(
 @cache
 def _posts() -> frozenset[str]:
     """Return posts and parts of a company, which are copied with a capital."""
-    listed = language_data.short_forms(ENGLISH)["posts"]
+    listed = language_data.short_forms(ENGLISH)["posts"] | language_data.ranks()
     return frozenset(each.capitalize() for each in listed)
 
 

@@ -71,6 +71,7 @@ class Tokenizer:
             copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
         self._spans = lists.Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
+        self._shows_numbers = policy.number != "perturb"
         self._index = written_classes.index_keys(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
@@ -319,7 +320,7 @@ class Tokenizer:
         return pieces, codes, ends, formed, layouts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        common.settle(codes, ends, pieces)
+        common.settle(codes, ends, pieces, numbers=self._shows_numbers)
         verbs = np.flatnonzero(codes & common.VERB)
         for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
             # "May I" is no month.

@@ -38,10 +38,15 @@ from dptext.writing.counting import Count, Counting
 NAMED = 3
 YEAR = 4  # digits of a year
 _OLDEST = 89
+#: The largest age beside a copied word for a child, and the pieces that are looked at.
+CHILD = 17
+_BEFORE_CHILD, _BEHIND_CHILD = 2, 4
 # Marks before and behind an age that stands after a name.
 _BEHIND_AGES = {",": ",", "(": ")"}
-_STARS = 5
+_STARS, _WHOLE = 5, 100
 _TYPES = 4
+# A fraction that stands for a half behind a number of stars.
+_HALF = re.compile(r" \d/\d")
 _SCALES = frozenset({"5", "10", "100"})
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(r"\d+")
@@ -144,15 +149,35 @@ class Frames:
         )
         if digits == 2 and (is_age or self._is_behind_age(words, position, begin)):
             most = _OLDEST
+        if digits == NAMED and behind in ("percent", "per"):
+            most = _WHOLE  # 100 percent
         if behind == "-" and position + 2 < end:
             behind = self._copied(words, position + 2)  # "5-star"
         if digits == 1 and behind in self._lists["stars"]:
             most = _STARS
         elif digits == 1 and before in self._lists["types"]:
             most = _TYPES
+        elif digits == 1 and self._is_before_half(words, position, end):
+            most = _STARS - 1
         scale = self.scale_of(words, position)
         is_decade = digits == 2 and behind in ("'s", "’s")
         return Frame(count, most=scale or most, is_decade=is_decade)
+
+    def of_age(self, words: Words, position: int) -> Frame:
+        """Return what the words beside an age ask of it: that of a child."""
+        begin, end = _bounds(words, position)
+        first = max(begin, position - _BEFORE_CHILD)
+        beside = range(first, min(position + _BEHIND_CHILD, end))
+        near = {self._copied(words, at) for at in beside if at != position}
+        return Frame(most=0 if near.isdisjoint(self._lists["children"]) else CHILD)
+
+    def _is_before_half(self, words: Words, position: int, end: int) -> bool:
+        """Tell whether a fraction and stars are behind a number: "2 1/2 stars"."""
+        stars = position + 2
+        if stars >= end or not _is_number(words, position + 1):
+            return False
+        is_half = _HALF.fullmatch(words.pieces[position + 1]) is not None
+        return is_half and self._copied(words, stars) in self._lists["stars"]
 
     def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
         """Tell whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
@@ -177,6 +202,9 @@ class Frames:
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
             return False
         after, end = position + 1, _bounds(words, position)[1]
+        if after < end and self._copied(words, after):
+            if words.flags[after] & kinds.TITLE:
+                return True  # "2015 - 2019 Sales Assistant"
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
@@ -187,13 +215,14 @@ class Frames:
 
     def scale_of(self, words: Words, position: int) -> int:
         """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
-        scale_at = position + 3
-        if scale_at >= len(words.pieces) or self._copied(words, position + 1) != "out":
-            return 0
-        if scale_at >= _bounds(words, position)[1]:
+        out, end = position + 1, _bounds(words, position)[1]
+        if out < end and self._copied(words, out) in self._lists["stars"]:
+            out += 1  # "4 stars out of 5"
+        scale_at = out + 2
+        if scale_at >= end or self._copied(words, out) != "out":
             return 0
         here, scale = (words.pieces[at].strip(" ") for at in (position, scale_at))
-        is_scale = self._copied(words, position + 2) == "of"
+        is_scale = self._copied(words, out + 1) == "of"
         is_scale = is_scale and _is_number(words, scale_at)
         return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
 
@@ -201,12 +230,12 @@ class Frames:
         """Tell whether a number is the scale of the rating before it."""
         if words.pieces[position].strip(" ") not in _SCALES:
             return False
-        first = position - 3
         begin = _bounds(words, position)[0]
-        return (
+        return any(
             first >= begin
             and _is_number(words, first)
             and bool(self.scale_of(words, first))
+            for first in (position - 3, position - 4)
         )
 
     def next_of_range(self, words: Words, position: int) -> int:
@@ -254,7 +283,7 @@ def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str])
     """
 
     def plain(digits: str) -> str:
-        if len(digits) >= NAMED:
+        if len(digits) >= NAMED and frame.most != _WHOLE:
             return named(digits)
         return draw_plain(len(digits), frame, draws)
 
@@ -278,6 +307,8 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
             return "1"
         least = 2 if frame.asked is Count.SEVERAL else 1
         return str(draws.between(least, min(frame.most or 9, 9)))
+    if digits == NAMED and frame.most == _WHOLE:
+        return str(_WHOLE)
     if digits == 2 and frame.is_decade:
         return f"{draws.between(1, 9)}0"
     if digits == 2:
@@ -403,6 +434,8 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
     if scale := rating(match[0]):
         return _write_rating(scale, draws)
     one, two = len(match[1]), len(match[3])
+    if one == two == 1 and frame.most == _STARS and not match[2]:
+        return "1/2"  # stars
     if one < NAMED and two == YEAR and not match[2]:
         first, last = draws.years or YEARS
         month = draws.between(1, 9) if one == 1 else draws.between(10, 12)

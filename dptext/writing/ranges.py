@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dptext.tokens import forms
+from dptext.tokens import dates, forms
 from dptext.tokens.draws import Integers
 from dptext.tokens.policy import Form
 from dptext.writing import quantities
@@ -38,7 +38,7 @@ def may_begin(piece: Piece) -> bool:
     """Tell whether a piece may be the first number of a range of two pieces."""
     if piece.layout is None:
         return piece.body.isdecimal() or quantities.is_clock(piece.body)
-    return piece.layout.form in (Form.AMOUNT, Form.TIME)
+    return piece.layout.form in (Form.AMOUNT, Form.TIME, Form.DATE)
 
 
 def is_of_days(one: Piece, two: Piece) -> bool:
@@ -69,7 +69,13 @@ def are_times(one: Piece, two: Piece) -> bool:
     if two.layout is None or not is_time:
         return False
     is_hour = one.layout is None and one.body.isdecimal() and len(one.body) < len("100")
-    return is_hour and "p}" in two.layout.shown.lower()
+    return is_hour and bool(dates.find_half(two.layout.shown))
+
+
+def are_days(one: Piece, two: Piece) -> bool:
+    """Tell whether two pieces are dates of one layout without a year."""
+    is_date = one.form is two.form is Form.DATE and one.layout == two.layout
+    return is_date and one.layout is not None and not dates.has_year(one.layout.shown)
 
 
 def is_range(one: Piece, two: Piece) -> bool:
@@ -77,9 +83,11 @@ def is_range(one: Piece, two: Piece) -> bool:
     if one.layout is None and two.layout is None:
         is_short = quantities.is_short_range(one.body, two.body)
         return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))
+    if one.form is Form.DATE:
+        return False
     if one.layout is not None:
         shown = one.layout.shown
-        return one.layout == two.layout and "p}" not in shown.lower()
+        return one.layout == two.layout and not dates.find_half(shown)
     assert two.layout is not None
     is_amount = two.layout.form is Form.AMOUNT
     digits = re.fullmatch("(1+)[^01]+", two.layout.shown)

@@ -376,6 +376,11 @@ class _Batch:
         """Write the two numbers or times of a range."""
         if ranges.are_times(piece, second):
             return self._times(piece, second)
+        if ranges.are_days(piece, second):
+            days = self._slot(piece), self._slot(second)
+            self._known.draw_ascending(*days, dates.month_and_day)
+            texts = map(self._known.draw, days)
+            return dict(zip((piece.position, second.position), texts, strict=True))
         if piece.layout is None and second.layout is None:
             piece.frame = second.frame
             if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
@@ -433,6 +438,8 @@ class _Batch:
                     self._no_years.update(runs)
                 if each.frame.is_born:
                     self._births.update(runs)
+            elif each.form is Form.AGE:
+                each.frame = self._frames.of_age(words, each.position)
             elif each.form is Form.DATE and self._frames.is_born(words, each.position):
                 self._births.add((each.record, each.body.casefold()))
             left.append(each)
@@ -454,7 +461,9 @@ class _Batch:
             if second is not None and ranges.is_of_days(each, second):
                 self._days[each.position] = second.position
             elif second is not None and (
-                ranges.are_times(each, second) or ranges.is_range(each, second)
+                ranges.are_times(each, second)
+                or ranges.are_days(each, second)
+                or ranges.is_range(each, second)
             ):
                 links[each.position] = second.position
                 seconds.add(second.position)
@@ -516,7 +525,10 @@ class _Batch:
             if self._by_record:
                 key = piece.record, Form.AGE, only_digits(piece.body)
                 group = piece.record, Form.AGE
-            return Slot(key, group, lambda: str(number_words.draw_age(draws)))
+            young = piece.frame.most == quantities.CHILD
+            return Slot(
+                key, group, lambda: str(number_words.draw_age(draws, young=young))
+            )
         if layout.form in (Form.FILE, Form.HASHTAG):
             return Slot(key, group, lambda: self._numbered(layout, group))
         return Slot(key, group, lambda: forms.draw(layout, draws))
@@ -540,7 +552,8 @@ class _Batch:
                 key = (*key, piece.position)
                 return Slot(key, key, lambda: draw_digits(body, draws))
             return Slot(key, key[:2], lambda: draw_digits(body, draws))
-        if body.isdecimal() and len(body) >= quantities.NAMED:
+        is_named = body.isdecimal() and len(body) >= quantities.NAMED
+        if is_named and not piece.frame.most:
             return self._named(piece, body)
 
         def write() -> str:

@@ -154,20 +154,23 @@ def test_integers_are_uniform(bound: int) -> None:
 
 # Pieces, and what is written in their layouts by the smallest and largest integers.
 ENDS = [
-    ("5 May 2024", "1 Jan 1950", "9 Dec 2029"),
+    ("5 Mar 2024", "1 Jan 1950", "9 Dec 2029"),
     ("17 December 2001", "10 January 1950", "28 December 2029"),
     ("17.05.2024", "01.01.1950", "28.12.2029"),
     ("2024-05-17", "1950-01-01", "2029-12-28"),
     ("1/2/99", "1/1/00", "9/9/99"),
     ("12/31/1999", "01/01/1950", "12/12/2029"),
-    ("May 3rd, 2024", "Jan 1st, 1950", "Dec 9th, 2029"),
-    ("MAY 12, 2024", "JAN 10, 1950", "DEC 28, 2029"),
+    ("May 3rd, 2024", "January 1st, 1950", "December 9th, 2029"),
+    ("MAR 12, 2024", "JAN 10, 1950", "DEC 28, 2029"),
     ("3. März 2024", "1. Januar 1950", "9. Dezember 2029"),
     ("3 janvier 2024", "1 janvier 1950", "9 décembre 2029"),
-    ("10:30", "10:00", "23:59"),
+    ("10:30", "10:00", "20:59"),
+    ("22:30:01", "10:00:00", "23:59:59"),
     ("09:30:15.25", "01:00:00.00", "09:59:59.99"),
-    ("9 am", "1 am", "9 pm"),
-    ("12:15 P.M.", "10:00 A.M.", "12:59 P.M."),
+    ("9 am", "6 am", "9 am"),
+    ("5 pm", "1 pm", "9 pm"),
+    ("12:15 P.M.", "10:00 P.M.", "12:59 P.M."),
+    ("11:15 A.M.", "10:00 A.M.", "11:59 A.M."),
     ("7 o'clock", "1 o'clock", "9 o'clock"),
     (
         "2024-05-17T10:30:00+02:00",
@@ -241,8 +244,6 @@ def test_every_month_and_host_is_as_likely() -> None:
         joiner.redraw(words, bits, positions)
         written = [number_of(words.pieces[at]) for at in positions.tolist()]
         law = np.full(12 if "December" in piece else 3, 1.0)
-        if len(law) == 12:  # "May" would be read as a name of three letters
-            law[4:6] = 0.0, 2.0
         law /= law.sum()
         distributions.assert_follows(np.array(written), law, distributions.ALARM / 3)
 

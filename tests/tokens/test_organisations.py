@@ -239,7 +239,10 @@ def test_no_short_form_tells_a_special_category(builtin: Lexicon) -> None:
         k: v for k, v in language_data.short_forms("en").items() if "institutions" != k
     }
     copied = set().union(
-        *(lists[n] for n in ("capitals", "small", "exactly", "shouted", "posts"))
+        *(
+            lists[n]
+            for n in ("capitals", "small", "exactly", "shouted", "posts", "ranks")
+        )
     )
     folded = {word.lower() for word in copied}
     assert not {word.lower() for word in never.split()} & folded

@@ -99,14 +99,14 @@ def layout(body: str, policy: Policy) -> object:
     if of is Form.FILE:
         return of, body.rpartition(".")[2]
     if of is Form.TIME:
-        half = re.sub("[ap](?=m|[.]m)", "p", body)
-        return of, re.sub("[0-9]", "1", half), body[:1] == "0" and body[1:2].isdigit()
+        return of, re.sub("[0-9]", "1", body), body[:1] == "0" and body[1:2].isdigit()
     if of is Form.CODE:
         capital = re.sub("[A-Z]", "A", re.sub("[0-9]", "1", body))
         return of, re.sub("[a-z]", "a", capital), body.isdigit() and body[0] == "0"
     month = next((word for word in body.split() if word.strip(",").isalpha()), "")
     if of is Form.DATE and len(month) > 2:
-        written = (len(month) == 3, month.isupper(), month[:1].isupper())
+        is_short = len(month) == 3 and month.lower() != "may"
+        written = (is_short, month.isupper(), month[:1].isupper())
         rest = body.replace(month, "").replace("st", "th").replace("nd", "th")
         rest = rest.replace("rd", "th")
         return of, written, "".join("0" if c.isdigit() else c for c in rest)
