@@ -216,7 +216,7 @@ class Languages:
         texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
         record = records[texts]
         known = map(self._scores.__contains__, pieces)
-        tells = np.fromiter(known, bool, count=len(pieces)) & (kind == kinds.COMMON)
+        tells = np.fromiter(known, bool, count=len(pieces)) & kinds.LETTERED[kind]
         spots = np.flatnonzero(tells).tolist()
         doubted = self._doubted
         spots = [
@@ -404,18 +404,15 @@ def in_english(
     """Return the language of each text, English or OTHER; None if all are English.
 
     The final codes (p,) decide: a record of many words, of which some are in lower case
-    and of these hardly any is copied, is in another language. counted (16,): kinds of
-    words; weights (p,): how much a copied word counts, 0 for other pieces.
+    and of these hardly any is copied, is in another language. counted (p,): pieces that
+    are words; weights (p,): how much each counts as a copied word.
     """
-    kind = codes & kinds.KIND
-    # Emoji are copied, too.
-    words = counted[kind] & ((kind != kinds.COMMON) | (codes & kinds.ENDER == 0))
-    lower = words & (codes & _CAPITAL == 0)
+    lower = counted & (codes & _CAPITAL == 0)
     texts = np.arange(len(ends)) if records is None else records
     of_piece = np.repeat(texts, np.diff(ends, prepend=0))
     size = int(texts[-1]) + 1 if len(texts) else 0
     every, small = (
-        np.bincount(of_piece[each], minlength=size) for each in (words, lower)
+        np.bincount(of_piece[each], minlength=size) for each in (counted, lower)
     )
     known = np.bincount(of_piece[lower], weights=weights[lower], minlength=size)
     is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)
