@@ -40,8 +40,6 @@ _REMEMBERED = 200_000
 _LONG = 64
 # The code of a piece that divides into several words.
 _SEVERAL = -1
-# The row of a word that is read when the language of its record is known.
-_UNREAD = 0xFFFFFFFF
 # A code holds the flags of a piece, then from these bits on the row of the word plus 1,
 # and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
 # and the role of the word (dptext.tokens.name_cues).
@@ -120,7 +118,7 @@ class Tokenizer:
                 self._english_weights = self._common.english_weights
         self._plain, self._odd = self._copied_words()
         self._codes = _Memory(self._code)
-        #: Codes of words with the row _UNREAD in texts that are read in English.
+        # Codes of words of records that are found to be in English.
         self._english_codes = _Memory(self._read_word)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
@@ -186,7 +184,7 @@ class Tokenizer:
                 records=records,
                 declared=declared,
             )
-            unread = np.flatnonzero(codes >> _ROW & _UNREAD == _UNREAD)
+            unread = np.flatnonzero(codes & multilingual.UNREAD)
             each = map(self._english_codes.__getitem__, map(pieces.__getitem__, unread))
             codes[unread] = np.fromiter(each, np.int64, count=len(unread))
         pieces, codes, ends, formed, layouts = self._settle(
@@ -426,7 +424,7 @@ class Tokenizer:
     def _code(self, piece: str) -> int:
         """Return flags and row of a piece in one integer, or _SEVERAL.
 
-        With several languages a word has the row _UNREAD.
+        With other languages a word is read once that of its record is known.
         """
         plain = piece.removeprefix(" ")
         if plain[-1:] == "s" and plain.lower() in self._plurals:
@@ -434,7 +432,8 @@ class Tokenizer:
         if self._languages is not None and plain.isalpha():
             if self._is_sole or kind_of(plain) == kinds.WORD:
                 lead = kinds.LEAD if plain != piece else 0
-                return _pack(kinds.UNKNOWN, _UNREAD - 1, lead, plain)
+                unread = self._languages.code_unread(piece)
+                return _pack(kinds.UNKNOWN, -1, lead, plain) | unread
         return self._read_word(piece)
 
     def _read_word(self, piece: str) -> int:
