@@ -20,12 +20,14 @@ import gzip
 import importlib.util
 import json
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import dptext
 from dptext import lexicons, profile
+from dptext.tokens import common, multilingual
 from dptext.tokens.languages import languages, name_of
 from dptext.tokens.tokenizer import Tokenizer
 
@@ -33,6 +35,7 @@ _ALL = ("en", *languages())
 _REVIEWS = ("de", "it", "nl")
 _KINDS = ("person", "place", "organisation")
 _WORDS = 8  # of longer texts
+_TIMED = 20_000  # words whose time is measured
 _WORD = re.compile(r"[^\W\d_]+")
 _HEAD = """\
 # Other languages
@@ -107,6 +110,13 @@ def _page(shared: Path, most: int, half: int) -> Iterator[str]:
     yield "| text | texts | marks |"
     yield "| --- | --- | --- |"
     yield from _marked(shared, most, half)
+    yield ""
+    yield "Words in a second of one processor, for reviews of"
+    yield f"{_TIMED:,} words that are read for the first time, and again:"
+    yield ""
+    yield "| text | first | again |"
+    yield "| --- | --- | --- |"
+    yield from _speeds(shared, half)
 
 
 def _names_row(label: str, rows: Rows, codes: Sequence[str], forced: str | None) -> str:
@@ -223,6 +233,40 @@ def _found(shared: Path, most: int, half: int) -> Iterator[str]:
         shares = (right, none, len(long) - right - none)
         cells = " | ".join(f"{100 * each / len(long):.1f}%" for each in shares)
         yield f"| {label} | {len(long):,} | {cells} |"
+
+
+def _speeds(shared: Path, half: int) -> Iterator[str]:
+    of_english = _read(shared / "text" / "trustpilot_en_test.jsonl.gz", _TIMED, half)
+    of_others = [_reviews(shared, code, _TIMED, half) for code in _REVIEWS]
+    mixed = [
+        text for four in zip(of_english, *of_others, strict=False) for text in four
+    ]
+    yield _speed("English alone", of_english, ())
+    for code, texts in zip(_REVIEWS, of_others, strict=True):
+        yield _speed(f"{name_of(code)} alone", texts, (code,))
+    yield _speed("these four, found among seven", mixed, _ALL)
+
+
+def _speed(label: str, texts: Sequence[str], codes: Sequence[str]) -> str:
+    """Return a row on the speed of one call, with fresh and with filled memories."""
+    few, words = [], 0
+    for text in texts:
+        if words < _TIMED:
+            few.append(text)
+            words += len(text.split())
+    over = {"tokens": {"languages": [*codes]}}
+    speeds = []
+    for _ in range(3):
+        multilingual.languages_of.cache_clear()
+        common.common_words.cache_clear()
+        sanitizer = dptext.Sanitizer("readable", over)
+        sanitizer.text("Hello.")
+        for repeat in range(2):
+            begin = time.process_time()
+            sanitizer.texts(few)
+            speeds.append((repeat, words / (time.process_time() - begin)))
+    first, again = (max(s for each, s in speeds if each == n) for n in range(2))
+    return f"| {label} | {first:,.0f} | {again:,.0f} |"
 
 
 def _texts(rows: Rows) -> list[str]:

@@ -18,10 +18,18 @@ from dptext.report.document import Document
 from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
-from dptext.report.units import Topics, Unit, Words, unit_of
+from dptext.report.units import (
+    Topics,
+    Unit,
+    Words,
+    how_languages_are_found,
+    unit_of,
+)
 from dptext.run.files import SIDECAR
 from dptext.run.interface import COMMAND_LINE, current
 from dptext.signatures import UNSIGNED
+from dptext.tokens.languages import name_of
+from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Strategy
 
 _ROWS = 20  # rows to read before an output leaves
@@ -156,15 +164,17 @@ def questions(unit: Unit) -> Iterator[AnswerLine]:
     """Yield lines on the way back, and on texts in other languages."""
     if isinstance(unit, Words) and not isinstance(unit, Topics):
         yield line("undo", unit.document.run.key)
-        yield line("language", _language(unit.document), None, unit)
+        policy = unit.document.policy
+        codes = () if policy is None else policy.languages
+        read_in = series(tuple(map(name_of, codes)))
+        yield line("language", _language(policy), None, unit, read_in=read_in)
 
 
-def _language(document: Document) -> str:
+def _language(policy: Policy | None) -> str:
     """Return the key of the sentence on texts in other languages."""
-    policy = document.policy
     if policy is None or not (policy.languages or policy.marks_others):
         return "always"
-    return "several" if policy.languages else "marked"
+    return how_languages_are_found(policy).replace("english", "marked")
 
 
 def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:

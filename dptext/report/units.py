@@ -248,7 +248,7 @@ class Words(Unit):
         key = "texts" if counts else "lists"
         return line(
             "languages",
-            "several" if self.document.policy.languages else "english",
+            how_languages_are_found(self.document.policy),
             figures,
             read=say(f"languages.{key}", named=series(tuple(named))),
             lost=lost,
@@ -364,6 +364,13 @@ def has_other_languages(document: Document) -> bool:
     """Tell whether texts of the run may be read in other languages than English."""
     tokens = document.run.settings.get("tokens")
     return isinstance(tokens, dict) and bool(tokens.get("languages"))
+
+
+def how_languages_are_found(policy: Policy) -> str:
+    """Return the key of sentences on languages: of English, one other or several."""
+    if not policy.languages:
+        return "english"
+    return "several" if len(policy.languages) > 1 else "one"
 
 
 def attackers_on(document: Document, words: WordSection) -> Attackers:

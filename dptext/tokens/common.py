@@ -335,6 +335,15 @@ class CommonWords:
                 weights[self._rows[word]] = 0.5 * (word in self._function)
         return weights
 
+    def english_weight(self, body: str) -> float:
+        """Return how much a word of a list of the owner counts for an English text.
+
+        As without the list: a word that is not common anyway counts 0.
+        """
+        key = key_of(body)
+        known = key in self.words
+        return float(self.english_weights[self._rows.get(key, -1)]) if known else 0.0
+
     @cached_property
     def rows(self) -> Ids:
         """Return the rows of words that are never replaced: (m,) int32.

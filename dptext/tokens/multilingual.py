@@ -64,6 +64,10 @@ _RARE = 6000
 # Particles of names among so many commonest words are words of the language, too; and
 # function words among these are copied in every record with a capital as well.
 _FIRST = 150
+# Bits of a word until the language of its record is known, and from _ROW on the row of
+# its score plus 1.
+UNREAD, _DOUBTED, _JOINS = 1 << 39, 1 << 40, 1 << 41
+_ROW, _ROWS = 8, (1 << 31) - 1
 _DRAWN = kinds.LETTERED.copy()
 _DRAWN[[kinds.COMMON, kinds.IDENTIFIER]] = False, True
 _CAPITAL = kinds.TITLE | kinds.UPPER
@@ -178,6 +182,14 @@ class Languages:
         known = [float(rank is not None) for rank in ranks]
         return (1.0, *logs, *known)
 
+    def code_unread(self, piece: str) -> int:
+        """Return the bits of a word whose language is not known yet."""
+        row = self._scores.get(piece, -1)
+        bits = UNREAD | (row + 1) << _ROW
+        if piece in _JOINED:
+            bits |= _JOINS
+        return bits | _DOUBTED if row >= 0 and piece in self._doubted else bits
+
     def find(
         self,
         pieces: Sequence[str],
@@ -215,26 +227,21 @@ class Languages:
         kind = codes & kinds.KIND
         texts = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
         record = records[texts]
-        known = map(self._scores.__contains__, pieces)
-        tells = np.fromiter(known, bool, count=len(pieces)) & (kind == kinds.COMMON)
-        spots = np.flatnonzero(tells).tolist()
-        doubted = self._doubted
-        spots = [
-            at
-            for at in spots
-            if pieces[at] not in doubted or self._counts(pieces, codes, at)
-        ]
+        bits = np.where(codes & UNREAD, codes, 0)
+        # Parts of words are read already.
+        others = np.flatnonzero(kinds.LETTERED[kind] & (codes & UNREAD == 0))
+        bits[others] = [self.code_unread(pieces[at]) for at in others.tolist()]
+        rows = (bits >> _ROW & _ROWS) - 1
+        for at in np.flatnonzero(bits & _DOUBTED).tolist():
+            if not self._counts(pieces, codes, at):
+                rows[at] = -1
+        spots = np.flatnonzero(rows >= 0)
         size, run = len(self._known), len(self.codes)
-        sums = np.zeros((count, 1 + 2 * size))
-        if spots:
-            rows = [self._scores[pieces[at]] for at in spots]
-            np.add.at(sums, record[spots], self._rows[rows])
-        lower = np.flatnonzero(kinds.LETTERED[kind] & (codes & _CAPITAL == 0)).tolist()
-        lower = [
-            at
-            for at in lower
-            if pieces[at] not in _JOINED or not _may_be_joined(pieces, at)
-        ]
+        told = self._rows[rows[spots]].T
+        sums = np.array([np.bincount(record[spots], each, count) for each in told]).T
+        lower = kinds.LETTERED[kind] & (codes & _CAPITAL == 0)
+        for at in np.flatnonzero(bits & _JOINS).tolist():
+            lower[at] &= not _may_be_joined(pieces, at)
         words = np.bincount(record[lower], minlength=count)
         scores = sums[:, 1 : 1 + size]
         best = np.argmax(scores[:, :run], axis=1)
@@ -404,18 +411,15 @@ def in_english(
     """Return the language of each text, English or OTHER; None if all are English.
 
     The final codes (p,) decide: a record of many words, of which some are in lower case
-    and of these hardly any is copied, is in another language. counted (16,): kinds of
-    words; weights (p,): how much a copied word counts, 0 for other pieces.
+    and of these hardly any is copied, is in another language. counted (p,): pieces that
+    are words; weights (p,): how much each counts as a copied word.
     """
-    kind = codes & kinds.KIND
-    # Emoji are copied, too.
-    words = counted[kind] & ((kind != kinds.COMMON) | (codes & kinds.ENDER == 0))
-    lower = words & (codes & _CAPITAL == 0)
+    lower = counted & (codes & _CAPITAL == 0)
     texts = np.arange(len(ends)) if records is None else records
     of_piece = np.repeat(texts, np.diff(ends, prepend=0))
     size = int(texts[-1]) + 1 if len(texts) else 0
     every, small = (
-        np.bincount(of_piece[each], minlength=size) for each in (words, lower)
+        np.bincount(of_piece[each], minlength=size) for each in (counted, lower)
     )
     known = np.bincount(of_piece[lower], weights=weights[lower], minlength=size)
     is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)

@@ -32,7 +32,7 @@ from dptext.tokens.regex import (
     segment,
     without_clitics,
 )
-from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Words
+from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Mask, Words
 
 # Distinct pieces that are remembered; more would fill the memory.
 _REMEMBERED = 200_000
@@ -122,13 +122,15 @@ class Tokenizer:
                 self._english_weights = self._common.english_weights
         self._plain, self._odd = self._copied_words()
         self._codes = _Memory(self._code)
+        # Codes of words of records that are found to be in English.
+        self._english_codes = _Memory(self._read_word)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
 
     def _copied_words(self) -> tuple[frozenset[str], frozenset[str]]:
         """Return words that are copied in lower case, and those with more to say."""
-        if self._common is None or self._is_sole:
+        if self._common is None:
             return frozenset(), frozenset()
         every = self._languages.copied if self._languages else frozenset()
         return self._common.words, self._common.odd | self._plurals | every
@@ -186,6 +188,9 @@ class Tokenizer:
                 records=records,
                 declared=declared,
             )
+            unread = np.flatnonzero(codes & multilingual.UNREAD)
+            each = map(self._english_codes.__getitem__, map(pieces.__getitem__, unread))
+            codes[unread] = np.fromiter(each, np.int64, count=len(unread))
         pieces, codes, ends, formed, layouts = self._settle(
             pieces=pieces, codes=codes, ends=ends, formed=formed
         )
@@ -194,7 +199,7 @@ class Tokenizer:
                 pieces, codes, ends, texts_in=texts_in, formed=formed
             )
         else:
-            texts_in = self._tell(codes, ends, records)
+            texts_in = self._tell(pieces, codes, ends, formed=formed, records=records)
             pieces, codes, ends, formed, layouts = multilingual.without_others(
                 pieces, codes, ends, formed=formed, layouts=layouts, texts_in=texts_in
             )
@@ -223,15 +228,30 @@ class Tokenizer:
         )
 
     def _tell(
-        self, codes: Ints, ends: Ints, records: Ints | None
+        self,
+        pieces: Sequence[str],
+        codes: Ints,
+        ends: Ints,
+        *,
+        formed: Mapping[int, FormLayout],
+        records: Ints | None,
     ) -> Sequence[str] | None:
         """Return the language of each text, English or none; None if it is not told."""
         if self._english_weights is None or self._counted is None:
             return None
-        is_copied = codes & kinds.KIND == kinds.COMMON
+        assert self._common is not None
+        kind = codes & kinds.KIND
+        is_copied = kind == kinds.COMMON
+        counted = self._counted[kind] & (~is_copied | (codes & kinds.ENDER == 0))
         weights = is_copied * self._english_weights[self._rows(codes)]
+        # Words of lists of the owner tell no English text; fixed forms are no words.
+        kept = np.flatnonzero(kind == kinds.KEPT).tolist()
+        kept = [at for at in kept if at not in formed]
+        counted[kept] = True
+        for at in (*kept, *self._listed(pieces, is_copied)):
+            weights[at] = self._common.english_weight(pieces[at].strip(" "))
         return multilingual.in_english(
-            codes, ends, records, counted=self._counted, weights=weights
+            codes, ends, records, counted=counted, weights=weights
         )
 
     def _look_up(
@@ -243,6 +263,7 @@ class Tokenizer:
         """Return the codes of pieces, by position those of lists and forms."""
         if len(self._codes) > _REMEMBERED:
             self._codes.clear()
+            self._english_codes.clear()
             self._parts.clear()
         words = [*pieces]
         for position in named:
@@ -359,9 +380,14 @@ class Tokenizer:
         """Count the copied words of a list of words; None without one."""
         if self._common is None or not self._common.listed:
             return None
-        copied = np.flatnonzero(flags & kinds.KIND == kinds.COMMON).tolist()
-        bodies = (pieces[position].lstrip(" ") for position in copied)
-        return sum(map(self._common.is_listed, bodies))
+        return len(self._listed(pieces, flags & kinds.KIND == kinds.COMMON))
+
+    def _listed(self, pieces: Sequence[str], is_copied: Mask) -> list[int]:
+        """Return the positions of copied words of a list of words."""
+        if self._common is None or not self._common.listed:
+            return []
+        is_listed, copied = self._common.is_listed, np.flatnonzero(is_copied).tolist()
+        return [at for at in copied if is_listed(pieces[at].lstrip(" "))]
 
     def _grammar(
         self, pieces: list[str], positions: Ints, ids: Ids
@@ -401,20 +427,30 @@ class Tokenizer:
         return out, out_codes, ends + moved[ends], moved
 
     def _code(self, piece: str) -> int:
-        """Return flags and row of a piece in one integer, or _SEVERAL."""
+        """Return flags and row of a piece in one integer, or _SEVERAL.
+
+        With other languages a word is read once that of its record is known.
+        """
+        plain = piece.removeprefix(" ")
+        if plain[-1:] == "s" and plain.lower() in self._plurals:
+            return self._code_plural(piece, plain)
+        if self._languages is not None and plain.isalpha():
+            if self._is_sole or kind_of(plain) == kinds.WORD:
+                lead = kinds.LEAD if plain != piece else 0
+                unread = self._languages.code_unread(piece)
+                return _pack(kinds.UNKNOWN, -1, lead, plain) | unread
+        known = self._codes.get(plain, _SEVERAL)  # without the space before it
+        if plain != piece and known != _SEVERAL and not plain.isspace():
+            return known | kinds.LEAD
+        return self._read_word(piece)
+
+    def _read_word(self, piece: str) -> int:
+        """Return the code of a piece by the vocabulary."""
         # A fast path for most words, with the result of the rules below.
         plain = piece.removeprefix(" ")
         is_plain = plain in self._plain and plain not in self._odd
         if is_plain and plain.isalpha() and plain in self._index:
             return self._code_plain(plain, kinds.LEAD if plain != piece else 0)
-        known = self._codes.get(plain, _SEVERAL)  # without the space before it
-        if plain != piece and known != _SEVERAL and not plain.isspace():
-            return known | kinds.LEAD
-        if plain[-1:] == "s" and plain.lower() in self._plurals:
-            return self._code_plural(piece, plain)
-        if self._is_sole and plain.isalpha():
-            # Lists of the language read it (multilingual.Languages.read).
-            return _pack(kinds.UNKNOWN, -1, kinds.LEAD * (plain != piece), plain)
         if plain.isascii() and plain.isalpha():
             row = self._index.get(plain.lower(), -1)
             if row >= 0:
@@ -454,7 +490,7 @@ class Tokenizer:
             shown, code = f" {part}" if led else part, _SEVERAL
             if part.isascii() and part.isalpha() and not named:
                 code = self._codes[shown]  # as where it stands alone
-            if code == _SEVERAL or self._is_sole:
+            if code == _SEVERAL:
                 code = self._word(part, row, led, named=named)
             coded.append((shown, code))
 

@@ -68,6 +68,7 @@ def test_shares_are_of_replaced_words_where_others_stay(
         ("readable", {}, "another language becomes a mark. All"),
         ("balanced", {}, "most words are unknown to it"),
         ("readable", {"languages": ["en", "de"]}, "in one of the languages of the run"),
+        ("readable", {"languages": ["de"]}, "is read in German, whatever it is in"),
     ],
 )
 def test_the_page_says_what_becomes_of_another_language(

@@ -11,8 +11,10 @@ from dptext.errors import UsageError
 from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds, word_reading
 from dptext.tokens.languages import MARK, language_lists
+from dptext.tokens.policy import WordList
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon, Words
+from tests import made_words
 from tests.tokens.texts import both
 
 pytestmark = pytest.mark.quick
@@ -313,15 +315,49 @@ def test_a_fifth_of_the_words_tells_an_english_text(
     assert tokenizer(lexicon).words([text]).languages == ([""] if is_mark else None)
 
 
-def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon) -> None:
-    """Whether a text becomes a mark follows from copied pieces and numbers of words."""
-    divide, draws = tokenizer(lexicon), random.Random(3)
-    whole = tokenizer(lexicon)
+GERMAN_WORDS = "der karton war offen und das gerät ist leider defekt bitte rufen sie an"
+
+
+@pytest.mark.parametrize("number", [1, 7, 14])
+@pytest.mark.parametrize("name", ["words", "keep"])
+def test_words_of_the_owner_tell_no_english_text(
+    lexicon: Lexicon, name: str, number: int
+) -> None:
+    """A German text becomes a mark, however many of its words a list keeps."""
+    words = GERMAN_WORDS.split()[:number]
+    policy = profile.load("readable").tokens
+    if name == "words":
+        policy = replace(policy, words=made_words.listed(*words))
+    else:
+        policy = replace(policy, keep=WordList(words=tuple(words)))
+    divide = Tokenizer(lexicon, policy)
+    assert divide.words([GERMAN_WORDS]).languages == [""]
+    assert divide.words([TEXTS["en"]]).languages is None
+
+
+def test_common_words_on_a_list_are_english(lexicon: Lexicon) -> None:
+    """Keeping common words, or words of an English text, makes it no mark."""
+    words = TEXTS["en"].lower().replace(",", "").rstrip(".").split()
+    policy = replace(profile.load("readable").tokens, keep=WordList(words=(*words,)))
+    assert Tokenizer(lexicon, policy).words([TEXTS["en"]]).languages is None
+
+
+@pytest.mark.parametrize("own", ["", "offen kaputt call"])
+def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon, own: str) -> None:
+    """Whether a text becomes a mark follows from copied pieces and numbers of words.
+
+    own: words of a list of the owner, which are copied pieces, too.
+    """
+    policy = profile.load("readable").tokens
+    if own:
+        policy = replace(policy, words=made_words.listed(*own.split()))
+    divide, whole = (Tokenizer(lexicon, policy) for _ in range(2))
+    draws = random.Random(3)
     whole._english_weights = None
     small = ["zurück", "koslowski", "zq7", "#abholung", "paket", "grobnik", "vegan"]
     small += [word for word in lexicon.words[::40] if word.islower()]
     small = [word for word in small if whole.words([f"so {word}"]).positions.tolist()]
-    known = "the parcel was here in so call an is die de".split()
+    known = f"the parcel was here in so call an is die de {own}".split()
     found = set[str]()
     for _ in range(150):
         number = draws.randrange(6, 14)
