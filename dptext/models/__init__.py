@@ -53,7 +53,7 @@ def package(name: str, feature: str, extra: str) -> Library:
 
 def need(name: str, feature: str, extra: str) -> None:
     """Raise MissingExtra, without importing, where a package is not installed."""
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
+    if not has(name.partition(".")[0]):
         raise MissingExtra.for_package(feature, extra)
 
 
@@ -99,8 +99,7 @@ def spacy_path(name: str) -> str | None:
 
 def need_spacy(name: str, feature: str) -> str:
     """Return the folder of a spaCy pipeline. Raises UsageError if it is not here."""
-    if not has("spacy"):
-        raise MissingExtra.for_package(feature, "nlp")
+    need("spacy", feature, "nlp")
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
@@ -156,8 +155,7 @@ def default_sentence_model() -> str | None:
 
 def need_sentence_model(name: str, feature: str) -> str:
     """Return the folder of a sentence model. Raises UsageError if it is not here."""
-    if not has("sentence_transformers"):
-        raise MissingExtra.for_package(feature, "semantic")
+    need("sentence_transformers", feature, "semantic")
     folder = sentence_path(name)
     if folder is None:
         raise UsageError(

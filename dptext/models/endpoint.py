@@ -30,7 +30,7 @@ import msgspec
 from msgspec import Meta
 
 from dptext import models, progress, settings
-from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.errors import DptextError, UsageError
 from dptext.types import JsonObject
 
 if TYPE_CHECKING:
@@ -232,8 +232,7 @@ class Server:
         timeout: float,
         setting: str,
     ) -> None:
-        if not models.has("httpx"):
-            raise MissingExtra.for_package("a server for language models", "endpoint")
+        models.need("httpx", "a server for language models", "endpoint")
         self._parts = address(url, setting)
         self._setting, self.host = setting, host_and_port(url, setting)
         self._url = url.rstrip("/").removesuffix("/chat/completions")

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dptext import models, progress
-from dptext.errors import MissingExtra, UsageError
+from dptext.errors import UsageError
 from dptext.models import Library
 
 # Groups of files, of each of which one must be there, by the end of the message.
@@ -58,13 +58,11 @@ def need(path: str, setting: str, feature: str, head: Head) -> str:
     Raises UsageError if it is not here, MissingExtra without the packages for it.
     """
     for name in ("transformers", "torch"):
-        if not models.has(name):
-            raise MissingExtra.for_package(feature, "semantic")
+        models.need(name, feature, "semantic")
     file = Path(os.path.expanduser(path))
     if head is CAUSAL and file.suffix.lower() == ".gguf":
         for name in ("gguf", "accelerate"):
-            if not models.has(name):
-                raise MissingExtra.for_package(f"{feature} with a GGUF file", "gguf")
+            models.need(name, f"{feature} with a GGUF file", "gguf")
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
