@@ -222,14 +222,9 @@ def rebuilt(
     import pyarrow as pa
 
     if is_list(kind):
-        offsets = list(accumulate((len(value or ()) for value in new), initial=0))
         flat = [item for value in new if value is not None for item in value]
         inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
-        of, width = pa.ListArray, pa.int32()
-        if is_kind(kind, "is_large_list"):
-            of, width = pa.LargeListArray, pa.int64()
-        mask = array.is_null()
-        return of.from_arrays(pa.array(offsets, width), inner, type=kind, mask=mask)
+        return rebuilt_lists(array, kind, inner, [len(value or ()) for value in new])
     if steps:
         fields = subfields(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
@@ -245,6 +240,17 @@ def rebuilt(
             indices, coded.dictionary, ordered=kind.ordered
         )
     return pa.array(new, kind)
+
+
+def rebuilt_lists(array: Array, kind: Kind, inner: Array, counts: list[int]) -> Array:
+    """Return a column of lists of a type with other items, a count of them in each."""
+    import pyarrow as pa
+
+    lists, width = pa.ListArray, pa.int32()
+    if is_kind(kind, "is_large_list"):
+        lists, width = pa.LargeListArray, pa.int64()
+    offsets = pa.array(accumulate(counts, initial=0), width)
+    return lists.from_arrays(offsets, inner, type=kind, mask=array.is_null())
 
 
 def json_line(batch: Batch, row: int) -> bytes:

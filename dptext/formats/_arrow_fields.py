@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate
 
 from dptext.errors import InputError
 from dptext.formats import Token, _arrow, _fields
@@ -209,14 +208,8 @@ def _output_array(array: Array, change: Use | Plan, token: Token) -> Array:
     kind = _output_type(array.type, change)
     if _arrow.is_list(array.type):
         counts = pc.fill_null(pc.list_value_length(array), 0).to_pylist()
-        offsets = list(accumulate(counts, initial=0))
-        lists, width = pa.ListArray, pa.int32()
-        if _arrow.is_kind(kind, "is_large_list"):
-            lists, width = pa.LargeListArray, pa.int64()
         inner = _output_array(array.flatten(), change, token)
-        return lists.from_arrays(
-            pa.array(offsets, width), inner, type=kind, mask=array.is_null()
-        )
+        return _arrow.rebuilt_lists(array, kind, inner, counts)
     if change is Use.PSEUDONYM:
         return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
     assert isinstance(change, Mapping)

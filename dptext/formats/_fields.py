@@ -325,13 +325,7 @@ class Columns(NamedTuple):
         be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
-        for path in selection.changed:
-            check_uses(
-                path,
-                path in selection.fields,
-                path in selection.dropped,
-                path in selection.pseudonyms,
-            )
+        check_selection(selection)
         for name in (each for each in selection.named if each is not None):
             if names.count(name) > 1:
                 raise InputError(
@@ -441,10 +435,7 @@ def subject_from_value(value: object, path: str) -> str:
         raise Unreadable(f"{interface.unit()} {path!r} is null")
     if isinstance(value, dict | list | bytes):
         raise Unreadable(f"subject {interface.unit()} {path!r} is not text or a number")
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = value if isinstance(value, str) else _number(str(value))
-    return normalize_subject(text, path)
+    return normalize_subject(_spelled(value), path)
 
 
 def pseudonym_input(value: object, path: str) -> str | None:
@@ -460,10 +451,15 @@ def pseudonym_input(value: object, path: str) -> str | None:
             f"{interface.unit()} {path!r} is not text or a number, so it has no "
             "pseudonym"
         )
+    text = _spelled(value)
+    return normalize(text) if text.strip() else None
+
+
+def _spelled(value: object) -> str:
+    """Write a text, number, date or truth value as text."""
     if isinstance(value, bool):
         return str(value).lower()
-    text = value if isinstance(value, str) else _number(str(value))
-    return normalize(text) if text.strip() else None
+    return value if isinstance(value, str) else _number(str(value))
 
 
 def normalize_subject(text: str, path: str) -> str:
