@@ -75,7 +75,7 @@ class Fitting(NamedTuple):
     codes: NDArray[np.int8]
 
 
-class Drawn(NamedTuple):
+class LawCandidates(NamedTuple):
     """Candidates of each output by the law of the draw: (O, c)."""
 
     #: -1 for none.
@@ -239,7 +239,7 @@ class ContextWriter:
         released: Released,
         chains: Chains,
         forms: NDArray[np.uint8],
-        by_draw: Drawn,
+        by_draw: LawCandidates,
         sums: TopicSums | None,
     ) -> Ids:
         """Do the same without the kernel."""
@@ -309,16 +309,16 @@ class ContextWriter:
         at = (bits ^ bits >> np.uint32(16)) >> np.uint32(20)
         return self._noise[at].astype(np.int64)
 
-    def _by_draw(self, released: Released) -> Drawn:
+    def _by_draw(self, released: Released) -> LawCandidates:
         """Return the candidates of each drawn word by its draw: (n, c)."""
         shape = len(released.drawn), _DRAWN
         rows, scores = np.full(shape, -1, np.int32), np.zeros(shape, np.int32)
         for shown, positions in self._channel.groups(released):
             table, drawn = self._drawn(shown), released.drawn[positions]
             rows[positions], scores[positions] = table.rows[drawn], table.scores[drawn]
-        return Drawn(rows, scores)
+        return LawCandidates(rows, scores)
 
-    def _drawn_by(self, shown: Observation) -> Drawn:
+    def _drawn_by(self, shown: Observation) -> LawCandidates:
         channel = self._channel
         prior = channel.restrict_prior(shown, channel.inputs)
         if not prior.any():
@@ -328,7 +328,7 @@ class ContextWriter:
         writable = writable & (itself | self._may_write[int(shown.capital)][rows])
         least = np.where(np.isfinite(logs), logs, np.inf).min(axis=1, keepdims=True)
         scores = posterior.to_scores(np.where(writable, logs - least, 0.0))
-        return Drawn(np.where(writable, rows, np.int32(-1)), scores)
+        return LawCandidates(np.where(writable, rows, np.int32(-1)), scores)
 
     def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
         """Return writable words, and words after each context and before it."""

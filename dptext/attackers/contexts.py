@@ -209,7 +209,7 @@ def look_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
     return np.where(keys[at] == wanted, values[at], 0.0)
 
 
-class Kind(NamedTuple):
+class TextKind(NamedTuple):
     """What an attacker learned from public text of a kind."""
 
     pairs: Ngrams

@@ -221,7 +221,7 @@ class CandidateTable(NamedTuple):
 
     #: (O, c), V for the unknown word.
     rows: Ids
-    #: (O, c), which may be written (dptext.attackers.channel.Candidates).
+    #: (O, c), which may be written (dptext.attackers.channel.InputCandidates).
     writable: Mask
     #: (O, c) as in `posterior.WordCandidates`; 0 for padding.
     weights: Singles

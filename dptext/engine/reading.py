@@ -24,7 +24,7 @@ def _ignore(line: str) -> None:
     """Take a warning that concerns no output."""
 
 
-class Reading:
+class JobRecords:
     """The records of a job, and checks of their fields and their language."""
 
     def __init__(

@@ -36,7 +36,7 @@ from dptext.engine.job import (
     pseudonym_function,
 )
 from dptext.engine.language import Language
-from dptext.engine.reading import Reading
+from dptext.engine.reading import JobRecords
 from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, UnknownFieldError, UsageError
@@ -289,7 +289,7 @@ class Run(JobRun):
         for name in job.inputs:
             self._public.check_file(name)
         with contextlib.ExitStack() as stack:
-            reading = Reading(
+            reading = JobRecords(
                 job,
                 stack,
                 aside=opened.aside,

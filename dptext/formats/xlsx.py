@@ -228,7 +228,7 @@ class _First(NamedTuple):
         """Read it; without cells for an empty sheet."""
         hidden: set[int] = set()
         rows = _rows(sheet, where, hidden)
-        row = next(rows, FileRow(0, (), False))
+        row = next(rows, SheetRow(0, (), False))
         rows.close()
         return cls(sheet.sheet_state, row.cells, row.number, hidden)
 
@@ -337,7 +337,7 @@ def _reported(location: str) -> Iterator[None]:
         ) from None
 
 
-class FileRow(NamedTuple):
+class SheetRow(NamedTuple):
     """A row of a sheet that is not empty."""
 
     #: Its number in Excel.
@@ -348,7 +348,7 @@ class FileRow(NamedTuple):
 
 def _rows(
     sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
-) -> Generator[FileRow, None, None]:
+) -> Generator[SheetRow, None, None]:
     """Give the rows of a sheet that are not empty.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
@@ -396,7 +396,7 @@ def _rows(
             is_hidden = _is_hidden(element)
             element.clear()
             if cells:
-                yield FileRow(number, tuple(cells), is_hidden)
+                yield SheetRow(number, tuple(cells), is_hidden)
 
 
 def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
@@ -432,7 +432,7 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 
 
 def _record(
-    file_row: FileRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
+    file_row: SheetRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
 ) -> Record:
     """Return a row as a record; rest is that of its sheet. Raises Unreadable."""
     cells, width = file_row.cells, len(use.columns.names)

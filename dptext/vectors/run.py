@@ -22,7 +22,7 @@ from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.identifying import advise_on_vectors
 from dptext.engine.job import Job, Task, Written
 from dptext.engine.language import Language
-from dptext.engine.reading import Reading
+from dptext.engine.reading import JobRecords
 from dptext.engine.run import JobRun
 from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
@@ -103,7 +103,7 @@ class VectorRun(JobRun):
         with contextlib.ExitStack() as stack:
             known = None if job.any_language else ready.tokenizer
             language = Language(known, ready.lexicon.name, self._warn)
-            reading = Reading(
+            reading = JobRecords(
                 job, stack, aside=opened.aside, language=language, warn=self._warn
             )
             fields = reading.fields
