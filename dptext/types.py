@@ -379,7 +379,7 @@ class VaryingEpsilon:
 
     @classmethod
     def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
-        """Return that of weights exp(-epsilon t / 2), t at most distance.
+        """Return the bound for weights exp(-epsilon t / 2), t at most distance.
 
         most: what no two words lose more than at any epsilon, where t is cut.
         """
@@ -484,7 +484,7 @@ class Guarantee:
         return math.isfinite(self.max_loss)
 
     def counts(self, metric: Metric) -> bool:
-        """Tell whether it is epsilon times this metric, not cut at any distance."""
+        """Return whether the loss is epsilon times this metric, at any distance."""
         same = self.notion is Notion.METRIC and self.metric == metric
         return same and not self.cut_by_epsilon
 

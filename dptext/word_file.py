@@ -203,7 +203,7 @@ class WordFile:
 
 
 def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
-    """Say that a word is not in a file, and what adds one."""
+    """Describe a word that is not in a file, with the remedy."""
     near = [each for each in known if each.lower() == word.lower()]
     hint = f"; it has {near[0]}" if near else ""
     advice = ""

@@ -242,7 +242,7 @@ class ContextWriter:
         by_draw: LawCandidates,
         sums: TopicSums | None,
     ) -> Ids:
-        """Do the same without the kernel."""
+        """Fill in numpy, without the kernel."""
         size, written = self._model.size, released.drawn.astype(np.int32)
         means = (
             None
@@ -403,7 +403,7 @@ class ContextWriter:
         codes: NDArray[np.int8],
         worth: NDArray[np.float64],
     ) -> Fitting:
-        """Return the lists of words beside contexts, those of most worth."""
+        """Return the most valuable words beside each context, as lists."""
         parts = []
         common = np.append(self._channel.common[:-1], np.zeros(2, bool))
         gains = np.log(ngrams.decode_gains(codes))

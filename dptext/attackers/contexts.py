@@ -63,7 +63,7 @@ class WordSequence(NamedTuple):
 
 
 class Contexts:
-    """How often words (m,) stood in contexts (m,), which are numbers."""
+    """Counts of words (m,) in numbered contexts (m,)."""
 
     def __init__(self, contexts: Ints, words: Ints, width: int) -> None:
         self._width = width

@@ -227,7 +227,7 @@ class _Lines:
         return [text.result for text in texts]
 
     def _pass(self, rows: list[int], texts: list[_Text]) -> None:
-        """Read the next tokens of each line; rows are those of their parents."""
+        """Read the next tokens of each line, from the rows of the parent lines."""
         lines = [line for text in texts for line in text.lines]
         spare = -len(lines) % _LINES
         rows += rows[-1:] * spare

@@ -353,7 +353,7 @@ class PairAttacker:
         return self.likeliest_text(released, self.weighed(released))
 
     def likeliest_text(self, released: Released, weighed: WeighedCandidates) -> Ids:
-        """Do the same with the candidates of the drawn words."""
+        """Return the likeliest text among the weighed candidates: (n,)."""
         # A word without such a candidate is written as it was drawn.
         none = ~weighed.writable.any(axis=0)
         possible = weighed.writable | none
@@ -448,7 +448,7 @@ class PairAttacker:
         )
 
     def _weigh(self, part: BatchPart) -> WeighedCandidates:
-        """Do the same in numpy."""
+        """Weigh the candidates in numpy, without the kernel."""
         released = part.released
         shape = len(released.drawn), self._count
         rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)

@@ -51,7 +51,7 @@ NEVER = -(2**28)
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Drawn words (n,) in chains; rows are those of an n-gram model over V words."""
+    """Drawn words (n,) in chains; rows index the V words of an n-gram model."""
 
     #: (n,) the row of the context before the first word of a chain, -1 elsewhere.
     before: Ints
@@ -186,7 +186,7 @@ class BigramLookup:
     def __init__(
         self, chains: Chains, slots: Slots, gains: AnyGains, block: ChainBlock
     ) -> None:
-        """Look up; slots (c, m) are those of the candidates, in the block's order."""
+        """Look up; slots (c, m) of the candidates, in the block's order."""
         first = block.steps[0]
         contexts = gains.slot_of[chains.before[block.words[first]]]
         self.first_codes = gains.lookup(contexts, slots[:, first])
@@ -246,7 +246,7 @@ def word_major(candidates: NDArray[Number]) -> NDArray[Number]:
 
 
 def _marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Singles:
-    """Do the same in numpy: forward probabilities, then backward ones."""
+    """Compute marginals in numpy: a forward pass, then a backward pass."""
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
         weights = np.take(words.weights, block.words, axis=1)
@@ -328,7 +328,7 @@ def viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
 
 
 def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
-    """Do the same in numpy: the best way to each candidate, then back."""
+    """Find the best path in numpy: forward scores, then backtracking."""
     chosen = np.empty(candidates.scores.shape[1], np.int64)
     for block in chains.blocks():
         backoff = candidates.backoff[:, block.words]

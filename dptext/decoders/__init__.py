@@ -46,7 +46,7 @@ class Params(ABC):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether its model is the user's: the statement then depends on it."""
+        """Return whether the model is the user's: the statement then depends on it."""
         return self.reads
 
     @property

@@ -22,7 +22,7 @@ class PairParams(decoders.Params):
     optional: bool = False
 
     def for_lexicon(self, lexicon: Lexicon) -> Self:
-        """Replace the pairs that ship by those of an adapted lexicon."""
+        """Replace the shipped pairs by the pairs of an adapted lexicon."""
         pairs = lexicon.meta.get("pairs")
         if pairs is None or self.model != ngrams.ENGLISH:
             return self
@@ -44,5 +44,5 @@ class PairParams(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether the model is not the one that ships."""
+        """Return whether the model is another one than the shipped one."""
         return self.model != ngrams.ENGLISH

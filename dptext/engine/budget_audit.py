@@ -414,7 +414,7 @@ def _class_drawn_first(
 def _after_the_past(
     draws: Draws, params: past.Params, lexicon: Lexicon, counts: Floats
 ) -> Eps:
-    """Return what each word gets after the words that were drawn before it: (n,)."""
+    """Return the epsilon of each word, given the words drawn before it: (n,)."""
     after = _by_class(params, lexicon)
     total = params.epsilon * (1.0 - 1e-9)
     expected = np.empty(len(draws.eps))

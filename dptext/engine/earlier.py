@@ -218,7 +218,7 @@ _CHANGES = {
 
 
 class Earlier:
-    """Compares the draws of a run with those of outputs that are there."""
+    """Compares the draws of a run with the draws of existing outputs."""
 
     def __init__(
         self, settings: JsonObject, lexicon: str, key: RunKey, reports: SignedReports
@@ -282,7 +282,7 @@ class Earlier:
         )
 
     def _difference(self, job: Job) -> str | None:
-        """Return why the draws of a job are not those of its output's report.
+        """Return why the draws of a job differ from the report of its output.
 
         None without an output that has a report, and if no difference is known, as a
         report tells nothing of the key.

@@ -44,7 +44,7 @@ _NULL_MARKS = frozenset(
 
 
 class Fields:
-    """Counts records, and those with each selected field."""
+    """Counts records, and the records with each selected field."""
 
     def __init__(
         self,

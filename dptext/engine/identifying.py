@@ -93,7 +93,7 @@ _STATES = frozenset("true false yes no y n t f 0 1 none null n/a na - ?".split()
 
 
 class FieldValues:
-    """Counts the texts of a field: all, their words, and those of each look."""
+    """Counts the texts of a field, their words, and the texts of each look."""
 
     def __init__(self) -> None:
         self.texts = self.words = 0
@@ -142,7 +142,7 @@ class FieldValues:
         return max(of_all, matching / self.different)
 
     def looks(self) -> str:
-        """Say what the values are."""
+        """Describe the values."""
         if not self.texts:
             return "not text"
         for look in ("dates", "numbers"):
@@ -262,7 +262,7 @@ _ValueLooks = tuple[str, ...]
 
 
 def _looks(value: str, words: int) -> _ValueLooks:
-    """Return all that a value, of so many words, looks like.
+    """Return everything that a value of so many words looks like.
 
     Each row of a file comes here, so quick checks come first.
     """
@@ -303,7 +303,7 @@ def _first_word(text: str) -> str:
 
 
 def _kinds(value: str, short: str) -> Iterator[str]:
-    """Give the kinds of which a value is, and those that stand in it."""
+    """Yield the kinds of a value, and the kinds of its parts."""
     if "@" in value and _has_email(value):
         yield _INSIDE[Kind.EMAIL]
     if _NUMBERED.search(value):
@@ -411,7 +411,7 @@ def advise() -> str:
 
 
 def advise_on_vectors() -> str:
-    """Say the same of vectors, which have no other column than that of ids."""
+    """Advise on an unchanged id of vectors, which have no other columns."""
     return f"name records by another field ({option('id')})"
 
 

@@ -51,7 +51,7 @@ def _unspaced() -> re.Pattern[str]:
 
 
 class Language:
-    """Warns once if the first records are in a language unknown to the lexicon.
+    """Warns once if the lexicon does not know the language of the first records.
 
     tokenizer finds words by the lexicon of that name; without one only `public` looks
     at texts, for those that topics were made of.

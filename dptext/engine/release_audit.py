@@ -203,7 +203,7 @@ def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str:
-    """Say what a block of random bits belongs to."""
+    """Name the owner of a block of random bits."""
     for record in records:
         nonce = streams.nonce(record)
         if nonce[:8] == block[:8]:

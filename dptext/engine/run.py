@@ -64,7 +64,7 @@ Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
 class JobRun(ABC):
-    """A key, and what it makes of jobs: of words (`Run`), or of vectors."""
+    """Carries out jobs under a key, for words (`Run`) or for vectors."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Run(JobRun):
         kept: Manifest | None = None,
         check: Callable[[Job], object] = lambda job: None,
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that have new outputs.
+        """Carry out jobs one by one; return the jobs with new outputs.
 
         kept: the manifest of their folder, which notes them; with resume, outputs that
         are finished by it stay; check: raises UsageError for a job whose output another

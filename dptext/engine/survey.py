@@ -105,12 +105,12 @@ class FieldSummary:
 
     @property
     def is_text(self) -> bool:
-        """Tell whether it holds texts with words that can be replaced."""
+        """Return whether the field holds texts with words that can be replaced."""
         return self.texts > 0 and self.looks == TEXT
 
     @property
     def is_page(self) -> bool:
-        """Tell whether it holds text in a sheet that is no table."""
+        """Return whether the field holds text in a sheet that is no table."""
         return self.looks == PAGE
 
 

@@ -366,7 +366,7 @@ class IdentityMeter:
         batch.add(shared, (before, after), (before_words, after_words))
 
     def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
-        """Return the values that stand whole in texts, and the words of any value."""
+        """Return the values found whole in texts, and the words of any value."""
         whole: set[int] = set()
         words: set[str] = set()
         for text in texts:

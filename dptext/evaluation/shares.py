@@ -139,7 +139,7 @@ def estimates(
 def differences(
     before: Sequence[Estimate], after: Sequence[Estimate]
 ) -> list[tuple[float, float, float]]:
-    """Return the growth of each share, with an interval from those of both.
+    """Return the growth of each share, with an interval from both intervals.
 
     By the squares of the distances to the limits (Zou and Donner 2008), for two outputs
     with independent draws.

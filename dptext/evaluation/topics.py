@@ -125,7 +125,7 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
 
 
 def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """Divide texts into those that make topics and those that are held out.
+    """Divide texts into training texts and held-out texts.
 
     By their content, so that copies of a text are on one side.
     """
@@ -296,7 +296,7 @@ def _kept(
     size: int,
     original: float,
 ) -> Iterable[Kept]:
-    """Yield what an attacker of topics knows of the labels, exactly, at each epsilon.
+    """Yield the exact accuracy of an attacker on the labels, at each epsilon.
 
     The attacker has public texts with labels and knows the law of the draws.
     """

@@ -185,7 +185,7 @@ def _linkage(linked: Sequence[LinkageFigures]) -> Section:
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield the figures of texts, then those of the mechanism."""
+    """Yield the figures of texts, then the figures of the mechanism."""
     kept = result.kept
     meaning = {
         "share_kept": kept.cs,

@@ -352,7 +352,7 @@ def sniff(head: bytes) -> str | None:
 
 
 def check_content(head: bytes, format: Format, location: str) -> None:
-    """Raise InputError if the first bytes of a text file are those of another kind."""
+    """Raise InputError if the first bytes of a text file betray another format."""
     if not format.IS_TEXT:
         return
     for pattern, kind, reader, advice in _OTHER_KINDS:

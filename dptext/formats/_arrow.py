@@ -193,7 +193,7 @@ def texts(value: Value) -> Iterator[str | None]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Give all that can be read in a value of any type as texts, numbers too."""
+    """Yield everything readable in a value of any type as texts, numbers too."""
     if isinstance(value, list | tuple):
         for inner in value:
             yield from strings(inner)
@@ -468,7 +468,7 @@ def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
 def without_columns(
     metadata: dict[bytes, bytes] | None, gone: set[str], texts: set[str]
 ) -> dict[bytes, bytes] | None:
-    """Return the metadata of a schema without columns; texts are those that are text.
+    """Return the metadata of a schema without columns; texts names columns of text.
 
     Columns that become text keep no metadata about their values.
     """

@@ -34,7 +34,7 @@ class SheetCell(NamedTuple):
 
     @property
     def may_repeat(self) -> bool:
-        """Tell whether it is a text of a formula, which may be that of another cell."""
+        """Return whether the text is from a formula, which may copy another cell."""
         return self.is_computed and isinstance(self.value, str) and not self.is_error
 
 

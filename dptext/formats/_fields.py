@@ -52,12 +52,12 @@ class PathNode:
 
     @property
     def holds_name(self) -> bool:
-        """Tell whether it is the id or the subject, or one of them is below."""
+        """Return whether the node or one below is the id or the subject."""
         return self.is_name or any(each.holds_name for each in self.below.values())
 
     @property
     def holds_text(self) -> bool:
-        """Tell whether it is a text, or one is below."""
+        """Return whether the node or one below is a text."""
         return self.is_text or any(each.holds_text for each in self.below.values())
 
     @property
@@ -90,7 +90,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def tree(selection: Selection) -> PathNode:
-    """Return the tree of all selected paths, those of id and subject among them."""
+    """Return the tree of all selected paths, id and subject included."""
     root = PathNode("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
@@ -150,7 +150,7 @@ def _conflict(node: PathNode) -> str | None:
 
 
 def _is_changed(node: PathNode) -> bool:
-    """Tell whether it is a text, a pseudonym or left out, or one of them is below."""
+    """Return whether the node or one below is a text, a pseudonym or left out."""
     is_one = node.is_text or node.is_pseudonym or node.is_dropped
     return is_one or any(map(_is_changed, node.below.values()))
 
@@ -221,7 +221,7 @@ def printable(text: str) -> str:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """The keys and values of an object, those that occur twice included."""
+    """The keys and values of an object, duplicate keys included."""
 
 
 # Numbers keep their spelling: they may be longer than Python likes.
@@ -275,7 +275,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_header(names: Iterable[str]) -> bool:
-    """Tell whether all names are surely no text, so that they may be listed."""
+    """Return whether all names are certainly identifiers, which may be listed."""
     return all(map(_IDENTIFIER.fullmatch, filter(None, names)))
 
 
@@ -370,7 +370,7 @@ class Columns(NamedTuple):
         return (index for index in range(len(self.names)) if index not in changed)
 
     def kept(self, row: Sequence[Cell]) -> list[Cell]:
-        """Return the cells of a row without those of columns that are left out."""
+        """Return the cells of a row, except in left-out columns."""
         if not self.dropped:
             return list(row)
         return [cell for index, cell in enumerate(row) if index not in self.dropped]

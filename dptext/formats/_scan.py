@@ -288,7 +288,7 @@ class Scan:
 
 
 def _absent(reason: str, advice: str) -> Unreadable:
-    """Say that a field is absent; where the record has others, it may be misspelt."""
+    """Return the error of an absent field, which may be misspelt."""
     return Unreadable(reason, advice, is_absent=_OTHERS in advice)
 
 

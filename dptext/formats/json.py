@@ -220,7 +220,7 @@ class Writer(formats.Writer):
             )
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write an object, with the comma that it needs."""
+        """Write an object, after a comma unless it is the first."""
         assert isinstance(record.rest, LineRest)
         before = record.rest.before
         if self._is_first:

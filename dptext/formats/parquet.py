@@ -41,10 +41,10 @@ class OpenStream:
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
-        """Leave that to the owner of the stream."""
+        """Do nothing: the owner of the stream does."""
 
     def close(self) -> None:
-        """Leave that to the owner of the stream."""
+        """Do nothing: the owner of the stream does."""
 
 
 class FileHead(NamedTuple):
@@ -110,7 +110,7 @@ class Writer(formats.Writer):
             into.append(_arrow.refill(values[row], new))
 
     def close(self) -> None:
-        """Write all that is held back, and the footer."""
+        """Write the rows held back, and the footer."""
         self._rebuild(1)
         self._write_group()
         if self._file is not None:

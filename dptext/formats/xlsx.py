@@ -225,7 +225,7 @@ class _First(NamedTuple):
 
     @classmethod
     def read(cls, sheet: Any, where: str) -> _First:
-        """Read it; without cells for an empty sheet."""
+        """Read the head of a sheet; an empty sheet has no cells."""
         hidden: set[int] = set()
         rows = _rows(sheet, where, hidden)
         row = next(rows, SheetRow(0, (), False))

@@ -200,7 +200,7 @@ class Frame(ABC):
         return list(self.frame[name].head(rows))
 
     def identifying(self, selection: Selection) -> dict[str, str]:
-        """Return which fields look identifying, of those that are copied.
+        """Return the copied fields that look identifying.
 
         Texts inside of lists and structs count by their paths, as in a file.
         """

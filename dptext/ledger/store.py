@@ -277,7 +277,7 @@ class Ledger:
             advance_checkpoint(key_path(self.path), self._position)
 
     def spent(self, subject: bytes, *, but: int = 0) -> Amount:
-        """Return the sum of the charges of a subject, without those of one entry."""
+        """Return the sum of the charges of a subject, except those of one entry."""
         sql = (
             "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
             "WHERE subject = ? AND entry <> ?"

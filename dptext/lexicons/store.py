@@ -236,7 +236,7 @@ def check(lexicon: Lexicon) -> None:
 
 
 def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
-    """Tell whether orders list outputs alone, and none of them twice.
+    """Return whether orders list only outputs, none of them twice.
 
     The proof of rank rests on both. A word that is no output may come first in its own
     order, where rank leaves it out.

@@ -115,7 +115,7 @@ class Risk:
 
     @property
     def least(self) -> float:
-        """Return the same, or the lower limit of it where the success is estimated."""
+        """Return the success, or its lower limit where it is estimated."""
         return self.shown if self.low is None else self.low
 
 

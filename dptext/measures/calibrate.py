@@ -201,7 +201,7 @@ def _crossing(
         return None
 
     def between(epsilon: float, one: Wins, other: Wins) -> Wins:
-        """Play those that are not the same at both ends."""
+        """Play the games that are won at one end alone."""
         wins: Wins = one.copy()
         plays = np.flatnonzero(one != other)
         if len(plays):

@@ -104,7 +104,7 @@ class VectorMeasures:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class TopicAccuracy:
-    """What a linear classifier learns of the topics of public texts."""
+    """Accuracy of a linear classifier on the topics of public texts."""
 
     #: `text_vectors_key` of the settings.
     settings: str

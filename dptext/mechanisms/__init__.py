@@ -143,12 +143,12 @@ class Mechanism(Prepared, ABC):
 
     @property
     def name(self) -> str:
-        """Return its name in profiles."""
+        """Return the name of the mechanism in profiles."""
         return registry.component_name("mechanisms", type(self.params).__module__)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all that determines the output distribution besides epsilon."""
+        """Return everything but epsilon that determines the output distribution."""
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 

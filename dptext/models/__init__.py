@@ -112,7 +112,7 @@ def need_spacy(name: str, feature: str) -> str:
 
 @cache
 def pipeline(name: str, wanted: str, digest: str = "") -> Library:
-    """Load a spaCy pipeline with one component and those that it needs.
+    """Load a spaCy pipeline with one component and its dependencies.
 
     The digest of its content makes a changed pipeline load again.
     """
@@ -286,12 +286,12 @@ class Item:
 
     @property
     def usable(self) -> bool:
-        """Tell whether its package is installed."""
+        """Return whether the package of the item is installed."""
         return has(self.package)
 
     @property
     def path(self) -> str | None:
-        """Return its path, None if it or its package is not here."""
+        """Return the path of the item, None if it or its package is missing."""
         return self.location() if self.usable else None
 
     @property

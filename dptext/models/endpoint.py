@@ -466,7 +466,7 @@ def _open(**settings: Any) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the context that verifies certificates: once, since it is slow to read."""
+    """Return the TLS context, cached since certificates are slow to read."""
     import httpx
 
     return httpx.create_ssl_context()

@@ -181,7 +181,7 @@ class Space:
     def _are_bounds(
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
-        """Tell whether all words nearer than far are in orders, at random inputs."""
+        """Return whether orders hold all words nearer than far, for random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
         rows = random_rows(inputs)

@@ -56,7 +56,7 @@ def _again(
 
 
 def _worker(ready: VectorRelease, key: RunKey) -> Callable[[Task], Rows]:
-    """Return what embeds batches: release and key decide every draw."""
+    """Return the worker that embeds batches: release and key decide every draw."""
     randomness = ready.randomness(key)
     return lambda task: ready.rows(task.records, randomness)
 
@@ -82,7 +82,7 @@ class VectorRun(JobRun):
 
     @property
     def advice(self) -> str:
-        """Return the remedy for such a field."""
+        """Return the remedy for identifying fields."""
         return advise_on_vectors()
 
     @cached_property
