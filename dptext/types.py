@@ -238,7 +238,7 @@ class Words:
         return self.ids if self.read_as is None else self.read_as
 
     def is_of_lists(self, position: int) -> bool:
-        """Tell whether the text of a piece is read in a language without a lexicon."""
+        """Return whether the text of a piece is in a language without a lexicon."""
         return self.language_at(position) not in ("", ENGLISH)
 
     def language_at(self, position: int) -> str:
@@ -480,7 +480,7 @@ class Guarantee:
 
     @property
     def cut_by_epsilon(self) -> bool:
-        """Tell whether the metric is cut at a distance that follows from epsilon."""
+        """Return whether the metric is cut at a distance that follows from epsilon."""
         return math.isfinite(self.max_loss)
 
     def counts(self, metric: Metric) -> bool:

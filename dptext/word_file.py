@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def is_copied(self) -> bool:
-        """Tell whether the word is copied."""
+        """Return whether the word is copied."""
         return _CHOSEN[self.mark]
 
 
@@ -127,7 +127,7 @@ class WordFile:
 
     @property
     def is_private(self) -> bool:
-        """Tell whether a promise holds for the choice of words; a seed has none."""
+        """Return whether a promise holds for the choice of words; a seed has none."""
         return self.key != "seed"
 
     @property
@@ -225,7 +225,7 @@ def read(path: str) -> WordFile:
 
 
 def is_list(path: str) -> bool:
-    """Tell whether a file is one of words."""
+    """Return whether a file is one of words."""
     try:
         return streams.read_small(path, "file").startswith(_FIRST.encode())
     except (OSError, UsageError):

@@ -114,7 +114,7 @@ class Illnesses(NamedTuple):
         )
 
     def are_told(self, released: Released, position: int) -> bool:
-        """Tell whether the copied words before a piece of its text tell an illness."""
+        """Return whether the copied words before a piece tell of an illness."""
         if not position:
             return False
         last = released.pieces[position - 1].strip(" ").lower()
@@ -224,7 +224,7 @@ class ContextWriter:
         return position
 
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
-        """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
+        """Mask the drawn words that a copied noun follows ("kidney failure"): (n,)."""
         if released.copied is None:
             return np.zeros(len(released.positions), bool)
         behind = np.append(released.copied, np.int32(-1))
@@ -428,7 +428,7 @@ class ContextWriter:
 
 
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
-    """Tell which words may be written where they were not drawn: (2, V + 2).
+    """Mask the words that may be written where they were not drawn: (2, V + 2).
 
     First in a gap without a capital: words that may have been replaced, and common ones
     except the commonest, which would stand everywhere; rare ones alone read badly.

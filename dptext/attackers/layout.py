@@ -87,7 +87,7 @@ def _pieces(released: Released, positions: range, index: range) -> list[Released
 
 
 def _spaced_after(mark: str, spaced: bool) -> bool:
-    """Tell whether a word after a mark gets a space; spaced, one before the mark."""
+    """Return whether a word after a mark gets a space; spaced, one before the mark."""
     body = mark.strip(" ")
     tight = _OPENING | (_QUOTES if mark != body or not spaced else _JOINING)
     return bool(body.strip()) and body not in tight

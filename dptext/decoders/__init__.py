@@ -59,7 +59,7 @@ class Params(ABC):
         return self
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode; if not, draws are written and the report tells it."""
+        """Return whether to decode; if not, draws are written, as the report states."""
         return True
 
     @abstractmethod

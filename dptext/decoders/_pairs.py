@@ -29,7 +29,7 @@ class PairParams(decoders.Params):
         return replace(self, model=str(pairs))
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode: always, unless optional.
+        """Return whether to decode: always, unless optional.
 
         Raises LexiconError if the model is damaged, or if a model of the user is
         missing or does not fit the lexicon.

@@ -206,7 +206,7 @@ class HeldBack:
 
     @property
     def closed(self) -> bool:
-        """Tell whether the stream below is closed."""
+        """Return whether the stream below is closed."""
         return self._stream.closed
 
     def write(self, data: bytes) -> int:

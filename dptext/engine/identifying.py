@@ -158,7 +158,7 @@ class FieldValues:
 
     @property
     def are_states(self) -> bool:
-        """Tell whether all values are states such as "open"."""
+        """Return whether all values are states such as "open"."""
         return self._states
 
     def kind(self, name: str) -> Kind | None:
@@ -182,7 +182,7 @@ class FieldValues:
         return Identifying(named, self.texts, self.texts, by_name=True)
 
     def _may_be(self, kind: Kind) -> bool:
-        """Tell whether values are no states or amounts, which do not identify."""
+        """Return whether values are no states or amounts, which do not identify."""
         if self._states or self.count("amounts") >= _MOST * self.texts:
             return False
         return kind is not Kind.PHONE or self.count("long numbers") > 0
@@ -287,7 +287,7 @@ def _looks(value: str, words: int) -> _ValueLooks:
 
 
 def _is_listed(value: str) -> bool:
-    """Tell whether all words are names of the public list, or else initials."""
+    """Return whether all words are names of the public list, or else initials."""
     words = value.replace(",", " ").replace(".", " ").split()
     named = [each for each in words if len(each) > 1]
     if not named or not all(each[0].isupper() for each in words):
@@ -345,7 +345,7 @@ def words_of_name(name: str) -> list[str]:
 
 
 def _has_email(value: str) -> bool:
-    """Tell whether an e-mail address stands in a text.
+    """Return whether an e-mail address stands in a text.
 
     Only text near an @ is searched, since texts may be long.
     """

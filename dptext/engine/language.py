@@ -221,7 +221,7 @@ def _count_foreign(kind: Ints, words: Words) -> int:
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:
-    """Tell whether settings over a profile choose the treatment of unknown words."""
+    """Return whether settings over a profile choose the treatment of unknown words."""
     tokens = overrides.get("tokens")
     return isinstance(tokens, Mapping) and "unknown" in tokens
 

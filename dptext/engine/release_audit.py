@@ -92,7 +92,7 @@ class ReleaseCheck:
 
     @property
     def refuted(self) -> bool:
-        """Tell whether the program breaks its promise."""
+        """Return whether the program breaks its promise."""
         return bool(self.fault)
 
 

@@ -247,7 +247,7 @@ class Run(JobRun):
 
     @property
     def holds(self) -> bool:
-        """Tell whether nothing may leave before an output is complete."""
+        """Return whether nothing may leave before an output is complete."""
         return self._account is not None or self.inspect is not None
 
     def release(

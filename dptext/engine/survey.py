@@ -74,7 +74,7 @@ class Phrases:
                 self._different.add(hash(text))
 
     def are_text(self, name: str, *, repeated: bool) -> bool:
-        """Tell whether the field of a name holds free text.
+        """Return whether the field of a name holds free text.
 
         repeated: few of its values differ.
         """
@@ -185,7 +185,7 @@ def _names_in(
 
 
 def _is_name(value: str) -> bool:
-    """Tell whether a value is short, and has a letter that is no small one."""
+    """Return whether a value is short, and has a letter that is no small one."""
     has_capital = any(each.isalpha() and not each.islower() for each in value)
     plain = "," not in value and not is_word_file(value, Path(value))
     return has_capital and 1 < len(value) <= _LONGEST_NAME and plain

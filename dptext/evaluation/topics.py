@@ -240,7 +240,7 @@ def _telling(
 
 
 def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
-    """Tell which words may tell a topic: no stop words, numbers or single letters."""
+    """Mask the words that may tell a topic: no stop words, numbers or letters."""
     stop = stop_words(lexicon.language)
     usable = [
         len(word) > 2 and word.isalpha() and word.lower() not in stop

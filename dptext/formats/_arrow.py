@@ -110,7 +110,7 @@ def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
 
 
 def is_kind(kind: Kind, *tests: str) -> bool:
-    """Tell whether any test of pyarrow.types holds; an older release may lack some."""
+    """Return whether any test of pyarrow.types holds; old releases lack some."""
     from pyarrow import types
 
     return any(getattr(types, test, lambda kind: False)(kind) for test in tests)

@@ -106,7 +106,7 @@ def _find_columns(
 
 
 def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
-    """Tell whether a path leads to a field through structs and lists."""
+    """Return whether a path leads to a field through structs and lists."""
     first, *others = names
     if first not in schema.names:
         return False

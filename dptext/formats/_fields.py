@@ -47,7 +47,7 @@ class PathNode:
 
     @property
     def is_name(self) -> bool:
-        """Tell whether the value names the record, or its subject."""
+        """Return whether the value names the record, or its subject."""
         return self.is_identity or self.is_subject
 
     @property
@@ -258,7 +258,7 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name may be shown."""
+    """Return whether a name may be shown."""
     return _PLAIN.fullmatch(name) is not None
 
 

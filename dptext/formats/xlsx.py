@@ -168,7 +168,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
 
 
 def _is_visible(sheet: Any) -> bool:
-    """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
+    """Return whether Excel shows a sheet, which may be hidden or very hidden."""
     return bool(sheet.sheet_state == VISIBLE)
 
 
@@ -409,7 +409,7 @@ def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
 
 
 def _is_hidden(element: Any) -> bool:
-    """Tell whether Excel does not show a row or some columns."""
+    """Return whether Excel does not show a row or some columns."""
     return element.get("hidden") in ("1", "true")
 
 

@@ -399,7 +399,7 @@ def _repeated(policy: Policy) -> str:
 
 
 def _orders_dates(policy: Policy) -> bool:
-    """Tell whether the output shows the order of the dates of a record."""
+    """Return whether the output shows the order of the dates of a record."""
     return policy.repeat == "record" and Form.DATE in policy.forms and not policy.marks
 
 
@@ -409,7 +409,7 @@ def _years(policy: Policy) -> dict[str, str]:
 
 
 def _has_layouts(policy: Policy) -> bool:
-    """Tell whether names of organisations have layouts that are shown."""
+    """Return whether names of organisations have layouts that are shown."""
     return WordClass.ORGANISATION in policy.classes and not policy.marks
 
 

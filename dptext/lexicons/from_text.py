@@ -134,7 +134,7 @@ def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[st
 
 
 def _is_word(key: str) -> bool:
-    """Tell whether a lexicon may hold it: short, and one piece, or an elision."""
+    """Return whether a lexicon may hold it: short, and one piece, or an elision."""
     return len(key) <= _LONGEST and (is_elision(key) or kind_of(key) == kinds.WORD)
 
 

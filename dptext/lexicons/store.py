@@ -408,5 +408,5 @@ def lexicon_folder(name: str) -> Path:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be the name of an imported lexicon."""
+    """Return whether a text can be the name of an imported lexicon."""
     return _NAME.fullmatch(text) is not None

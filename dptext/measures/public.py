@@ -279,7 +279,7 @@ def measure_risk(
 
 
 def _draws_alone(pipeline: Pipeline) -> bool:
-    """Tell whether every word is drawn alone, and at one epsilon."""
+    """Return whether every word is drawn alone, and at one epsilon."""
     of_text = isinstance(pipeline.mechanism, TextMechanism)
     return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
 

@@ -58,7 +58,7 @@ def need(name: str, feature: str, extra: str) -> None:
 
 
 def has(name: str) -> bool:
-    """Tell whether a package is installed, without importing it."""
+    """Return whether a package is installed, without importing it."""
     return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 

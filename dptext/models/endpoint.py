@@ -247,7 +247,7 @@ class Server:
 
     @property
     def has_proxy(self) -> bool:
-        """Tell whether requests go through a proxy."""
+        """Return whether requests go through a proxy."""
         return self._proxy is not None
 
     def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:

@@ -71,7 +71,7 @@ def status(path: str | Path | None) -> tuple[int, ...] | None:
 
 
 def is_standard(path: str | None) -> bool:
-    """Tell whether a path stands for standard input or output."""
+    """Return whether a path stands for standard input or output."""
     return path is None or path == "-"
 
 
@@ -84,7 +84,7 @@ def descriptor(path: str | Path | None) -> int | None:
 
 
 def is_stream(path: str | None) -> bool:
-    """Tell whether data can be read or written once: a pipe, a device, "-" or None."""
+    """Return whether data passes only once: a pipe, a device, "-" or None."""
     if path is None or is_standard(path):
         return True
     try:
@@ -156,7 +156,7 @@ def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Tell whether a file belongs to the user of this process, or to root."""
+    """Return whether a file belongs to the user of this process, or to root."""
     return status.st_uid in (os.geteuid(), 0)
 
 
@@ -179,7 +179,7 @@ def identity(name: str | None, *, written: bool) -> object:
 
 
 def matches(path: PurePath, patterns: Iterable[str]) -> bool:
-    """Tell whether a path fits a glob pattern, from any folder on.
+    """Return whether a path fits a glob pattern, from any folder on.
 
     `*` also goes over folders: "*.csv" fits "2026/a.csv", and "old/*" all below "old".
     """

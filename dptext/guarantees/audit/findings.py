@@ -262,7 +262,7 @@ class AuditResult:
 
     @property
     def failed(self) -> bool:
-        """Tell whether a claim, dptext's or the published one, or the program is."""
+        """Return whether a claim, dptext's or the published one, or the program is."""
         if self.program is not None and self.program.refuted:
             return True
         return self.refuted or (self.published is not None and self.published.refuted)
