@@ -60,7 +60,7 @@ class Call:
         warn(line)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
-        """Give each text with its words replaced, in order.
+        """Yield each text with its words replaced, in order.
 
         total: their number, if it is known.
         """

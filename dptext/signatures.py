@@ -144,7 +144,7 @@ def is_signed(report: bytes) -> bool:
 
 
 def problem(report: bytes, keys: Sequence[Key]) -> str:
-    """Say why the signature is missing or invalid for all keys; "" if it is valid."""
+    """Explain why no key verifies the signature; "" if one does."""
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"

@@ -181,7 +181,7 @@ class WordFile:
         return replace(self, signature=f"{key.id} {value}")
 
     def signature_problem(self, keys: Iterable[Key]) -> str:
-        """Say why its signature is missing or invalid for all keys; "" if it holds."""
+        """Explain why no key verifies the signature; "" if one does."""
         match = _SIGNATURE.fullmatch(self.signature)
         if match is None:
             return "it is not signed"
@@ -333,7 +333,7 @@ def _entry(line: str, number: int, path: str) -> Entry:
 
 
 def _problem(listed: WordFile) -> str:
-    """Say why the facts of a file do not give its promise; "" if they do."""
+    """Explain why the facts of a file do not give its promise; "" if they do."""
     numbers = (listed.epsilon, listed.delta, listed.sigma, listed.rho)
     if not all(math.isfinite(each) and each > 0 for each in numbers):
         return "epsilon, delta, sigma and rho are numbers above 0"

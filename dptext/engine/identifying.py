@@ -403,7 +403,7 @@ def identifying(
 
 
 def advise() -> str:
-    """Say what to do about an unchanged field that looks identifying."""
+    """Describe what to do about an unchanged field that looks identifying."""
     return (
         f"make it private ({option('field')}) or a pseudonym ({option('pseudonym')}), "
         f"or leave it out ({option('drop')})"
@@ -416,7 +416,7 @@ def advise_on_vectors() -> str:
 
 
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
-    """Say which unchanged fields look identifying, and what to do.
+    """State which unchanged fields look identifying, and what to do.
 
     written: the output is there; else it is said of one to come.
     """

@@ -78,7 +78,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Give tasks to processes; yield their results in order.
+    """Hand tasks to processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """

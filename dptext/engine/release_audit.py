@@ -161,7 +161,7 @@ def check_prior(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) -> str:
-    """Say how often a guess is right, where it is not as often as the risk says."""
+    """State how often a guess is right, where it is not as often as the risk says."""
     rng = np.random.default_rng(SEED)
     shares = counts[replaced] / counts[replaced].sum()
     ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)

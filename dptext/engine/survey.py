@@ -199,7 +199,7 @@ def _sheet(path: str) -> str:
 def _of_each_sheet(
     records: Iterable[list[tuple[str, str]]],
 ) -> Iterator[list[tuple[str, str]]]:
-    """Give the first records of each sheet."""
+    """Yield the first records of each sheet."""
     seen = Counter[str]()
     for fields in records:
         sheet = _sheet(fields[0][0]) if fields else ""
@@ -242,7 +242,7 @@ def with_missing(job: Job) -> Job:
 def _records(
     module: Format, stream: BinaryIO, selection: Selection, name: str
 ) -> Iterator[Record]:
-    """Give the records of a file. Raises InputError for one that cannot be read."""
+    """Yield the records of a file. Raises InputError for one that cannot be read."""
     for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
             raise InputError(item.described())

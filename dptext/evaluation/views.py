@@ -235,7 +235,7 @@ def attackers_note(known: PublicTextUse | None) -> str:
 
 
 def repeated_share(known: PublicTextUse) -> str:
-    """Say how many private texts recur in a public one, a private figure."""
+    """State how many private texts recur in a public one, a private figure."""
     verb = "recurs" if known.repeated == 1 else "recur"
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "

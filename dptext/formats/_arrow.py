@@ -94,7 +94,7 @@ def columns(
 
 
 def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Give all fields that hold values, through lists and structs, and their types."""
+    """Yield all fields that hold values, through lists and structs, and their types."""
     pending: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
         ((field.name,), (index,), inside(field.type))
         for index, field in enumerate(schema)
@@ -184,7 +184,7 @@ def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
 
 
 def texts(value: Value) -> Iterator[str | None]:
-    """Give the texts of one row's value in order, None for each null."""
+    """Yield the texts of one row's value in order, None for each null."""
     if isinstance(value, list):
         for item in value:
             yield from texts(item)
@@ -372,7 +372,7 @@ class PageRow(NamedTuple):
 def copied_leaves(
     schema: Schema, selection: Selection
 ) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Give the fields that hold values and are copied, and their types."""
+    """Yield the fields that hold values and are copied, and their types."""
     changed, dropped = (
         {_fields.joined(_fields.parse(path)) for path in paths}
         for paths in (

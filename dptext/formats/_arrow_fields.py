@@ -195,7 +195,7 @@ def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
 
 
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
-    """Give the tokens of values; a text without a visible character stays."""
+    """Yield the tokens of values; a text without a visible character stays."""
     for value in values:
         spelled = _fields.pseudonym_input(value, "of pseudonyms")
         if spelled is not None:

@@ -65,7 +65,7 @@ class Sheet(NamedTuple):
 
 
 def copied_cells(row: Row) -> Iterator[tuple[str, str]]:
-    """Give the copied cells of a row; those beyond the names by letters, as in Info!D.
+    """Yield the copied cells of a row; those beyond the names by letters, as in Info!D.
 
     A row of a private sheet has none beyond the names.
     """

@@ -231,7 +231,7 @@ _decode = json.JSONDecoder(
 
 
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Give the path and the value of all in JSON that holds no others, through lists.
+    """Yield the path and the value of all in JSON that holds no others, through lists.
 
     A number is bytes. Raises Unreadable for values nested too deeply. Halves of
     surrogate pairs, which no report can hold, are shown as a sign.
@@ -280,7 +280,7 @@ def is_header(names: Iterable[str]) -> bool:
 
 
 def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
-    """Say which name was meant, as the end of a message; nothing where none is near.
+    """State which name was meant, as the end of a message; nothing where none is near.
 
     A near name was typed, all but some characters, so that it is no private text.
     """
@@ -361,7 +361,7 @@ class Columns(NamedTuple):
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Give the names of copied columns, each with the result of text for it."""
+        """Yield the names of copied columns, each with the result of text for it."""
         for index in self._copied():
             yield self.names[index], text(index)
 

@@ -99,7 +99,7 @@ class _Packed:
         self._data += self._pack.compress(data)
 
     def unpacked(self) -> Iterator[bytes]:
-        """Give all bytes, part by part."""
+        """Yield all bytes, part by part."""
         self._data += self._pack.flush()
         unpack = zlib.decompressobj()
         for begin in range(0, len(self._data), _CHUNK):
@@ -176,7 +176,7 @@ class Writer(formats.Writer):
 
     @property
     def note(self) -> str:
-        """Say how many new texts were cut, and rows were hidden."""
+        """State how many new texts were cut, and rows were hidden."""
         notes = []
         if self._cut:
             notes.append(

@@ -216,7 +216,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Give the values of other columns, some rows at a time."""
+        """Yield the values of other columns, some rows at a time."""
         file = _open(stream, "file")
         copied = _arrow.copied_leaves(file.schema_arrow, selection)
         leaves = [leaf for leaf, _ in copied]
@@ -226,7 +226,7 @@ class Format(formats.Format):
                 yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the strings of a record that are copied, with their paths."""
+        """Yield the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
         for leaf, kind in _arrow.copied_leaves(page.head.schema, selection):

@@ -116,12 +116,12 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the columns of a record that are copied, with their names."""
+        """Yield the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
         return copied_cells(record.rest)
 
     def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
-        """Give the cells of a row of a copied sheet, with the names of columns."""
+        """Yield the cells of a row of a copied sheet, with the names of columns."""
         return copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
 
 
@@ -247,7 +247,7 @@ def _without_computed(row: Row) -> Row:
 
 
 def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
-    """Say which copied columns are hidden in Excel, by their numbers from 1."""
+    """State which copied columns are hidden in Excel, by their numbers from 1."""
     names = [columns.names[each - 1] for each in hidden if each <= len(columns.names)]
     copied = [name for name in names if name in columns.copied]
     if not copied:
@@ -325,7 +325,7 @@ _DAMAGED = (
 
 @contextlib.contextmanager
 def _reported(location: str) -> Iterator[None]:
-    """Say in one line that a workbook cannot be read, without its content."""
+    """Report in one line that a workbook cannot be read, without its content."""
     try:
         yield
     except InputError:
@@ -349,7 +349,7 @@ class SheetRow(NamedTuple):
 def _rows(
     sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
 ) -> Generator[SheetRow, None, None]:
-    """Give the rows of a sheet that are not empty.
+    """Yield the rows of a sheet that are not empty.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
     reads each row, and not the sheet: it leaves out rows and cells that are not in

@@ -280,7 +280,7 @@ class Frame(ABC):
 def _strings(
     value: object, path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give the texts in a value, with their paths; "" for a value of no text."""
+    """Yield the texts in a value, with their paths; "" for a value of no text."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _strings(inner, (*path, str(name)))

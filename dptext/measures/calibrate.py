@@ -403,7 +403,7 @@ def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
 
 
 def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
-    """Give the files of figures beside a lexicon, whatever it is called here."""
+    """Yield the files of figures beside a lexicon, whatever it is called here."""
     for each in store.stored_in(store.user_folder()):
         path = each / ATTACKERS_FILE
         if path.is_file() and store.is_name(each.name):

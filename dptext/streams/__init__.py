@@ -115,7 +115,7 @@ def check_file(path: str | Path, kind: str) -> None:
 
 
 def unopened(path: str | Path, error: OSError) -> str:
-    """Say why a file cannot be opened, and which name beside it may be meant."""
+    """Explain why a file cannot be opened, and which name beside it may be meant."""
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
@@ -393,7 +393,7 @@ def zstandard() -> Any:
 
 
 def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
-    """Give the decompressed data of a stream: all frames, to the end of the file.
+    """Yield the decompressed data of a stream: all frames, to the end of the file.
 
     The readers of the libraries do not notice a cut-off end (zstd), and leave out the
     rest of a file from the first damaged frame on (bz2, xz). Raises EOFError for
@@ -453,7 +453,7 @@ class _Measured:
 
 
 def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
-    """Give decompressed data, as long as texts might unfold to so many bytes."""
+    """Yield decompressed data, up to the size that texts might unfold to."""
     size = 0
     for block in blocks:
         size += len(block)
@@ -469,7 +469,7 @@ def _check_padding(size: int, suffix: str) -> None:
 
 
 def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
-    """Give decompressed data; an InputError for them names the file."""
+    """Yield decompressed data; an InputError for them names the file."""
     try:
         yield from blocks
     except _SwollenError:
@@ -506,7 +506,7 @@ def known_encoding(name: str) -> str | None:
 
 
 def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[bytes]:
-    """Give a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
+    """Yield a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
 
     Raises InputError for bytes that are not of the encoding.
     """
