@@ -66,8 +66,6 @@ _OF_WORDS = ("positions", "texts", "drawn", "eps")
 # Dimensions are padded with zeros to a multiple of this: loops of the kernel have no
 # remainder.
 _ALIGNED = 32
-# The weight of a possible candidate is at least this share of that of the best one.
-_LEAST = 1e-12
 # So many function words stand for a name inside a sentence where they have a capital;
 # they are never written there.
 _FUNCTION = 0.02
@@ -490,11 +488,7 @@ class PairAttacker:
             shown.epsilon, self._count, inputs
         )
         logs = log_probs + self._weight * alone[rows] + weigh[rows]
-        # Relative to the best, so that single precision holds them.
-        top = logs.max(axis=1, keepdims=True)
-        weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
-        weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-        return CandidateTable(rows, writable, weights.astype(np.float32))
+        return CandidateTable(rows, writable, posterior.relative(logs))
 
 
 def largest(weights: Singles, count: int) -> Ints:

@@ -32,7 +32,7 @@ from dptext.attackers import kernel
 from dptext.attackers.ngrams import Gains, WholeGains, decode_gains
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, Ints, Lexicon, Released, Singles, Vectors
+from dptext.types import NUMBER, Floats, Ints, Lexicon, Released, Singles, Vectors
 
 Slots = NDArray[np.int32]
 Scores = NDArray[np.int32]
@@ -47,6 +47,8 @@ LONGEST = 2**14
 # One nat as a score, and the lowest score, which loses against any other.
 NAT = 2**16
 NEVER = -(2**28)
+# The weight of a possible candidate is at least this share of that of the best one.
+_LEAST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +303,14 @@ class PathCandidates(NamedTuple):
     scores: Scores
     #: (c, n) ln b(x) as a score.
     backoff: Scores
+
+
+def relative(logs: Floats) -> Singles:
+    """Return weights relative to the best of each row, within single precision."""
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
+    return weights.astype(np.float32)
 
 
 def to_scores(logs: Vectors) -> Scores:

@@ -55,8 +55,6 @@ _NEAR, _FAR, _TRIPLES = 1.0, 0.3, (0.5, 0.4, 0.5)
 # A word of the first reading that is at least as likely is known in the second.
 _SURE = 0.5
 _READINGS = 2
-# The weight of a possible candidate is at least this share of that of the best one.
-_LEAST = 1e-12
 
 
 class Look(NamedTuple):
@@ -429,10 +427,6 @@ def _largest(values: Floats, words: Ints, count: int) -> Floats:
 
 
 def _relative(logs: Floats) -> Singles:
-    """Return weights relative to the best of each word, so that they stay in range."""
-    top = logs.max(axis=1, keepdims=True)
-    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
-    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-    # If nothing explains a draw, all candidates are alike.
-    weights = np.where(np.isfinite(top), weights, 1.0)
-    return weights.astype(np.float32)
+    """Return relative weights; if nothing explains a draw, all candidates are alike."""
+    is_explained = np.isfinite(logs.max(axis=1, keepdims=True))
+    return np.where(is_explained, posterior.relative(logs), np.float32(1.0))
