@@ -27,7 +27,7 @@ import numpy as np
 from benchmarks.private_rows import read_rows
 from dptext import open_pipeline
 from dptext.attackers import ngrams
-from dptext.attackers.channel import Candidates, Channel
+from dptext.attackers.channel import Channel, InputCandidates
 from dptext.attackers.reader import SameKindAttacker
 from dptext.lexicons import word_classes
 from dptext.measures import context_risk
@@ -54,7 +54,7 @@ class AnyWord(Channel):
 
     def candidates(
         self, epsilon: float, count: int, inputs: Floats | None = None
-    ) -> Candidates:
+    ) -> InputCandidates:
         """Return the likeliest inputs of every output, all drawn ones writable."""
         table = super().candidates(epsilon, count, inputs)
         drawn = np.arange(len(self.prior) + 1) < len(table.rows)

@@ -26,7 +26,7 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.private_rows import read_rows
 from dptext import cache
 from dptext.measures import vector_figures
-from dptext.measures.vector_figures import TextVectors
+from dptext.measures.vector_figures import TopicAccuracy
 from dptext.randomness import RunKey
 from dptext.types import Record
 from dptext.vectors import release, statement
@@ -94,7 +94,7 @@ def accuracy(train: Wide, labels: list[str], test: Wide, answers: list[str]) -> 
     return float(model.score(StandardScaler().fit(test).transform(test), answers))
 
 
-def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
+def measured(mechanisms: Sequence[str]) -> list[TopicAccuracy]:
     """Return the figures of each pool, mechanism and loss."""
     train, test = read_rows(_TRAINED), read_rows(_TESTED)
     labels = [str(row["label"]) for row in train]
@@ -124,7 +124,7 @@ def measured(mechanisms: Sequence[str]) -> list[TextVectors]:
                         accuracy(noisy[0], labels, noisy[1], answers),
                         accuracy(plain[0], labels, noisy[1], answers),
                     )
-                row = TextVectors(
+                row = TopicAccuracy(
                     settings=vector_figures.text_vectors_key(
                         ready.settings.plain(), ready.base_digest
                     ),

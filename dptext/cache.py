@@ -364,7 +364,7 @@ def close(path: Path) -> None:
 
 
 def is_private_folder(path: Path) -> bool:
-    """Tell whether a folder and all in it could be written by this user alone."""
+    """Return whether a folder and all in it could be written by this user alone."""
     try:
         with os.scandir(path) as files:
             inside = [_private(file.stat(), stat.S_ISREG) for file in files]
@@ -374,7 +374,7 @@ def is_private_folder(path: Path) -> bool:
 
 
 def _private(status: os.stat_result, kind: Callable[[int], bool]) -> bool:
-    """Tell whether a file is of a kind, and could be written by this user alone."""
+    """Return whether a file is of a kind, and could be written by this user alone."""
     if not kind(status.st_mode):
         return False
     others = status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)

@@ -60,7 +60,7 @@ class Call:
         warn(line)
 
     def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
-        """Give each text with its words replaced, in order.
+        """Yield each text with its words replaced, in order.
 
         total: their number, if it is known.
         """
@@ -202,7 +202,7 @@ def _described(value: object) -> str:
 
 
 def _is_missing(value: object) -> bool:
-    """Tell whether a value stands for a missing one: None, NaN, NA of pandas."""
+    """Return whether a value stands for a missing one: None, NaN, NA of pandas."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 

@@ -19,7 +19,7 @@ _LITTLE = 2**26  # bytes; with less the libraries cannot be loaded
 
 
 def is_memory_error(error: BaseException) -> bool:
-    """Tell whether memory ran out, which libraries report as errors of all kinds."""
+    """Return whether memory ran out, which libraries report as errors of all kinds."""
     if isinstance(error, MemoryError):
         return True
     if isinstance(error, OSError) and error.errno is not None:
@@ -32,7 +32,7 @@ def is_memory_error(error: BaseException) -> bool:
 
 
 def lacks_files(error: BaseException | None) -> bool:
-    """Tell whether a file could not be opened as too many are open.
+    """Return whether a file could not be opened as too many are open.
 
     An error that was raised in its place, here or in another process, has its words.
     """

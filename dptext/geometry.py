@@ -93,7 +93,7 @@ def nearest_words(space: Space, listed: int) -> NDArray[np.integer]:
 
 
 def _are_nearest(space: Space, row: int, listed: NDArray[np.integer]) -> bool:
-    """Tell whether the listed words are as near to a row as the nearest words are."""
+    """Return whether the listed words are as near to a row as the nearest words are."""
     lengths = lengths_from(space.vectors, row)[: space.size]
     least = np.partition(lengths, len(listed) - 1)[: len(listed)]
     return bool(np.allclose(np.sort(lengths[listed]), np.sort(least), rtol=1e-9))

@@ -89,7 +89,7 @@ class Law:
         return _weight(self.sigma, items)
 
     def problem(self) -> str:
-        """Say why the noise or the threshold is too small; "" if they are enough."""
+        """Explain why noise or threshold are too small; "" if they are enough."""
         mu = WIDTH / (self.sigma * _NORMAL_WIDTH)
         half = self.delta / 2
         if gaussian_delta(self.epsilon, mu) + _cut(self.epsilon) > half * (1 + 1e-6):

@@ -264,13 +264,13 @@ class Pipeline:
 
     @property
     def writes_sets(self) -> bool:
-        """Tell whether a set of topics is written for each text."""
+        """Return whether a set of topics is written for each text."""
         of_topics = isinstance(self.joiner, TopicJoiner)
         return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
-        """Tell whether texts are written anew, so that no word stands for another."""
+        """Return whether texts are written anew, so that no word stands for another."""
         party = self.profile.decoder.params.third_party
         return party is not None and party.rewrites
 
@@ -284,7 +284,7 @@ class Pipeline:
         return self._words(records)[0].by_text()
 
     def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
-        """Tell which records with a text are in none of the languages of the run."""
+        """Return which records with a text are in none of the languages of the run."""
         words, record_of_text = self._words(records)
         others = np.zeros(len(records), bool)
         if words.languages is not None:

@@ -35,7 +35,7 @@ def enable(enabled: bool = True, about: str = "") -> None:
 
 
 def enabled() -> bool:
-    """Tell whether lines are on."""
+    """Return whether lines are on."""
     return _on
 
 

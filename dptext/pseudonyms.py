@@ -65,5 +65,5 @@ def check(key: RunKey) -> None:
 
 
 def is_token(text: str) -> bool:
-    """Tell whether a text has the layout of a token."""
+    """Return whether a text has the layout of a token."""
     return _TOKEN.fullmatch(text) is not None

@@ -113,7 +113,7 @@ class RunKey:
 
 
 def is_mounted_secret(path: str, mounts: str) -> bool:
-    """Tell whether a file lies on a mount of secrets, which only one container sees.
+    """Return whether a file lies on a mount of secrets, which only one container sees.
 
     path has no links in it; mounts: the content of /proc/self/mountinfo (Linux). A
     file in this folder on the disk of the whole machine does not count: all users of

@@ -143,7 +143,7 @@ def _entries() -> tuple[EntryPoint, ...]:
 
 
 def _may_extend(folder: str) -> bool:
-    """Tell whether a package of a folder may have entry points for dptext.
+    """Return whether a package of a folder may have entry points for dptext.
 
     A look at their files takes a tenth of the time of reading all entry points.
     """

@@ -70,7 +70,7 @@ class Key:
         self.id = hashlib.sha256(public.public_bytes_raw()).digest()[:8].hex()
 
     def holds(self, data: bytes, value: bytes) -> bool:
-        """Tell whether a signature of data is by this key."""
+        """Return whether a signature of data is by this key."""
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -89,7 +89,7 @@ def read(path: Path) -> Key:
 
 
 def is_public(data: bytes) -> bool:
-    """Tell whether a file holds the public half of a key."""
+    """Return whether a file holds the public half of a key."""
     return data.lstrip().startswith(_PUBLIC)
 
 
@@ -139,12 +139,12 @@ def sign(report: bytes, key: Key | None) -> bytes:
 
 
 def is_signed(report: bytes) -> bool:
-    """Tell whether a report has a signature, valid or not."""
+    """Return whether a report has a signature, valid or not."""
     return _signature(report) is not None
 
 
 def problem(report: bytes, keys: Sequence[Key]) -> str:
-    """Say why the signature is missing or invalid for all keys; "" if it is valid."""
+    """Explain why no key verifies the signature; "" if one does."""
     signature = _signature(report)
     if signature is None:
         return "its report is not signed"

@@ -238,7 +238,7 @@ class Words:
         return self.ids if self.read_as is None else self.read_as
 
     def is_of_lists(self, position: int) -> bool:
-        """Tell whether the text of a piece is read in a language without a lexicon."""
+        """Return whether the text of a piece is in a language without a lexicon."""
         return self.language_at(position) not in ("", ENGLISH)
 
     def language_at(self, position: int) -> str:
@@ -379,7 +379,7 @@ class VaryingEpsilon:
 
     @classmethod
     def exponential(cls, distance: float, most: float = math.inf) -> VaryingEpsilon:
-        """Return that of weights exp(-epsilon t / 2), t at most distance.
+        """Return the bound for weights exp(-epsilon t / 2), t at most distance.
 
         most: what no two words lose more than at any epsilon, where t is cut.
         """
@@ -480,11 +480,11 @@ class Guarantee:
 
     @property
     def cut_by_epsilon(self) -> bool:
-        """Tell whether the metric is cut at a distance that follows from epsilon."""
+        """Return whether the metric is cut at a distance that follows from epsilon."""
         return math.isfinite(self.max_loss)
 
     def counts(self, metric: Metric) -> bool:
-        """Tell whether it is epsilon times this metric, not cut at any distance."""
+        """Return whether the loss is epsilon times this metric, at any distance."""
         same = self.notion is Notion.METRIC and self.metric == metric
         return same and not self.cut_by_epsilon
 

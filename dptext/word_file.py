@@ -82,7 +82,7 @@ class Entry:
 
     @property
     def is_copied(self) -> bool:
-        """Tell whether the word is copied."""
+        """Return whether the word is copied."""
         return _CHOSEN[self.mark]
 
 
@@ -127,7 +127,7 @@ class WordFile:
 
     @property
     def is_private(self) -> bool:
-        """Tell whether a promise holds for the choice of words; a seed has none."""
+        """Return whether a promise holds for the choice of words; a seed has none."""
         return self.key != "seed"
 
     @property
@@ -181,7 +181,7 @@ class WordFile:
         return replace(self, signature=f"{key.id} {value}")
 
     def signature_problem(self, keys: Iterable[Key]) -> str:
-        """Say why its signature is missing or invalid for all keys; "" if it holds."""
+        """Explain why no key verifies the signature; "" if one does."""
         match = _SIGNATURE.fullmatch(self.signature)
         if match is None:
             return "it is not signed"
@@ -203,7 +203,7 @@ class WordFile:
 
 
 def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
-    """Say that a word is not in a file, and what adds one."""
+    """Describe a word that is not in a file, with the remedy."""
     near = [each for each in known if each.lower() == word.lower()]
     hint = f"; it has {near[0]}" if near else ""
     advice = ""
@@ -225,7 +225,7 @@ def read(path: str) -> WordFile:
 
 
 def is_list(path: str) -> bool:
-    """Tell whether a file is one of words."""
+    """Return whether a file is one of words."""
     try:
         return streams.read_small(path, "file").startswith(_FIRST.encode())
     except (OSError, UsageError):
@@ -333,7 +333,7 @@ def _entry(line: str, number: int, path: str) -> Entry:
 
 
 def _problem(listed: WordFile) -> str:
-    """Say why the facts of a file do not give its promise; "" if they do."""
+    """Explain why the facts of a file do not give its promise; "" if they do."""
     numbers = (listed.epsilon, listed.delta, listed.sigma, listed.rho)
     if not all(math.isfinite(each) and each > 0 for each in numbers):
         return "epsilon, delta, sigma and rho are numbers above 0"

@@ -96,7 +96,7 @@ def test_draws_of_discrete_laplace_noise() -> None:
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
 def test_loss_of_randomised_response(epsilon: float, topics: int) -> None:
     """The law of topics has the epsilon that OpenDP computes from its probability."""
-    law = shares.Law(topics, epsilon)
+    law = shares.ResponseLaw(topics, epsilon)
     measurement = opendp().m.make_randomized_response(list(range(topics)), law.right)
     assert measurement.map(1) == pytest.approx(epsilon, rel=1e-9)
 

@@ -22,8 +22,8 @@ from benchmarks.frontier.setup import (
 from benchmarks.private_rows import read_rows
 from dptext.arrays import Likeliest
 from dptext.attackers import ngrams
-from dptext.attackers.channel import Candidates, Channel
-from dptext.attackers.contexts import Kind
+from dptext.attackers.channel import Channel, InputCandidates
+from dptext.attackers.contexts import TextKind
 from dptext.attackers.reader import SameKindAttacker
 from dptext.errors import DptextError
 from dptext.exponential import losses
@@ -60,7 +60,7 @@ def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
 
 
 @cache
-def _learned(kind: str) -> Kind:
+def _learned(kind: str) -> TextKind:
     """Return what half a million words of a kind tell, over the pairs that ship."""
     sanitizer = build({"name": "rank"}, {"epsilon": 8.0})
     shipped = ngrams.find_model(ngrams.ENGLISH, sanitizer.channel)
@@ -81,7 +81,7 @@ class PartialChannel(Channel):
 
     def candidates(
         self, epsilon: float, count: int, inputs: Floats | None = None
-    ) -> Candidates:
+    ) -> InputCandidates:
         """Return the inputs of the outputs; any other output has the first word."""
         prior = self.inputs if inputs is None else inputs
         size, outputs = len(prior) - 1, vars(self)["outputs"]
@@ -97,7 +97,7 @@ class PartialChannel(Channel):
         table, log_probs = np.zeros((size, count), np.int32), np.zeros((size, count))
         log_probs[:, 1:] = -np.inf
         table[outputs], log_probs[outputs] = likeliest.result()
-        return Candidates(table, log_probs, np.isfinite(log_probs))
+        return InputCandidates(table, log_probs, np.isfinite(log_probs))
 
 
 def read_same_kind(

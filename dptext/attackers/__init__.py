@@ -15,7 +15,7 @@ class Attacker(Protocol):
 
     @property
     def name(self) -> str:
-        """Return its name: that of its decoder if it has one."""
+        """Return the name of the attacker, or of its decoder if it has one."""
 
     @property
     def assumes(self) -> str:

@@ -26,7 +26,7 @@ import numpy as np
 
 from dptext import progress
 from dptext.attackers.channel import Channel, ChannelAttacker
-from dptext.attackers.layout import Piece, shown_words, texts_in_pieces
+from dptext.attackers.layout import ReleasedPiece, shown_words, texts_in_pieces
 from dptext.attackers.network import Branches, KnownTokens, Network, Search, Tokens
 from dptext.attackers.pairs import PairAttacker
 from dptext.models import Library, language
@@ -111,7 +111,7 @@ class Speller:
         It follows from the public frequencies of words with the same first token, and
         weighs words of several tokens before the model has read the first.
         """
-        piece = Piece(0, spaced=spaced, capital=capital)
+        piece = ReleasedPiece(0, spaced=spaced, capital=capital)
         shown = [piece.written(word) for word in self.words]
         self._learn(shown)
         spelled = [self._known[word] for word in shown]
@@ -313,7 +313,7 @@ class CausalAttacker:
         return CausalReading(rows, likely, writable, best)
 
     def _text(
-        self, pieces: Sequence[Piece], rows: Ids, evidence: Floats
+        self, pieces: Sequence[ReleasedPiece], rows: Ids, evidence: Floats
     ) -> tuple[KnownTokens, list[Step]]:
         """Return the known tokens before the first drawn word, and the drawn words."""
         known: list[KnownTokens] = []

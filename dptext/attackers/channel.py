@@ -65,7 +65,7 @@ class Observation(NamedTuple):
     form: int = -1
 
 
-class Candidates(NamedTuple):
+class InputCandidates(NamedTuple):
     """The c likeliest inputs x of each output y, by falling prior(x) P(y|x).
 
     There are O outputs: V, or the number of words that may be drawn if these are the
@@ -220,7 +220,7 @@ class Channel:
 
     def candidates(
         self, epsilon: float, count: int, inputs: Floats | None = None
-    ) -> Candidates:
+    ) -> InputCandidates:
         """Return the likeliest inputs of every output at one epsilon.
 
         They go by the prior given as inputs (V + 1,), by default `self.inputs`.
@@ -241,7 +241,9 @@ class Channel:
         about = f"looking up which words {self.mechanism.name} draws each word for"
         table = cache.arrays(key, compute, is_sound, about)
         rows, log_probs = table["rows"], table["log_probs"]
-        return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
+        return InputCandidates(
+            rows, log_probs, self._writable(rows, np.isfinite(log_probs))
+        )
 
     def law(self, epsilon: float, count: int, inputs: Floats) -> tuple[object, ...]:
         """Return all that decides the candidates, as parts of the key of an entry."""
@@ -299,7 +301,7 @@ class ChannelAttacker:
         self.channel, self._count = channel, count
         self.table = lru_cache(maxsize=TABLES)(self._table)
 
-    def _table(self, shown: Observation) -> Candidates:
+    def _table(self, shown: Observation) -> InputCandidates:
         inputs = None
         if shown.capital or shown.form >= 0:
             known = self.channel.lexicon.prior * (1.0 - _UNKNOWN)

@@ -85,7 +85,7 @@ class Fitting(NamedTuple):
     codes: NDArray[np.int8]
 
 
-class Drawn(NamedTuple):
+class LawCandidates(NamedTuple):
     """Candidates of each output by the law of the draw: (O, c)."""
 
     #: -1 for none.
@@ -127,7 +127,7 @@ class Illnesses(NamedTuple):
         )
 
     def are_told(self, released: Released, position: int) -> bool:
-        """Tell whether the copied words before a piece of its text tell an illness."""
+        """Return whether the copied words before a piece tell of an illness."""
         if not position:
             return False
         last = released.pieces[position - 1].strip(" ").lower()
@@ -295,7 +295,7 @@ class ContextWriter:
         return np.asarray(np.append(0, np.maximum.accumulate(behind))[positions])
 
     def _before_nouns(self, released: Released) -> NDArray[np.bool_]:
-        """Tell which drawn words a copied noun follows ("kidney failure"): (n,)."""
+        """Mask the drawn words that a copied noun follows ("kidney failure"): (n,)."""
         if released.copied is None:
             return np.zeros(len(released.positions), bool)
         behind = np.append(released.copied, np.int32(-1))
@@ -310,10 +310,10 @@ class ContextWriter:
         released: Released,
         chains: Chains,
         forms: NDArray[np.uint8],
-        by_draw: Drawn,
+        by_draw: LawCandidates,
         sums: TopicSums | None,
     ) -> Ids:
-        """Do the same without the kernel."""
+        """Fill in numpy, without the kernel."""
         size, written = self._model.size, released.drawn.astype(np.int32)
         means = (
             None
@@ -380,16 +380,16 @@ class ContextWriter:
         at = (bits ^ bits >> np.uint32(16)) >> np.uint32(20)
         return self._noise[at].astype(np.int64)
 
-    def _by_draw(self, released: Released) -> Drawn:
+    def _by_draw(self, released: Released) -> LawCandidates:
         """Return the candidates of each drawn word by its draw: (n, c)."""
         shape = len(released.drawn), _DRAWN
         rows, scores = np.full(shape, -1, np.int32), np.zeros(shape, np.int32)
         for shown, positions in self._channel.groups(released):
             table, drawn = self._drawn(shown), released.drawn[positions]
             rows[positions], scores[positions] = table.rows[drawn], table.scores[drawn]
-        return Drawn(rows, scores)
+        return LawCandidates(rows, scores)
 
-    def _drawn_by(self, shown: Observation) -> Drawn:
+    def _drawn_by(self, shown: Observation) -> LawCandidates:
         channel = self._channel
         prior = channel.restrict_prior(shown, channel.inputs)
         if not prior.any():
@@ -417,7 +417,7 @@ class ContextWriter:
 
         about = "looking up which words each word is drawn for"
         table = cache.arrays(key, compute, is_sound, about)
-        return Drawn(table["rows"], table["scores"])
+        return LawCandidates(table["rows"], table["scores"])
 
     def _listed(self) -> tuple[NDArray[np.bool_], Fitting, Fitting]:
         """Return writable words, and words after each context and before it."""
@@ -493,7 +493,7 @@ class ContextWriter:
         codes: NDArray[np.int8],
         worth: NDArray[np.float64],
     ) -> Fitting:
-        """Return the lists of words beside contexts, those of most worth."""
+        """Return the most valuable words beside each context, as lists."""
         parts = []
         common = np.append(self._channel.common[:-1], np.zeros(2, bool))
         gains = np.log(ngrams.decode_gains(codes))
@@ -529,7 +529,7 @@ def _opinions(language: str) -> frozenset[str]:
 
 
 def writable_words(channel: Channel) -> NDArray[np.bool_]:
-    """Tell which words may be written where they were not drawn: (2, V + 2).
+    """Mask the words that may be written where they were not drawn: (2, V + 2).
 
     First in a gap without a capital: words that may have been replaced, and common ones
     except the commonest, which would stand everywhere; rare ones alone read badly.

@@ -63,7 +63,7 @@ class WordSequence(NamedTuple):
 
 
 class Contexts:
-    """How often words (m,) stood in contexts (m,), which are numbers."""
+    """Counts of words (m,) in numbered contexts (m,)."""
 
     def __init__(self, contexts: Ints, words: Ints, width: int) -> None:
         self._width = width
@@ -209,7 +209,7 @@ def look_up(keys: Ints, values: Floats, wanted: Ints) -> Floats:
     return np.where(keys[at] == wanted, values[at], 0.0)
 
 
-class Kind(NamedTuple):
+class TextKind(NamedTuple):
     """What an attacker learned from public text of a kind."""
 
     pairs: Ngrams

@@ -19,7 +19,7 @@ import numpy as np
 
 from dptext.attackers import layout, ngrams
 from dptext.attackers.channel import Channel, ChannelAttacker
-from dptext.attackers.layout import Piece
+from dptext.attackers.layout import ReleasedPiece
 from dptext.attackers.pairs import POWER, PairAttacker
 from dptext.mechanisms import WordMechanism
 from dptext.models.endpoint import Question, Server, object_schema
@@ -82,7 +82,7 @@ class Options(NamedTuple):
 class _Window(NamedTuple):
     """A part of a text for one question."""
 
-    pieces: list[Piece]
+    pieces: list[ReleasedPiece]
     #: Numbers of the drawn words that the question is about.
     drawn: list[int]
     #: Number of the text.

@@ -28,7 +28,7 @@ _QUOTES = frozenset("\"'`")
 _JOINING = frozenset("-–—/\\_*")
 
 
-class Piece(NamedTuple):
+class ReleasedPiece(NamedTuple):
     """A piece of a released text: a drawn word, or known text."""
 
     #: Number of the drawn word in its batch, -1 for known text.
@@ -48,7 +48,7 @@ class Piece(NamedTuple):
         return " " + shown if self.spaced and not is_clitic(word) else shown
 
 
-def texts_in_pieces(released: Released) -> Iterator[list[Piece]]:
+def texts_in_pieces(released: Released) -> Iterator[list[ReleasedPiece]]:
     """Yield the pieces of each text of a batch that has drawn words."""
     bounds = np.searchsorted(released.texts, np.arange(len(released.ends) + 1))
     begin = 0
@@ -59,7 +59,7 @@ def texts_in_pieces(released: Released) -> Iterator[list[Piece]]:
         begin = end
 
 
-def _pieces(released: Released, positions: range, index: range) -> list[Piece]:
+def _pieces(released: Released, positions: range, index: range) -> list[ReleasedPiece]:
     drawn_at = dict(zip(released.positions[list(index)].tolist(), index, strict=True))
     pieces = []
     # Whether a word that stands here gets a space and a capital letter.
@@ -68,16 +68,18 @@ def _pieces(released: Released, positions: range, index: range) -> list[Piece]:
         piece, flags = released.pieces[position], int(released.flags[position])
         kind = flags & kinds.KIND
         if position in drawn_at:
-            pieces.append(Piece(drawn_at[position], spaced=spaced, capital=capital))
+            pieces.append(
+                ReleasedPiece(drawn_at[position], spaced=spaced, capital=capital)
+            )
         elif kind in _MARKS:
-            pieces.append(Piece(-1, piece))
+            pieces.append(ReleasedPiece(-1, piece))
             spaced = _spaced_after(piece, spaced)
             capital = capital or bool(flags & kinds.ENDER)
             continue
         elif piece or kind != kinds.STOP_WORD:
             shown = piece or (ANY_NUMBER if kind == kinds.NUMBER else ANY_WORD)
             space = " " if spaced and not is_clitic(shown) else ""
-            pieces.append(Piece(-1, space + shown, is_released=bool(piece)))
+            pieces.append(ReleasedPiece(-1, space + shown, is_released=bool(piece)))
         else:
             continue
         spaced, capital = True, False
@@ -85,7 +87,7 @@ def _pieces(released: Released, positions: range, index: range) -> list[Piece]:
 
 
 def _spaced_after(mark: str, spaced: bool) -> bool:
-    """Tell whether a word after a mark gets a space; spaced, one before the mark."""
+    """Return whether a word after a mark gets a space; spaced, one before the mark."""
     body = mark.strip(" ")
     tight = _OPENING | (_QUOTES if mark != body or not spaced else _JOINING)
     return bool(body.strip()) and body not in tight

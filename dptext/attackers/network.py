@@ -84,7 +84,7 @@ class Network:
                 self.together = 1
 
     def _reads_branches(self) -> bool:
-        """Tell whether a branch that is read in parts has the right probabilities."""
+        """Return whether a branch that is read in parts has the right probabilities."""
         torch = models.package("torch", "causal-lm", "semantic")
         try:
             (branch,) = self.read([_trial()])
@@ -144,7 +144,7 @@ class _Line:
         self.end = len(self.tokens) - spare
 
     def count_once(self, token: int) -> bool:
-        """Tell whether ln p of a token counts that was not asked for before."""
+        """Return whether ln p of a token counts that was not asked for before."""
         at = token - self.added
         if not 0 < at < len(self.counts) or not self.counts[at]:
             return False
@@ -227,7 +227,7 @@ class _Lines:
         return [text.result for text in texts]
 
     def _pass(self, rows: list[int], texts: list[_Text]) -> None:
-        """Read the next tokens of each line; rows are those of their parents."""
+        """Read the next tokens of each line, from the rows of the parent lines."""
         lines = [line for text in texts for line in text.lines]
         spare = -len(lines) % _LINES
         rows += rows[-1:] * spare

@@ -300,7 +300,7 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
 
 
 def belongs_to(model: Ngrams | None, lexicon: Lexicon) -> bool:
-    """Tell whether a model is the one that a lexicon was made with.
+    """Return whether a model is the one that a lexicon was made with.
 
     A lexicon of public text has the digest of its model: figures that were measured,
     and statements on the source of pairs, are true of that model alone.
@@ -309,7 +309,7 @@ def belongs_to(model: Ngrams | None, lexicon: Lexicon) -> bool:
 
 
 def has_own_pairs(lexicon: Lexicon) -> bool:
-    """Tell whether the model that a lexicon was made with is in the user's folder.
+    """Return whether the model that a lexicon was made with is in the user's folder.
 
     True of a lexicon that was made without one.
     """
@@ -409,7 +409,7 @@ class Gains:
         return codes
 
     def _is_right(self, cached: NDArray[np.int8]) -> bool:
-        """Tell whether a cached table is right in a few rows."""
+        """Return whether a cached table is right in a few rows."""
         width = self.width
         if cached.dtype != np.int8 or cached.shape != (width**2,):
             return False

@@ -66,8 +66,6 @@ _OF_WORDS = ("positions", "texts", "drawn", "eps")
 # Dimensions are padded with zeros to a multiple of this: loops of the kernel have no
 # remainder.
 _ALIGNED = 32
-# The weight of a possible candidate is at least this share of that of the best one.
-_LEAST = 1e-12
 # So many function words stand for a name inside a sentence where they have a capital;
 # they are never written there.
 _FUNCTION = 0.02
@@ -221,7 +219,7 @@ class CandidateTable(NamedTuple):
 
     #: (O, c), V for the unknown word.
     rows: Ids
-    #: (O, c), which may be written (dptext.attackers.channel.Candidates).
+    #: (O, c), which may be written (dptext.attackers.channel.InputCandidates).
     writable: Mask
     #: (O, c) as in `posterior.WordCandidates`; 0 for padding.
     weights: Singles
@@ -353,7 +351,7 @@ class PairAttacker:
         return self.likeliest_text(released, self.weighed(released))
 
     def likeliest_text(self, released: Released, weighed: WeighedCandidates) -> Ids:
-        """Do the same with the candidates of the drawn words."""
+        """Return the likeliest text among the weighed candidates: (n,)."""
         # A word without such a candidate is written as it was drawn.
         none = ~weighed.writable.any(axis=0)
         possible = weighed.writable | none
@@ -448,7 +446,7 @@ class PairAttacker:
         )
 
     def _weigh(self, part: BatchPart) -> WeighedCandidates:
-        """Do the same in numpy."""
+        """Weigh the candidates in numpy, without the kernel."""
         released = part.released
         shape = len(released.drawn), self._count
         rows, writable = np.zeros(shape, np.int32), np.zeros(shape, bool)
@@ -490,11 +488,7 @@ class PairAttacker:
             shown.epsilon, self._count, inputs
         )
         logs = log_probs + self._weight * alone[rows] + weigh[rows]
-        # Relative to the best, so that single precision holds them.
-        top = logs.max(axis=1, keepdims=True)
-        weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
-        weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-        return CandidateTable(rows, writable, weights.astype(np.float32))
+        return CandidateTable(rows, writable, posterior.relative(logs))
 
 
 def largest(weights: Singles, count: int) -> Ints:

@@ -32,7 +32,7 @@ from dptext.attackers import kernel
 from dptext.attackers.ngrams import Gains, WholeGains, decode_gains
 from dptext.tokens import kinds
 from dptext.tokens.regex import key_of
-from dptext.types import NUMBER, Ints, Lexicon, Released, Singles, Vectors
+from dptext.types import NUMBER, Floats, Ints, Lexicon, Released, Singles, Vectors
 
 Slots = NDArray[np.int32]
 Scores = NDArray[np.int32]
@@ -47,11 +47,13 @@ LONGEST = 2**14
 # One nat as a score, and the lowest score, which loses against any other.
 NAT = 2**16
 NEVER = -(2**28)
+# The weight of a possible candidate is at least this share of that of the best one.
+_LEAST = 1e-12
 
 
 @dataclass(frozen=True, slots=True)
 class Chains:
-    """Drawn words (n,) in chains; rows are those of an n-gram model over V words."""
+    """Drawn words (n,) in chains; rows index the V words of an n-gram model."""
 
     #: (n,) the row of the context before the first word of a chain, -1 elsewhere.
     before: Ints
@@ -186,7 +188,7 @@ class BigramLookup:
     def __init__(
         self, chains: Chains, slots: Slots, gains: AnyGains, block: ChainBlock
     ) -> None:
-        """Look up; slots (c, m) are those of the candidates, in the block's order."""
+        """Look up; slots (c, m) of the candidates, in the block's order."""
         first = block.steps[0]
         contexts = gains.slot_of[chains.before[block.words[first]]]
         self.first_codes = gains.lookup(contexts, slots[:, first])
@@ -246,7 +248,7 @@ def word_major(candidates: NDArray[Number]) -> NDArray[Number]:
 
 
 def _marginals(chains: Chains, words: WordCandidates, gains: AnyGains) -> Singles:
-    """Do the same in numpy: forward probabilities, then backward ones."""
+    """Compute marginals in numpy: a forward pass, then a backward pass."""
     posterior = np.empty_like(words.weights)
     for block in chains.blocks():
         weights = np.take(words.weights, block.words, axis=1)
@@ -303,6 +305,14 @@ class PathCandidates(NamedTuple):
     backoff: Scores
 
 
+def relative(logs: Floats) -> Singles:
+    """Return weights relative to the best of each row, within single precision."""
+    top = logs.max(axis=1, keepdims=True)
+    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
+    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
+    return weights.astype(np.float32)
+
+
 def to_scores(logs: Vectors) -> Scores:
     """Return logarithms as scores, at least NEVER."""
     return np.asarray(np.rint(np.maximum(logs * float(NAT), float(NEVER))), np.int32)
@@ -328,7 +338,7 @@ def viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
 
 
 def _viterbi(chains: Chains, candidates: PathCandidates, gains: Gains) -> Ints:
-    """Do the same in numpy: the best way to each candidate, then back."""
+    """Find the best path in numpy: forward scores, then backtracking."""
     chosen = np.empty(candidates.scores.shape[1], np.int64)
     for block in chains.blocks():
         backoff = candidates.backoff[:, block.words]

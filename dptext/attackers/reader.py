@@ -30,9 +30,9 @@ from dptext.attackers import posterior
 from dptext.attackers.channel import TABLES, Channel, Observation
 from dptext.attackers.contexts import (
     Contexts,
-    Kind,
     Near,
     Passages,
+    TextKind,
     WordSequence,
     expand,
 )
@@ -55,8 +55,6 @@ _NEAR, _FAR, _TRIPLES = 1.0, 0.3, (0.5, 0.4, 0.5)
 # A word of the first reading that is at least as likely is known in the second.
 _SURE = 0.5
 _READINGS = 2
-# The weight of a possible candidate is at least this share of that of the best one.
-_LEAST = 1e-12
 
 
 class Look(NamedTuple):
@@ -73,7 +71,7 @@ class Look(NamedTuple):
     inputs: Ids
 
 
-class Lists(NamedTuple):
+class ContextLists(NamedTuple):
     """The likeliest words of contexts, one context after the other."""
 
     ends: Ints
@@ -87,7 +85,7 @@ class Lists(NamedTuple):
         return expand(numbers, begins, lengths, self.rows)
 
 
-class View(NamedTuple):
+class Knowledge(NamedTuple):
     """The knowledge of one reading about drawn words (n,)."""
 
     drawn: Ids
@@ -103,7 +101,7 @@ class View(NamedTuple):
     means: Singles
     near: Near | None
 
-    def part(self, at: slice) -> View:
+    def part(self, at: slice) -> Knowledge:
         """Return the knowledge about some of the words."""
         return self._replace(
             drawn=self.drawn[at],
@@ -125,7 +123,7 @@ class Reader:
     )
 
     def __init__(
-        self, channel: Channel, pairs: Ngrams, kind: Kind | None = None
+        self, channel: Channel, pairs: Ngrams, kind: TextKind | None = None
     ) -> None:
         channel.check()
         self.channel, self._pairs, self._kind = channel, pairs, kind
@@ -162,7 +160,7 @@ class Reader:
 
     def _view(
         self, released: Released, sequence: WordSequence, guess: Ints, sure: Floats
-    ) -> View:
+    ) -> Knowledge:
         """Return the view of a text after a guess of its words, with its certainty."""
         places = np.flatnonzero(sequence.drawn >= 0)
         known = np.array(sequence.rows)
@@ -181,7 +179,7 @@ class Reader:
         for number, (shown, at) in enumerate(self.channel.groups(released)):
             looks.append(self._looks(shown))
             look[at], capital[at] = number, shown.capital
-        return View(
+        return Knowledge(
             drawn=released.drawn,
             halves=2 * released.texts + np.arange(len(guess)) % 2,
             looks=looks,
@@ -216,7 +214,7 @@ class Reader:
         order = np.argsort(texts, kind="stable")
         return passages.near_all(rows[order], shares[order], texts[order])
 
-    def _weigh(self, view: View) -> tuple[Ids, Singles]:
+    def _weigh(self, view: Knowledge) -> tuple[Ids, Singles]:
         """Return the likeliest candidates of each word and their weights: (k, n)."""
         count = len(view.drawn)
         rows = np.zeros((_KEPT, count), np.int32)
@@ -226,7 +224,7 @@ class Reader:
             rows[:, part], weights[:, part] = (each.T for each in weighed)
         return rows, weights
 
-    def _weigh_part(self, view: View) -> tuple[Ids, Singles]:
+    def _weigh_part(self, view: Knowledge) -> tuple[Ids, Singles]:
         """Return the likeliest candidates of each word and their weights: (n, k)."""
         rows, own, sides = self._compared(view)
         inputs = np.where(rows < self._size, rows, -1).astype(np.int32)
@@ -245,7 +243,7 @@ class Reader:
         rows = np.take_along_axis(rows, chosen, axis=1)
         return rows, _relative(np.take_along_axis(own, chosen, axis=1))
 
-    def _compared(self, view: View) -> tuple[Ids, Floats, Floats]:
+    def _compared(self, view: Knowledge) -> tuple[Ids, Floats, Floats]:
         """Return candidates of each word, and logarithms of their weights: (n, c).
 
         First those without the pairs of neighbours, the draw and the topic; then those
@@ -286,7 +284,7 @@ class Reader:
         )
         return chosen, compared[0], np.where(np.isfinite(compared[1]), compared[1], 0.0)
 
-    def _proposed(self, view: View) -> tuple[Ints, Ints, Mask]:
+    def _proposed(self, view: Knowledge) -> tuple[Ints, Ints, Mask]:
         """Return words and candidates, and which of them the draw proposes: (m,)."""
         width, proposed = self._size + 1, []
         numbers = np.arange(len(view.drawn))
@@ -314,7 +312,7 @@ class Reader:
         keys = keys[np.append(True, np.diff(keys) > 0)[: len(keys)]]
         return keys // width, keys % width, np.isin(keys, drawn)
 
-    def _triples(self, view: View) -> Iterator[tuple[float, Ints, Contexts]]:
+    def _triples(self, view: Knowledge) -> Iterator[tuple[float, Ints, Contexts]]:
         """Yield for each kind of triple its power, contexts (n,) and their counts."""
         if self._kind is None:
             return
@@ -327,7 +325,7 @@ class Reader:
             contexts = np.where(known, around[first] * width + around[second], -1)
             yield power, contexts, triples
 
-    def _of_pairs(self, view: View, words: Ints, rows: Ints) -> Floats:
+    def _of_pairs(self, view: Knowledge, words: Ints, rows: Ints) -> Floats:
         """Return ln of the gains of candidates beside their known neighbours: (m,)."""
         logs = np.zeros(len(words))
         for side in (1, 2):
@@ -371,7 +369,7 @@ class Reader:
         smoothed += freed * general / general.sum()
         return smoothed
 
-    def _lists(self, capital: bool) -> tuple[Lists, Lists]:
+    def _lists(self, capital: bool) -> tuple[ContextLists, ContextLists]:
         """Return the likeliest replaced words after each context, and before it."""
         shown = Observation(1.0, capital)
         possible = self.channel.restrict_prior(shown, self._alone) > 0.0
@@ -388,13 +386,13 @@ class SameKindAttacker(Reader):
         "kind"
     )
 
-    def __init__(self, channel: Channel, kind: Kind) -> None:
+    def __init__(self, channel: Channel, kind: TextKind) -> None:
         super().__init__(channel, kind.pairs, kind)
 
 
 # A search reads at ten epsilons, with other channels and the same pairs.
 @lru_cache(maxsize=2)
-def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[Lists, Lists]:
+def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[ContextLists, ContextLists]:
     """Return the likeliest of possible words after each context, and before it.
 
     possible: (V + 1,) a mask. Words of a context are sorted where it has too many.
@@ -417,7 +415,7 @@ def _find_lists(pairs: Ngrams, possible: bytes) -> tuple[Lists, Lists]:
         for context in np.flatnonzero(np.diff(ends) > _LISTED):
             part = order[ends[context] : ends[context + 1]]
             part[:] = part[np.argsort(worse[part], kind="stable")]
-        lists.append(Lists(ends, rows[order]))
+        lists.append(ContextLists(ends, rows[order]))
     return lists[0], lists[1]
 
 
@@ -429,10 +427,6 @@ def _largest(values: Floats, words: Ints, count: int) -> Floats:
 
 
 def _relative(logs: Floats) -> Singles:
-    """Return weights relative to the best of each word, so that they stay in range."""
-    top = logs.max(axis=1, keepdims=True)
-    weights = np.exp(logs - np.where(np.isfinite(top), top, 0.0))
-    weights = np.where(np.isfinite(logs), np.maximum(weights, _LEAST), 0.0)
-    # If nothing explains a draw, all candidates are alike.
-    weights = np.where(np.isfinite(top), weights, 1.0)
-    return weights.astype(np.float32)
+    """Return relative weights; if nothing explains a draw, all candidates are alike."""
+    is_explained = np.isfinite(logs.max(axis=1, keepdims=True))
+    return np.where(is_explained, posterior.relative(logs), np.float32(1.0))

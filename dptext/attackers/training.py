@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from dptext.attackers import ngrams
-from dptext.attackers.contexts import Contexts, Kind, Passages, WordSequence
+from dptext.attackers.contexts import Contexts, Passages, TextKind, WordSequence
 from dptext.attackers.ngrams import Ngrams, absolute_discount, decode_gains
 from dptext.attackers.posterior import find_chains
 from dptext.errors import InputError
@@ -155,8 +155,8 @@ class KindCounts:
         self._texts += len(texts) + 1
         self._parts.append((filled.astype(np.int32), capital, passages))
 
-    def kind(self, background: Ngrams | None) -> Kind:
-        """Return what was learned; pairs over those of a background.
+    def kind(self, background: Ngrams | None) -> TextKind:
+        """Return what was learned, with a background model below the pairs.
 
         Raises InputError if no words were counted.
         """
@@ -177,4 +177,6 @@ class KindCounts:
             [np.bincount(rows[capital == each], minlength=width) for each in (0, 1)]
         )[:, : size + 1].astype(np.float64)
         _, passages = np.unique(texts, return_inverse=True)
-        return Kind(pairs, shown, triples, Passages(rows, passages, capital >= 0, size))
+        return TextKind(
+            pairs, shown, triples, Passages(rows, passages, capital >= 0, size)
+        )

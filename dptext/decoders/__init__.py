@@ -46,7 +46,7 @@ class Params(ABC):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether its model is the user's: the statement then depends on it."""
+        """Return whether the model is the user's: the statement then depends on it."""
         return self.reads
 
     @property
@@ -59,7 +59,7 @@ class Params(ABC):
         return self
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode; if not, draws are written and the report tells it."""
+        """Return whether to decode; if not, draws are written, as the report states."""
         return True
 
     @abstractmethod

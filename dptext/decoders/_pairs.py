@@ -22,14 +22,14 @@ class PairParams(decoders.Params):
     optional: bool = False
 
     def for_lexicon(self, lexicon: Lexicon) -> Self:
-        """Replace the pairs that ship by those of an adapted lexicon."""
+        """Replace the shipped pairs by the pairs of an adapted lexicon."""
         pairs = lexicon.meta.get("pairs")
         if pairs is None or self.model != ngrams.ENGLISH:
             return self
         return replace(self, model=str(pairs))
 
     def fits(self, channel: Channel) -> bool:
-        """Tell whether to decode: always, unless optional.
+        """Return whether to decode: always, unless optional.
 
         Raises LexiconError if the model is damaged, or if a model of the user is
         missing or does not fit the lexicon.
@@ -44,5 +44,5 @@ class PairParams(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether the model is not the one that ships."""
+        """Return whether the model is another one than the shipped one."""
         return self.model != ngrams.ENGLISH

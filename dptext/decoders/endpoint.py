@@ -91,7 +91,7 @@ _FORMULA = tuple("=+-@＝＋－＠")
 
 @cache
 def is_allowed(character: str) -> bool:
-    """Tell whether a character may stand anywhere: a space, or a visible one.
+    """Return whether a character may stand anywhere: a space, or a visible one.
 
     Invisible characters could carry a message that nobody sees, or change how a text is
     read. Allowed ones are listed by Unicode's general category, with exceptions;
@@ -108,7 +108,7 @@ def is_allowed(character: str) -> bool:
 
 
 def are_allowed(line: str) -> bool:
-    """Tell whether a line holds only allowed characters, with joiners in their place.
+    """Return whether a line holds only allowed characters, with joiners in their place.
 
     A joiner stands between two letters of a script with joiners, a zero-width joiner
     also between two symbols; two joiners never stand together. A few marks may follow
@@ -130,7 +130,7 @@ def are_allowed(line: str) -> bool:
 
 
 def _joins(before: str, joiner: str, after: str) -> bool:
-    """Tell whether a joiner may stand between two characters."""
+    """Return whether a joiner may stand between two characters."""
     if not before or not after or not is_allowed(before) or not is_allowed(after):
         return False
     names = unicodedata.name(before, ""), unicodedata.name(after, "")
@@ -170,7 +170,7 @@ class Params(decoders.Params):
 
     @property
     def brings_model(self) -> bool:
-        """Tell whether words without an answer are decoded by a model of the user."""
+        """Return whether words without an answer are decoded by a model of the user."""
         return self.ngrams not in ("", ngrams.ENGLISH)
 
     @property

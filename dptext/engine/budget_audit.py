@@ -245,7 +245,7 @@ def _texts(pipeline: Pipeline) -> list[str]:
 
 
 def _handed_over(draws: Draws, public: Pipeline) -> str:
-    """Say whether the mechanism was given another epsilon than is reported."""
+    """State whether the mechanism was given another epsilon than is reported."""
     mechanism = public.mechanism
     assert isinstance(mechanism, PublicDraws)
     ids = np.concatenate([each for each, _ in mechanism.asked])
@@ -261,7 +261,7 @@ def _handed_over(draws: Draws, public: Pipeline) -> str:
 
 
 def _drawn_too_often(draws: Draws, public: Pipeline) -> str:
-    """Say whether the strategy draws a word for more places than it says."""
+    """State whether the strategy draws a word for more places than it says."""
     mechanism, ids = public.mechanism, draws.words.ids
     assert isinstance(mechanism, PublicDraws)
     asked, due = sum(len(each) for each, _ in mechanism.asked), len(ids)
@@ -303,7 +303,7 @@ def _passed_limit(draws: Draws, stated: BudgetDescription) -> str:
 
 
 def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
-    """Say which word is drawn with another epsilon than the settings give it."""
+    """State which word is drawn with another epsilon than the settings give it."""
     params, lexicon = pipeline.profile.budget.params, pipeline.lexicon
     texts, eps = draws.words.texts, draws.eps
     counts = np.array(draws.words.by_text())[texts]
@@ -414,7 +414,7 @@ def _class_drawn_first(
 def _after_the_past(
     draws: Draws, params: past.Params, lexicon: Lexicon, counts: Floats
 ) -> Eps:
-    """Return what each word gets after the words that were drawn before it: (n,)."""
+    """Return the epsilon of each word, given the words drawn before it: (n,)."""
     after = _by_class(params, lexicon)
     total = params.epsilon * (1.0 - 1e-9)
     expected = np.empty(len(draws.eps))
@@ -431,7 +431,7 @@ def _after_the_past(
 
 
 def _check_shares(draws: Draws, params: linguistic.Params, counts: Floats) -> str:
-    """Say which limit of a shared total is passed by a word or a text."""
+    """State which limit of a shared total is passed by a word or a text."""
     each = params.epsilon_per_word
     totals = np.full(len(counts), params.epsilon) if each is None else each * counts
     sums = np.bincount(draws.words.texts, draws.eps)[draws.words.texts]

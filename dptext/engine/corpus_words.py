@@ -335,7 +335,7 @@ class Building:
 
 
 def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
-    """Tell whether a word of records would join a list of twice as many.
+    """Return whether a word of records would join a list of twice as many.
 
     That is a function of the private texts, for their owner alone.
     """

@@ -57,7 +57,7 @@ class ManifestLine(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def is_manifest(path: Path) -> bool:
-    """Tell whether a file is a manifest by its name, and by each of its lines."""
+    """Return whether a file is a manifest by its name, and by each of its lines."""
     if path.name != MANIFEST or path.is_symlink() or not path.is_file():
         return False
     try:
@@ -115,7 +115,7 @@ class Manifest:
 
     @property
     def is_there(self) -> bool:
-        """Tell whether an earlier run noted an output."""
+        """Return whether an earlier run noted an output."""
         return bool(self._lines)
 
     @property
@@ -188,7 +188,7 @@ class Manifest:
         return self._keyed(msgspec.json.encode(parts))
 
     def _is_whole(self, job: Job, line: ManifestLine) -> bool:
-        """Tell whether an output has the bytes that a line notes."""
+        """Return whether an output has the bytes that a line notes."""
         output = Path(job.output or "")
         return output.is_file() and settings.digest_of_path(output) == line.sha256
 
@@ -218,7 +218,7 @@ _CHANGES = {
 
 
 class Earlier:
-    """Compares the draws of a run with those of outputs that are there."""
+    """Compares the draws of a run with the draws of existing outputs."""
 
     def __init__(
         self, settings: JsonObject, lexicon: str, key: RunKey, reports: SignedReports
@@ -282,7 +282,7 @@ class Earlier:
         )
 
     def _difference(self, job: Job) -> str | None:
-        """Return why the draws of a job are not those of its output's report.
+        """Return why the draws of a job differ from the report of its output.
 
         None without an output that has a report, and if no difference is known, as a
         report tells nothing of the key.

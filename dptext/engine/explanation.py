@@ -47,7 +47,7 @@ class Replacement:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token: its class and treatment; for those that are replaced, the rest.
+    """One token: its class and treatment; the rest is set for replaced tokens.
 
     treatment is as reports name it (replaced, unchanged, masked, left out, random
     digits, made new, layout unchanged).

@@ -44,7 +44,7 @@ _NULL_MARKS = frozenset(
 
 
 class Fields:
-    """Counts records, and those with each selected field."""
+    """Counts records, and the records with each selected field."""
 
     def __init__(
         self,
@@ -206,7 +206,7 @@ class HeldBack:
 
     @property
     def closed(self) -> bool:
-        """Tell whether the stream below is closed."""
+        """Return whether the stream below is closed."""
         return self._stream.closed
 
     def write(self, data: bytes) -> int:

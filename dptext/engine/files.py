@@ -99,7 +99,7 @@ def find_files(
 
 
 def is_folder(name: str) -> bool:
-    """Tell whether an input is a folder."""
+    """Return whether an input is a folder."""
     return not streams.is_standard(name) and os.path.isdir(name)
 
 
@@ -310,7 +310,7 @@ def _check_streams(job: Job) -> None:
 
 
 def is_private(path: Path) -> bool:
-    """Tell whether the public report beside a file belongs to this file."""
+    """Return whether the public report beside a file belongs to this file."""
     try:
         beside = streams.read_small(sidecar_path(path), "report")
         report = document.decode(beside, path.name)

@@ -93,7 +93,7 @@ _STATES = frozenset("true false yes no y n t f 0 1 none null n/a na - ?".split()
 
 
 class FieldValues:
-    """Counts the texts of a field: all, their words, and those of each look."""
+    """Counts the texts of a field, their words, and the texts of each look."""
 
     def __init__(self) -> None:
         self.texts = self.words = 0
@@ -142,7 +142,7 @@ class FieldValues:
         return max(of_all, matching / self.different)
 
     def looks(self) -> str:
-        """Say what the values are."""
+        """Describe the values."""
         if not self.texts:
             return "not text"
         for look in ("dates", "numbers"):
@@ -158,7 +158,7 @@ class FieldValues:
 
     @property
     def are_states(self) -> bool:
-        """Tell whether all values are states such as "open"."""
+        """Return whether all values are states such as "open"."""
         return self._states
 
     def kind(self, name: str) -> Kind | None:
@@ -182,7 +182,7 @@ class FieldValues:
         return Identifying(named, self.texts, self.texts, by_name=True)
 
     def _may_be(self, kind: Kind) -> bool:
-        """Tell whether values are no states or amounts, which do not identify."""
+        """Return whether values are no states or amounts, which do not identify."""
         if self._states or self.count("amounts") >= _MOST * self.texts:
             return False
         return kind is not Kind.PHONE or self.count("long numbers") > 0
@@ -262,7 +262,7 @@ _ValueLooks = tuple[str, ...]
 
 
 def _looks(value: str, words: int) -> _ValueLooks:
-    """Return all that a value, of so many words, looks like.
+    """Return everything that a value of so many words looks like.
 
     Each row of a file comes here, so quick checks come first.
     """
@@ -287,7 +287,7 @@ def _looks(value: str, words: int) -> _ValueLooks:
 
 
 def _is_listed(value: str) -> bool:
-    """Tell whether all words are names of the public list, or else initials."""
+    """Return whether all words are names of the public list, or else initials."""
     words = value.replace(",", " ").replace(".", " ").split()
     named = [each for each in words if len(each) > 1]
     if not named or not all(each[0].isupper() for each in words):
@@ -303,7 +303,7 @@ def _first_word(text: str) -> str:
 
 
 def _kinds(value: str, short: str) -> Iterator[str]:
-    """Give the kinds of which a value is, and those that stand in it."""
+    """Yield the kinds of a value, and the kinds of its parts."""
     if "@" in value and _has_email(value):
         yield _INSIDE[Kind.EMAIL]
     if _NUMBERED.search(value):
@@ -345,7 +345,7 @@ def words_of_name(name: str) -> list[str]:
 
 
 def _has_email(value: str) -> bool:
-    """Tell whether an e-mail address stands in a text.
+    """Return whether an e-mail address stands in a text.
 
     Only text near an @ is searched, since texts may be long.
     """
@@ -403,7 +403,7 @@ def identifying(
 
 
 def advise() -> str:
-    """Say what to do about an unchanged field that looks identifying."""
+    """Describe what to do about an unchanged field that looks identifying."""
     return (
         f"make it private ({option('field')}) or a pseudonym ({option('pseudonym')}), "
         f"or leave it out ({option('drop')})"
@@ -411,12 +411,12 @@ def advise() -> str:
 
 
 def advise_on_vectors() -> str:
-    """Say the same of vectors, which have no other column than that of ids."""
+    """Advise on an unchanged id of vectors, which have no other columns."""
     return f"name records by another field ({option('id')})"
 
 
 def warning(kinds: Mapping[str, str], advice: str = "", *, written: bool = True) -> str:
-    """Say which unchanged fields look identifying, and what to do.
+    """State which unchanged fields look identifying, and what to do.
 
     written: the output is there; else it is said of one to come.
     """

@@ -132,7 +132,7 @@ class Task(NamedTuple):
     leaves_out: bool = False
 
     def bare(self) -> Task:
-        """Return it for another process, without data that is only written back."""
+        """Return the task for another process, without what is only written back."""
         records = [
             Record(
                 record.ordinal,
@@ -300,7 +300,7 @@ class Shuffled(formats.Writer):
         self._held.append((self._order.nonce(record), len(self._held), record, texts))
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write what stands between records, all of it before them."""
+        """Write everything between records, ahead of the records."""
         self._writer.verbatim(item)
 
     def close(self) -> None:

@@ -51,7 +51,7 @@ def _unspaced() -> re.Pattern[str]:
 
 
 class Language:
-    """Warns once if the first records are in a language unknown to the lexicon.
+    """Warns once if the lexicon does not know the language of the first records.
 
     tokenizer finds words by the lexicon of that name; without one only `public` looks
     at texts, for those that topics were made of.
@@ -221,7 +221,7 @@ def _count_foreign(kind: Ints, words: Words) -> int:
 
 
 def is_asked_for(overrides: Mapping[str, object]) -> bool:
-    """Tell whether settings over a profile choose the treatment of unknown words."""
+    """Return whether settings over a profile choose the treatment of unknown words."""
     tokens = overrides.get("tokens")
     return isinstance(tokens, Mapping) and "unknown" in tokens
 

@@ -318,7 +318,7 @@ def _characters(pipeline: Pipeline) -> float:
 
 
 def _varied_texts(pipeline: Pipeline) -> Iterator[str]:
-    """Give public texts without end, of which no two are alike, as those of users.
+    """Yield public texts endlessly, no two alike, as users' texts are.
 
     Equal ones would be found in memory. A third of the words are others of the lexicon.
     """

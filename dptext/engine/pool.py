@@ -78,7 +78,7 @@ def started(
 
 
 def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
-    """Give tasks to processes; yield their results in order.
+    """Hand tasks to processes; yield their results in order.
 
     Raises DptextError when a process is killed.
     """
@@ -125,7 +125,7 @@ def _openblas() -> Callable[[int], None] | None:
 
 
 def _can_copy() -> bool:
-    """Tell whether this process can be forked, which needs a single thread.
+    """Return whether this process can be forked, which needs a single thread.
 
     In a fork the lock of another thread would stay held.
     """

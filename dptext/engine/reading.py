@@ -24,7 +24,7 @@ def _ignore(line: str) -> None:
     """Take a warning that concerns no output."""
 
 
-class Reading:
+class JobRecords:
     """The records of a job, and checks of their fields and their language."""
 
     def __init__(
@@ -51,7 +51,7 @@ class Reading:
         self._language, self._job, self._stack = language, job, stack
 
     def batches(self) -> Iterator[Task]:
-        """Give the records alone, batch after batch."""
+        """Yield the records alone, batch after batch."""
         for batch in pipeline.batches(self.source.records(), self._job.batch_size):
             yield Task(batch, 0)
 
@@ -62,7 +62,7 @@ class Reading:
         make: Callable[[], Callable[[Task], T]] | None,
         before: Callable[[Task], None] | None = None,
     ) -> Iterator[tuple[Task, T]]:
-        """Give each task with the result of work on it.
+        """Yield each task with the result of work on it.
 
         make returns the same work in another process, None for a job of one; before is
         called with a task before any work on it.

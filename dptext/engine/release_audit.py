@@ -92,7 +92,7 @@ class ReleaseCheck:
 
     @property
     def refuted(self) -> bool:
-        """Tell whether the program breaks its promise."""
+        """Return whether the program breaks its promise."""
         return bool(self.fault)
 
 
@@ -161,7 +161,7 @@ def check_prior(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _guessed(pipeline: Pipeline, counts: Floats, replaced: Ints, risk: float) -> str:
-    """Say how often a guess is right, where it is not as often as the risk says."""
+    """State how often a guess is right, where it is not as often as the risk says."""
     rng = np.random.default_rng(SEED)
     shares = counts[replaced] / counts[replaced].sum()
     ids = rng.choice(replaced, _GUESSES, p=shares).astype(np.int32)
@@ -203,7 +203,7 @@ def check_random_bits(pipeline: Pipeline) -> ReleaseCheck:
 
 
 def _shared(block: bytes, records: Sequence[Record], streams: Randomness) -> str:
-    """Say what a block of random bits belongs to."""
+    """Name the owner of a block of random bits."""
     for record in records:
         nonce = streams.nonce(record)
         if nonce[:8] == block[:8]:

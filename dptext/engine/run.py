@@ -36,7 +36,7 @@ from dptext.engine.job import (
     pseudonym_function,
 )
 from dptext.engine.language import Language
-from dptext.engine.reading import Reading
+from dptext.engine.reading import JobRecords
 from dptext.engine.source import Source, check_readable, location
 from dptext.engine.tally import Tally
 from dptext.errors import InputError, UnknownFieldError, UsageError
@@ -64,7 +64,7 @@ Progressing = Callable[[], AbstractContextManager[Progress | None]]
 
 
 class JobRun(ABC):
-    """A key, and what it makes of jobs: of words (`Run`), or of vectors."""
+    """Carries out jobs under a key, for words (`Run`) or for vectors."""
 
     def __init__(
         self,
@@ -201,7 +201,7 @@ class Run(JobRun):
         kept: Manifest | None = None,
         check: Callable[[Job], object] = lambda job: None,
     ) -> list[tuple[Job, Written]]:
-        """Carry out jobs one after the other; return those that have new outputs.
+        """Carry out jobs one by one; return the jobs with new outputs.
 
         kept: the manifest of their folder, which notes them; with resume, outputs that
         are finished by it stay; check: raises UsageError for a job whose output another
@@ -247,7 +247,7 @@ class Run(JobRun):
 
     @property
     def holds(self) -> bool:
-        """Tell whether nothing may leave before an output is complete."""
+        """Return whether nothing may leave before an output is complete."""
         return self._account is not None or self.inspect is not None
 
     def release(
@@ -289,7 +289,7 @@ class Run(JobRun):
         for name in job.inputs:
             self._public.check_file(name)
         with contextlib.ExitStack() as stack:
-            reading = Reading(
+            reading = JobRecords(
                 job,
                 stack,
                 aside=opened.aside,

@@ -37,7 +37,7 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_nameless(path: str) -> bool:
-    """Tell whether only the content of an input tells its format, when it is read."""
+    """Return whether only the content of an input tells its format, when it is read."""
     return streams.is_stream(path) and formats.by_suffix(path) is None
 
 

@@ -74,7 +74,7 @@ class Phrases:
                 self._different.add(hash(text))
 
     def are_text(self, name: str, *, repeated: bool) -> bool:
-        """Tell whether the field of a name holds free text.
+        """Return whether the field of a name holds free text.
 
         repeated: few of its values differ.
         """
@@ -105,12 +105,12 @@ class FieldSummary:
 
     @property
     def is_text(self) -> bool:
-        """Tell whether it holds texts with words that can be replaced."""
+        """Return whether the field holds texts with words that can be replaced."""
         return self.texts > 0 and self.looks == TEXT
 
     @property
     def is_page(self) -> bool:
-        """Tell whether it holds text in a sheet that is no table."""
+        """Return whether the field holds text in a sheet that is no table."""
         return self.looks == PAGE
 
 
@@ -185,7 +185,7 @@ def _names_in(
 
 
 def _is_name(value: str) -> bool:
-    """Tell whether a value is short, and has a letter that is no small one."""
+    """Return whether a value is short, and has a letter that is no small one."""
     has_capital = any(each.isalpha() and not each.islower() for each in value)
     plain = "," not in value and not is_word_file(value, Path(value))
     return has_capital and 1 < len(value) <= _LONGEST_NAME and plain
@@ -199,7 +199,7 @@ def _sheet(path: str) -> str:
 def _of_each_sheet(
     records: Iterable[list[tuple[str, str]]],
 ) -> Iterator[list[tuple[str, str]]]:
-    """Give the first records of each sheet."""
+    """Yield the first records of each sheet."""
     seen = Counter[str]()
     for fields in records:
         sheet = _sheet(fields[0][0]) if fields else ""
@@ -242,7 +242,7 @@ def with_missing(job: Job) -> Job:
 def _records(
     module: Format, stream: BinaryIO, selection: Selection, name: str
 ) -> Iterator[Record]:
-    """Give the records of a file. Raises InputError for one that cannot be read."""
+    """Yield the records of a file. Raises InputError for one that cannot be read."""
     for item in module.read(Input(stream, selection, name)):
         if isinstance(item, Fault):
             raise InputError(item.described())

@@ -148,7 +148,7 @@ class Meters:
         )
 
     def merge(self, one: Counted, other: Counted) -> Counted:
-        """Count the texts of both; those of one come first."""
+        """Count the texts of both, in this order."""
         return Counted(
             tokens=one.tokens + other.tokens,
             words=one.words + other.words,
@@ -238,7 +238,7 @@ class Tally(Totals):
 
 
 class Repeats:
-    """Counts records; repeated: those with the id and the texts of an earlier one.
+    """Counts records, and repeated ones: with the id and texts of an earlier record.
 
     Equal draws would show that such records are equal, so each is drawn by its count,
     too (dptext.randomness). Digests are kept in a temporary database, which lies in

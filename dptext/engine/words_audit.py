@@ -54,7 +54,7 @@ class WordsAudit:
 
     @property
     def refuted(self) -> bool:
-        """Tell whether the claim or the program is refuted."""
+        """Return whether the claim or the program is refuted."""
         total = max(self.neighbours, self.alone + self.shared)
         return total > self.delta * (1 + 1e-6) or self.p_value < ALARM
 

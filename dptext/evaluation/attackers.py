@@ -19,7 +19,7 @@ from typing import TypeVar
 
 from dptext import calibration, progress, streams
 from dptext.attackers import Attacker, ngrams
-from dptext.attackers.contexts import Kind
+from dptext.attackers.contexts import TextKind
 from dptext.attackers.reader import SameKindAttacker
 from dptext.attackers.training import KindCounts, PairCounts
 from dptext.budgets import uniform
@@ -186,7 +186,9 @@ def count_kind(ready: Pipeline, texts: Texts) -> KindCounts:
     return count_pairs(KindCounts(ready.lexicon, ready.profile.tokens), texts)
 
 
-def learn_kind(ready: Pipeline, public: PublicText, texts: Texts) -> tuple[Kind, int]:
+def learn_kind(
+    ready: Pipeline, public: PublicText, texts: Texts
+) -> tuple[TextKind, int]:
     """Count texts of a public file: with the pairs that ship, and words.
 
     Raises InputError without any words, UsageError.

@@ -322,7 +322,7 @@ class IdentityMeter:
 
     def add(self, pairs: Sequence[Pair]) -> None:
         """Take in a batch."""
-        batch = _Batch()
+        batch = _Occurrences()
         for pair in pairs:
             self._seen += 1
             self._add(pair, batch)
@@ -336,7 +336,7 @@ class IdentityMeter:
             self._whole_chance.add(count, (others & whole).bit_count(), compared)
             self._part_chance.add(count, (others & part).bit_count(), compared)
 
-    def _add(self, pair: Pair, batch: _Batch) -> None:
+    def _add(self, pair: Pair, batch: _Occurrences) -> None:
         values, counts = self.values, self._counts
         before, before_words = self._search(pair.before)
         after, after_words = self._search(pair.after)
@@ -366,7 +366,7 @@ class IdentityMeter:
         batch.add(shared, (before, after), (before_words, after_words))
 
     def _search(self, texts: Sequence[str]) -> tuple[set[int], set[str]]:
-        """Return the values that stand whole in texts, and the words of any value."""
+        """Return the values found whole in texts, and the words of any value."""
         whole: set[int] = set()
         words: set[str] = set()
         for text in texts:
@@ -403,7 +403,7 @@ class IdentityMeter:
 
 
 @dataclass(slots=True)
-class _Batch:
+class _Occurrences:
     """Which records of a batch hold which value or word: bit n is the nth of them."""
 
     size: int = 0

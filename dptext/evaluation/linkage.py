@@ -114,7 +114,7 @@ class _KnownWords:
 
 
 @dataclass(frozen=True, slots=True)
-class _Rows:
+class _DrawnWords:
     """Drawn words of records: (n,), the record of each, and their inputs."""
 
     ids: Ids
@@ -158,7 +158,7 @@ def _by_law(
         yield _figures("law", name, *_places(weights, np.arange(count)), count)
 
 
-def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _Rows:
+def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _DrawnWords:
     """Draw the words of originals anew, and tell their layouts apart."""
     ready = writer.offline
     records = [Record(n, pair.before, None) for n, pair in enumerate(pairs)]
@@ -176,11 +176,13 @@ def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _Rows:
         begin = end
     numbers: dict[tuple[object, ...], int] = {}
     layouts = [numbers.setdefault(tuple(each), len(numbers)) for each in shown]
-    return _Rows(words.ids, drawn, of_text[words.texts], np.array(layouts, np.int64))
+    return _DrawnWords(
+        words.ids, drawn, of_text[words.texts], np.array(layouts, np.int64)
+    )
 
 
 def _by_layout(
-    rows: _Rows, writer: Pipeline, epsilon: float
+    rows: _DrawnWords, writer: Pipeline, epsilon: float
 ) -> Iterator[tuple[Ints, Wide]]:
     """Yield the records of each layout with ln P(drawn words of i | words of j).
 
@@ -217,7 +219,7 @@ def _laws(
 
 
 def _score_known_words(
-    rows: _Rows, writer: Pipeline, epsilon: float, known: Sequence[Sequence[str]]
+    rows: _DrawnWords, writer: Pipeline, epsilon: float, known: Sequence[Sequence[str]]
 ) -> Scores:
     """Return how much likelier known words make each row: (attackers, records).
 

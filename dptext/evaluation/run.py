@@ -533,7 +533,7 @@ def hidden_words(aligned: AlignedBatch) -> list[HiddenWord]:
     ]
 
 
-def masked_model() -> tuple[str, str, language.Head]:
+def masked_model() -> tuple[str, str, language.ModelHead]:
     """Return setting, feature and head of the masked language model, for errors."""
     return noun("masked-model"), "the masked-word attack", language.MASKED
 

@@ -59,7 +59,7 @@ class Target(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Law:
+class ResponseLaw:
     """Randomised response over K topics, or subset selection."""
 
     topics: int
@@ -98,7 +98,7 @@ class Estimate:
 
 
 def estimates(
-    law: Law,
+    law: ResponseLaw,
     drawn: Ints,
     target: Target,
     confidence: float = 0.95,
@@ -139,7 +139,7 @@ def estimates(
 def differences(
     before: Sequence[Estimate], after: Sequence[Estimate]
 ) -> list[tuple[float, float, float]]:
-    """Return the growth of each share, with an interval from those of both.
+    """Return the growth of each share, with an interval from both intervals.
 
     By the squares of the distances to the limits (Zou and Donner 2008), for two outputs
     with independent draws.
@@ -157,7 +157,7 @@ def differences(
 class ReleasedTopics:
     """Topics of the texts of one output."""
 
-    law: Law
+    law: ResponseLaw
     #: Each topic as its words, (K,), the commonest in public text first.
     phrases: tuple[str, ...]
     #: Topics written for each text, (n, k).
@@ -274,7 +274,7 @@ def _texts(
     return drawn, records, tuple(map(tuple, columns))
 
 
-def _law(report: Document, path: Path) -> Law:
+def _law(report: Document, path: Path) -> ResponseLaw:
     """Return the law of the draws. Raises UsageError where shares do not follow."""
     settings = report.run.settings
     mechanism, budget = settings.get("mechanism", {}), settings.get("budget", {})
@@ -286,7 +286,7 @@ def _law(report: Document, path: Path) -> Law:
         )
     if mechanism.get("name") == "subset":
         k = int(mechanism["k"])
-        return Law(report.words.vocabulary, float(budget["epsilon"]), k)
+        return ResponseLaw(report.words.vocabulary, float(budget["epsilon"]), k)
     # Under a top group of several topics, other shares give the same file.
     is_plain = (
         mechanism.get("name") == "rank"
@@ -298,11 +298,11 @@ def _law(report: Document, path: Path) -> Law:
             f"{path}: shares follow from randomised response alone: weights staircase "
             "with k 1, as the profile topics has them, or from the mechanism subset"
         )
-    return Law(report.words.vocabulary, float(budget["epsilon"]))
+    return ResponseLaw(report.words.vocabulary, float(budget["epsilon"]))
 
 
 def _limits_of_people(
-    law: Law, is_written: NDArray[np.bool_], groups: Ints | None, alpha: float
+    law: ResponseLaw, is_written: NDArray[np.bool_], groups: Ints | None, alpha: float
 ) -> tuple[float, float]:
     """Return the limits of the share among the people behind the texts."""
     texts = len(is_written)
@@ -335,7 +335,7 @@ def _limits_of_people(
 
 
 def _limits_of_file(
-    law: Law, count: int, sizes: Ints, alpha: float
+    law: ResponseLaw, count: int, sizes: Ints, alpha: float
 ) -> tuple[float, float]:
     """Return the limits of the share among the texts of a file.
 
@@ -370,7 +370,7 @@ def _limits_of_file(
 # Topics often have the same count, and each limit takes many sums over all counts.
 @lru_cache(maxsize=1024)
 def _exact_limits_of_file(
-    law: Law, count: int, texts: int, alpha: float
+    law: ResponseLaw, count: int, texts: int, alpha: float
 ) -> tuple[float, float]:
     """Return the shares m / N that a count does not speak against, by exact tails."""
     lower = _least(lambda m: _tail(law, count, m, texts, upper=True) > alpha / 2, texts)
@@ -392,7 +392,9 @@ def _least(fits: Callable[[int], bool], most: int) -> int:
     return low
 
 
-def _tail(law: Law, count: int, of_topic: int, texts: int, *, upper: bool) -> float:
+def _tail(
+    law: ResponseLaw, count: int, of_topic: int, texts: int, *, upper: bool
+) -> float:
     """Return the chance of a count or more (upper), or or less, of a topic.
 
     of_topic of the texts have the topic.

@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from dptext import lexicons, views
 from dptext.errors import UsageError
 from dptext.lexicons import public_rows, topics
-from dptext.lexicons.topics import Classes, Kept, PublicSource, TopicFile, TopicsOfSize
+from dptext.lexicons.topics import (
+    Kept,
+    LabelClassifier,
+    PublicSource,
+    TopicFile,
+    TopicsOfSize,
+)
 from dptext.models import package
 from dptext.run.interface import noun
 from dptext.settings import digest_of_data
@@ -69,7 +75,7 @@ def build(
     for size in sorted(sizes):
         centres, labels = _centres(public, vectors[train], train, size)
         centres = np.round(centres, _DIGITS)
-        near = topics.Nearest(centres, classes and classes.arrays(labels))
+        near = topics.TopicSearch(centres, classes and classes.arrays(labels))
         rows = near.find(vectors)
         counts = np.bincount(rows[train], minlength=size)
         words = _telling(
@@ -119,7 +125,7 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
 
 
 def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """Divide texts into those that make topics and those that are held out.
+    """Divide texts into training texts and held-out texts.
 
     By their content, so that copies of a text are on one side.
     """
@@ -179,7 +185,7 @@ def _k_means(vectors: Vectors, size: int) -> Vectors:
 
 def _classes(
     public: PublicTexts, vectors: Vectors, train: Ints, held: Ints
-) -> tuple[Classes | None, float]:
+) -> tuple[LabelClassifier | None, float]:
     """Train a classifier of the labels; its accuracy on held-out texts."""
     if public.labels is None:
         return None, 0.0
@@ -195,7 +201,7 @@ def _classes(
         constants = np.concatenate((-constants, constants))
     accuracy = float(model.score(vectors[held], labels[held].astype(str)))
     rows = tuple(tuple(_round(row)) for row in weights)
-    return Classes(tuple(names), rows, tuple(_round(constants))), accuracy
+    return LabelClassifier(tuple(names), rows, tuple(_round(constants))), accuracy
 
 
 def _round(row: Vectors) -> list[float]:
@@ -234,7 +240,7 @@ def _telling(
 
 
 def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
-    """Tell which words may tell a topic: no stop words, numbers or single letters."""
+    """Mask the words that may tell a topic: no stop words, numbers or letters."""
     stop = stop_words(lexicon.language)
     usable = [
         len(word) > 2 and word.isalpha() and word.lower() not in stop
@@ -261,7 +267,7 @@ def _occurrences(
     return counts
 
 
-def _halves(view: views.View, near: topics.Nearest, texts: Iterable[str]) -> float:
+def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) -> float:
     """Return how often the two halves of a text have the same topic."""
     first, second = [], []
     for text in texts:
@@ -290,7 +296,7 @@ def _kept(
     size: int,
     original: float,
 ) -> Iterable[Kept]:
-    """Yield what an attacker of topics knows of the labels, exactly, at each epsilon.
+    """Yield the exact accuracy of an attacker on the labels, at each epsilon.
 
     The attacker has public texts with labels and knows the law of the draws.
     """

@@ -185,7 +185,7 @@ def _linkage(linked: Sequence[LinkageFigures]) -> Section:
 
 
 def _kept(result: Result) -> Iterator[tuple[str | Code, Cell]]:
-    """Yield the figures of texts, then those of the mechanism."""
+    """Yield the figures of texts, then the figures of the mechanism."""
     kept = result.kept
     meaning = {
         "share_kept": kept.cs,
@@ -235,7 +235,7 @@ def attackers_note(known: PublicTextUse | None) -> str:
 
 
 def repeated_share(known: PublicTextUse) -> str:
-    """Say how many private texts recur in a public one, a private figure."""
+    """State how many private texts recur in a public one, a private figure."""
     verb = "recurs" if known.repeated == 1 else "recur"
     return (
         f"{count(known.repeated)} of {count(known.texts)} private texts {verb} in "

@@ -236,7 +236,7 @@ class Weights:
 
     @property
     def symmetric(self) -> bool:
-        """Tell whether all words have the same rate."""
+        """Return whether all words have the same rate."""
         return self.distribution.spread is None
 
     def measure(self, distances: NDArray[Float]) -> NDArray[Float]:
@@ -313,7 +313,7 @@ class WeightTable:
         return words
 
     def _accepts(self, kind: Ints, words: Ints, uniform: Floats) -> NDArray[np.bool_]:
-        """Tell which proposals are accepted: uniform < min(w(y), c) / c, exactly.
+        """Mask the accepted proposals: uniform < min(w(y), c) / c, exactly.
 
         Single precision decides where its error bound leaves no doubt, float64
         elsewhere.

@@ -237,7 +237,7 @@ class Scales:
 
 
 def describe(epsilon: float, raised: float) -> str:
-    """Say that a scale was raised, for reports."""
+    """State that a scale was raised, for reports."""
     return (
         f"The output distribution has the scale {raised:.6g} in place of the published "
         f"{epsilon:.6g} (recalibrate, {raised / epsilon:.4f} times): with this lexicon "

@@ -174,7 +174,7 @@ class Format(ABC):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Give the values of all fields that are not selected as texts, in all records.
+        """Yield the values of all fields that are not selected texts, in all records.
 
         As the name of a field and some of its values, numbers too, as texts; the name
         comes again with others. Raises InputError for a record that cannot be read.
@@ -189,7 +189,7 @@ class Format(ABC):
                 yield name, (text,)
 
     def between(self, item: Verbatim) -> Iterable[tuple[str, str]]:
-        """Give names and texts of what stands between records and has fields.
+        """Yield names and texts of what stands between records and has fields.
 
         As `others` does for a record: rows of the sheets that are copied.
         """
@@ -212,7 +212,7 @@ class Format(ABC):
 
     @abstractmethod
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give name and text of each field of a record that is copied.
+        """Yield name and text of each field of a record that is copied.
 
         A warning names those that repeat private text, the answer of a run all of them;
         a field without text may give "". A format without fields gives none.
@@ -352,7 +352,7 @@ def sniff(head: bytes) -> str | None:
 
 
 def check_content(head: bytes, format: Format, location: str) -> None:
-    """Raise InputError if the first bytes of a text file are those of another kind."""
+    """Raise InputError if the first bytes of a text file betray another format."""
     if not format.IS_TEXT:
         return
     for pattern, kind, reader, advice in _OTHER_KINDS:
@@ -399,7 +399,7 @@ class Unreadable(Exception):
 
 
 def too_long(limit: int) -> str:
-    """Say that a record is longer than the limit in bytes."""
+    """State that a record is longer than the limit in bytes."""
     size = f"{limit >> 20} MiB" if limit >= 2**20 else f"{limit} bytes"
     return f"longer than {size} ({option('max-record-bytes')}); its bytes are not kept"
 

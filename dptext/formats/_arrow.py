@@ -94,7 +94,7 @@ def columns(
 
 
 def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Give all fields that hold values, through lists and structs, and their types."""
+    """Yield all fields that hold values, through lists and structs, and their types."""
     pending: list[tuple[tuple[str, ...], tuple[int, ...], Kind]] = [
         ((field.name,), (index,), inside(field.type))
         for index, field in enumerate(schema)
@@ -110,7 +110,7 @@ def leaves(schema: Schema) -> Iterator[tuple[ArrowColumn, Kind]]:
 
 
 def is_kind(kind: Kind, *tests: str) -> bool:
-    """Tell whether any test of pyarrow.types holds; an older release may lack some."""
+    """Return whether any test of pyarrow.types holds; old releases lack some."""
     from pyarrow import types
 
     return any(getattr(types, test, lambda kind: False)(kind) for test in tests)
@@ -184,7 +184,7 @@ def values(array: Array, steps: tuple[int, ...]) -> list[Value]:
 
 
 def texts(value: Value) -> Iterator[str | None]:
-    """Give the texts of one row's value in order, None for each null."""
+    """Yield the texts of one row's value in order, None for each null."""
     if isinstance(value, list):
         for item in value:
             yield from texts(item)
@@ -193,7 +193,7 @@ def texts(value: Value) -> Iterator[str | None]:
 
 
 def strings(value: object) -> Iterator[str]:
-    """Give all that can be read in a value of any type as texts, numbers too."""
+    """Yield everything readable in a value of any type as texts, numbers too."""
     if isinstance(value, list | tuple):
         for inner in value:
             yield from strings(inner)
@@ -222,14 +222,9 @@ def rebuilt(
     import pyarrow as pa
 
     if is_list(kind):
-        offsets = list(accumulate((len(value or ()) for value in new), initial=0))
         flat = [item for value in new if value is not None for item in value]
         inner = rebuilt(array.flatten(), kind.value_type, steps, flat)
-        of, width = pa.ListArray, pa.int32()
-        if is_kind(kind, "is_large_list"):
-            of, width = pa.LargeListArray, pa.int64()
-        mask = array.is_null()
-        return of.from_arrays(pa.array(offsets, width), inner, type=kind, mask=mask)
+        return rebuilt_lists(array, kind, inner, [len(value or ()) for value in new])
     if steps:
         fields = subfields(kind)
         children = [array.field(i) for i in range(kind.num_fields)]
@@ -245,6 +240,17 @@ def rebuilt(
             indices, coded.dictionary, ordered=kind.ordered
         )
     return pa.array(new, kind)
+
+
+def rebuilt_lists(array: Array, kind: Kind, inner: Array, counts: list[int]) -> Array:
+    """Return a column of lists of a type with other items, a count of them in each."""
+    import pyarrow as pa
+
+    lists, width = pa.ListArray, pa.int32()
+    if is_kind(kind, "is_large_list"):
+        lists, width = pa.LargeListArray, pa.int64()
+    offsets = pa.array(accumulate(counts, initial=0), width)
+    return lists.from_arrays(offsets, inner, type=kind, mask=array.is_null())
 
 
 def json_line(batch: Batch, row: int) -> bytes:
@@ -366,7 +372,7 @@ class PageRow(NamedTuple):
 def copied_leaves(
     schema: Schema, selection: Selection
 ) -> Iterator[tuple[ArrowColumn, Kind]]:
-    """Give the fields that hold values and are copied, and their types."""
+    """Yield the fields that hold values and are copied, and their types."""
     changed, dropped = (
         {_fields.joined(_fields.parse(path)) for path in paths}
         for paths in (
@@ -462,7 +468,7 @@ def retyped(kind: Kind, steps: tuple[int, ...], is_short: bool) -> Kind:
 def without_columns(
     metadata: dict[bytes, bytes] | None, gone: set[str], texts: set[str]
 ) -> dict[bytes, bytes] | None:
-    """Return the metadata of a schema without columns; texts are those that are text.
+    """Return the metadata of a schema without columns; texts names columns of text.
 
     Columns that become text keep no metadata about their values.
     """

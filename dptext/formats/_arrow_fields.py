@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
-from itertools import accumulate
 
 from dptext.errors import InputError
 from dptext.formats import Token, _arrow, _fields
@@ -26,7 +25,7 @@ _NO_VALUES = (
 )
 
 
-class Use(Enum):
+class Treatment(Enum):
     """The treatment of a field."""
 
     DROPPED = "left out"
@@ -34,7 +33,7 @@ class Use(Enum):
 
 
 # By the numbers of fields in a schema or a struct; others stay.
-Plan = Mapping[int, "Use | Plan"]
+Plan = Mapping[int, "Treatment | Plan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,18 +56,20 @@ class FieldChanges:
         kinds = {leaf.path: kind for leaf, kind in leaves}
         texts = set(_arrow.columns(schema, selection.fields, location))
         uses = {
-            Use.DROPPED: _find_columns(schema, selection.dropped, selection, known),
-            Use.PSEUDONYM: _find_columns(
+            Treatment.DROPPED: _find_columns(
+                schema, selection.dropped, selection, known
+            ),
+            Treatment.PSEUDONYM: _find_columns(
                 schema, selection.pseudonyms, selection, known
             ),
         }
-        plan: dict[int, Use | Plan] = {}
+        plan: dict[int, Treatment | Plan] = {}
         for use, columns in uses.items():
             for column in columns:
                 _add(plan, column, use)
         for column in texts:
             _check_apart(plan, column)
-        for column in uses[Use.PSEUDONYM]:
+        for column in uses[Treatment.PSEUDONYM]:
             kind = kinds.get(_fields.joined(_fields.parse(column.path)))
             if kind is None or kind.num_fields or _arrow.is_kind(kind, *_NO_VALUES):
                 raise InputError(
@@ -87,7 +88,7 @@ class FieldChanges:
         arrays = [
             array if changed is None else _output_array(array, changed, token)
             for index, array in enumerate(batch.columns)
-            if (changed := self.plan.get(index)) is not Use.DROPPED
+            if (changed := self.plan.get(index)) is not Treatment.DROPPED
             and _output_type(array.type, changed) is not None
         ]
         return pa.RecordBatch.from_arrays(arrays, schema=self.schema)
@@ -105,7 +106,7 @@ def _find_columns(
 
 
 def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
-    """Tell whether a path leads to a field through structs and lists."""
+    """Return whether a path leads to a field through structs and lists."""
     first, *others = names
     if first not in schema.names:
         return False
@@ -122,7 +123,9 @@ def _is_there(schema: Schema, names: tuple[str, ...]) -> bool:
     return True
 
 
-def _add(plan: dict[int, Use | Plan], column: ArrowColumn, use: Use) -> None:
+def _add(
+    plan: dict[int, Treatment | Plan], column: ArrowColumn, use: Treatment
+) -> None:
     *parents, last = column.index, *column.steps
     for step in parents:
         inner = plan.setdefault(step, {})
@@ -134,13 +137,13 @@ def _add(plan: dict[int, Use | Plan], column: ArrowColumn, use: Use) -> None:
 
 def _check_apart(plan: Plan, text: ArrowColumn) -> None:
     """Refuse a text that is left out or a pseudonym. Raises UsageError."""
-    inner: Use | Plan | None = plan
+    inner: Treatment | Plan | None = plan
     for step in (text.index, *text.steps):
         if not isinstance(inner, Mapping):
             break
         inner = inner.get(step)
-    if isinstance(inner, Use):
-        is_dropped = inner is Use.DROPPED
+    if isinstance(inner, Treatment):
+        is_dropped = inner is Treatment.DROPPED
         _fields.check_uses(text.path, True, is_dropped, not is_dropped)
 
 
@@ -151,12 +154,12 @@ def _schema(schema: Schema, plan: Plan) -> Schema:
     gone = {
         name for name, field in zip(schema.names, fields, strict=True) if field is None
     }
-    tokens = {schema.names[n] for n, use in plan.items() if use is Use.PSEUDONYM}
+    tokens = {schema.names[n] for n, use in plan.items() if use is Treatment.PSEUDONYM}
     metadata = _arrow.without_columns(schema.metadata, gone, tokens)
     return pa.schema([field for field in fields if field is not None], metadata)
 
 
-def _field(field: Field, change: Use | Plan | None) -> Field | None:
+def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
     """Return a field of the output, None for one that is left out."""
     if change is None:
         return field
@@ -165,14 +168,14 @@ def _field(field: Field, change: Use | Plan | None) -> Field | None:
         return None
     changed = _arrow.bare(field).with_type(kind)
     # A missing value is null, whatever it was.
-    return changed.with_nullable(True) if change is Use.PSEUDONYM else changed
+    return changed.with_nullable(True) if change is Treatment.PSEUDONYM else changed
 
 
-def _output_type(kind: Kind, change: Use | Plan | None) -> Kind | None:
+def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
     """Return the type that a change leaves of one, None where nothing is left."""
     import pyarrow as pa
 
-    if change is None or change is Use.DROPPED:
+    if change is None or change is Treatment.DROPPED:
         return kind if change is None else None
     if _arrow.is_list(kind):
         item = _field(kind.value_field, change)
@@ -180,7 +183,7 @@ def _output_type(kind: Kind, change: Use | Plan | None) -> Kind | None:
             return None
         is_large = _arrow.is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
-    if change is Use.PSEUDONYM:
+    if change is Treatment.PSEUDONYM:
         return pa.string()
     assert isinstance(change, Mapping)
     fields = [
@@ -192,7 +195,7 @@ def _output_type(kind: Kind, change: Use | Plan | None) -> Kind | None:
 
 
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
-    """Give the tokens of values; a text without a visible character stays."""
+    """Yield the tokens of values; a text without a visible character stays."""
     for value in values:
         spelled = _fields.pseudonym_input(value, "of pseudonyms")
         if spelled is not None:
@@ -201,7 +204,7 @@ def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
             yield value if isinstance(value, str) else None
 
 
-def _output_array(array: Array, change: Use | Plan, token: Token) -> Array:
+def _output_array(array: Array, change: Treatment | Plan, token: Token) -> Array:
     """Return a changed column, of which at least one field is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -209,15 +212,9 @@ def _output_array(array: Array, change: Use | Plan, token: Token) -> Array:
     kind = _output_type(array.type, change)
     if _arrow.is_list(array.type):
         counts = pc.fill_null(pc.list_value_length(array), 0).to_pylist()
-        offsets = list(accumulate(counts, initial=0))
-        lists, width = pa.ListArray, pa.int32()
-        if _arrow.is_kind(kind, "is_large_list"):
-            lists, width = pa.LargeListArray, pa.int64()
         inner = _output_array(array.flatten(), change, token)
-        return lists.from_arrays(
-            pa.array(offsets, width), inner, type=kind, mask=array.is_null()
-        )
-    if change is Use.PSEUDONYM:
+        return _arrow.rebuilt_lists(array, kind, inner, counts)
+    if change is Treatment.PSEUDONYM:
         return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
     assert isinstance(change, Mapping)
     children = []

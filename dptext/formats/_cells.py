@@ -34,7 +34,7 @@ class SheetCell(NamedTuple):
 
     @property
     def may_repeat(self) -> bool:
-        """Tell whether it is a text of a formula, which may be that of another cell."""
+        """Return whether the text is from a formula, which may copy another cell."""
         return self.is_computed and isinstance(self.value, str) and not self.is_error
 
 
@@ -65,7 +65,7 @@ class Sheet(NamedTuple):
 
 
 def copied_cells(row: Row) -> Iterator[tuple[str, str]]:
-    """Give the copied cells of a row; those beyond the names by letters, as in Info!D.
+    """Yield the copied cells of a row; those beyond the names by letters, as in Info!D.
 
     A row of a private sheet has none beyond the names.
     """

@@ -47,17 +47,17 @@ class PathNode:
 
     @property
     def is_name(self) -> bool:
-        """Tell whether the value names the record, or its subject."""
+        """Return whether the value names the record, or its subject."""
         return self.is_identity or self.is_subject
 
     @property
     def holds_name(self) -> bool:
-        """Tell whether it is the id or the subject, or one of them is below."""
+        """Return whether the node or one below is the id or the subject."""
         return self.is_name or any(each.holds_name for each in self.below.values())
 
     @property
     def holds_text(self) -> bool:
-        """Tell whether it is a text, or one is below."""
+        """Return whether the node or one below is a text."""
         return self.is_text or any(each.holds_text for each in self.below.values())
 
     @property
@@ -90,7 +90,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def tree(selection: Selection) -> PathNode:
-    """Return the tree of all selected paths, those of id and subject among them."""
+    """Return the tree of all selected paths, id and subject included."""
     root = PathNode("")
     for path in selection.fields:
         _leaf(root, path).is_text = True
@@ -150,7 +150,7 @@ def _conflict(node: PathNode) -> str | None:
 
 
 def _is_changed(node: PathNode) -> bool:
-    """Tell whether it is a text, a pseudonym or left out, or one of them is below."""
+    """Return whether the node or one below is a text, a pseudonym or left out."""
     is_one = node.is_text or node.is_pseudonym or node.is_dropped
     return is_one or any(map(_is_changed, node.below.values()))
 
@@ -221,7 +221,7 @@ def printable(text: str) -> str:
 
 
 class _Pairs(list[tuple[str, object]]):
-    """The keys and values of an object, those that occur twice included."""
+    """The keys and values of an object, duplicate keys included."""
 
 
 # Numbers keep their spelling: they may be longer than Python likes.
@@ -231,7 +231,7 @@ _decode = json.JSONDecoder(
 
 
 def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
-    """Give the path and the value of all in JSON that holds no others, through lists.
+    """Yield the path and the value of all in JSON that holds no others, through lists.
 
     A number is bytes. Raises Unreadable for values nested too deeply. Halves of
     surrogate pairs, which no report can hold, are shown as a sign.
@@ -258,7 +258,7 @@ def leaves(line: str) -> Iterator[tuple[tuple[str, ...], object]]:
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name may be shown."""
+    """Return whether a name may be shown."""
     return _PLAIN.fullmatch(name) is not None
 
 
@@ -275,12 +275,12 @@ _IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_header(names: Iterable[str]) -> bool:
-    """Tell whether all names are surely no text, so that they may be listed."""
+    """Return whether all names are certainly identifiers, which may be listed."""
     return all(map(_IDENTIFIER.fullmatch, filter(None, names)))
 
 
 def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
-    """Say which name was meant, as the end of a message; nothing where none is near.
+    """State which name was meant, as the end of a message; nothing where none is near.
 
     A near name was typed, all but some characters, so that it is no private text.
     """
@@ -325,13 +325,7 @@ class Columns(NamedTuple):
         be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
-        for path in selection.changed:
-            check_uses(
-                path,
-                path in selection.fields,
-                path in selection.dropped,
-                path in selection.pseudonyms,
-            )
+        check_selection(selection)
         for name in (each for each in selection.named if each is not None):
             if names.count(name) > 1:
                 raise InputError(
@@ -367,7 +361,7 @@ class Columns(NamedTuple):
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:
-        """Give the names of copied columns, each with the result of text for it."""
+        """Yield the names of copied columns, each with the result of text for it."""
         for index in self._copied():
             yield self.names[index], text(index)
 
@@ -376,7 +370,7 @@ class Columns(NamedTuple):
         return (index for index in range(len(self.names)) if index not in changed)
 
     def kept(self, row: Sequence[Cell]) -> list[Cell]:
-        """Return the cells of a row without those of columns that are left out."""
+        """Return the cells of a row, except in left-out columns."""
         if not self.dropped:
             return list(row)
         return [cell for index, cell in enumerate(row) if index not in self.dropped]
@@ -441,10 +435,7 @@ def subject_from_value(value: object, path: str) -> str:
         raise Unreadable(f"{interface.unit()} {path!r} is null")
     if isinstance(value, dict | list | bytes):
         raise Unreadable(f"subject {interface.unit()} {path!r} is not text or a number")
-    if isinstance(value, bool):
-        return str(value).lower()
-    text = value if isinstance(value, str) else _number(str(value))
-    return normalize_subject(text, path)
+    return normalize_subject(_spelled(value), path)
 
 
 def pseudonym_input(value: object, path: str) -> str | None:
@@ -460,10 +451,15 @@ def pseudonym_input(value: object, path: str) -> str | None:
             f"{interface.unit()} {path!r} is not text or a number, so it has no "
             "pseudonym"
         )
+    text = _spelled(value)
+    return normalize(text) if text.strip() else None
+
+
+def _spelled(value: object) -> str:
+    """Write a text, number, date or truth value as text."""
     if isinstance(value, bool):
         return str(value).lower()
-    text = value if isinstance(value, str) else _number(str(value))
-    return normalize(text) if text.strip() else None
+    return value if isinstance(value, str) else _number(str(value))
 
 
 def normalize_subject(text: str, path: str) -> str:

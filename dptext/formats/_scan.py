@@ -288,12 +288,12 @@ class Scan:
 
 
 def _absent(reason: str, advice: str) -> Unreadable:
-    """Say that a field is absent; where the record has others, it may be misspelt."""
+    """Return the error of an absent field, which may be misspelt."""
     return Unreadable(reason, advice, is_absent=_OTHERS in advice)
 
 
 def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
-    """Give the parts of an object that go with its members that are left out.
+    """Yield the parts of an object that go with its members that are left out.
 
     members: where each begins and ends, in order, and whether it is left out. A
     member goes with the comma behind it, the last ones with the one before them.
@@ -319,7 +319,7 @@ def _absent_advice(line: str, path: str, reason: str) -> str:
 
 
 def _advice(line: str, path: str, *options: str) -> str:
-    """Say with which option another field is named, and which fields a record has."""
+    """State with which option another field is named, and which fields a record has."""
     advice = f"choose another with {' or '.join(map(noun, options))}"
     if len(line) > _LONGEST:
         return advice

@@ -62,7 +62,7 @@ class Head(NamedTuple):
         return name if name in self.columns else None
 
     def indexes(self, name: str) -> Iterator[int]:
-        """Give the columns of a name, from 0; of letters as in Info!D that column."""
+        """Yield the columns of a name, from 0; of letters as in Info!D that column."""
         column = self.column(name)
         if column in self.columns:
             yield from (at for at, each in enumerate(self.columns) if each == column)
@@ -208,7 +208,7 @@ def notes(
     selection: Selection,
     left_out: Sequence[Head] = (),
 ) -> Iterator[str]:
-    """Say which sheets are read, copied, and left out, as they hold no cells."""
+    """State which sheets are read, copied, and left out, as they hold no cells."""
     pairs = list(zip(heads, uses, strict=True))
     groups = {
         "the texts are private in sheet": [head for head, use in pairs if use.is_read],

@@ -99,7 +99,7 @@ class _Packed:
         self._data += self._pack.compress(data)
 
     def unpacked(self) -> Iterator[bytes]:
-        """Give all bytes, part by part."""
+        """Yield all bytes, part by part."""
         self._data += self._pack.flush()
         unpack = zlib.decompressobj()
         for begin in range(0, len(self._data), _CHUNK):
@@ -126,7 +126,7 @@ class Writer(formats.Writer):
         self._cut = self._hidden = 0
 
     def verbatim(self, item: Verbatim) -> None:
-        """Write a copied row, or the names; those of a second input must be the same.
+        """Write a copied row, or the names; a second input must have the same names.
 
         Raises InputError when they are not.
         """
@@ -176,7 +176,7 @@ class Writer(formats.Writer):
 
     @property
     def note(self) -> str:
-        """Say how many new texts were cut, and rows were hidden."""
+        """State how many new texts were cut, and rows were hidden."""
         notes = []
         if self._cut:
             notes.append(
@@ -252,7 +252,7 @@ class Writer(formats.Writer):
 def _without_dropped(
     cells: Sequence[SheetCell | None], columns: Columns
 ) -> list[SheetCell | None]:
-    """Return cells in their places, without those of columns that are left out.
+    """Return cells in their places, except in left-out columns.
 
     Where all names are left out, nothing is copied: the next row would stand as names.
     """

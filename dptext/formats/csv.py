@@ -76,7 +76,7 @@ class _Rows:
         self._delimiter, self._line, self._first = delimiter, line, first
 
     def __iter__(self) -> Iterator[FileRow]:
-        """Give every row.
+        """Yield every row.
 
         Raises InputError for a quoted field that the end of the file leaves open, and
         for a row that is too long to find its end.
@@ -370,7 +370,7 @@ class Format(formats.Format):
         return next(each.rest.raw for each in before if isinstance(each.rest, Header))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the columns of a record that are copied, with their names."""
+        """Yield the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
 
@@ -417,7 +417,7 @@ class Format(formats.Format):
         )
 
     def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
-        """Say where a header is that has the selected fields, as these lack one."""
+        """State where a header is that has the selected fields, as these lack one."""
         stream, selection = source.stream, source.selection
         named = set(filter(None, selection.named))
         if len(names) == 1:

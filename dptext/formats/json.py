@@ -49,7 +49,7 @@ class _Values:
         return self._take(_OPENING)
 
     def separators(self, is_array: bool) -> Iterator[bytes]:
-        """Give the bytes before each value, which the caller must read next.
+        """Yield the bytes before each value, which the caller must read next.
 
         The bytes behind the last one are in `closing` at the end.
         """
@@ -72,7 +72,7 @@ class _Values:
         self.closing = between + end
 
     def value(self) -> Iterator[bytes | None]:
-        """Give the value that begins here, or None for one that is too long.
+        """Yield the value that begins here, or None for one that is too long.
 
         None comes before the rest of it is read: a reader may stop there.
         """
@@ -220,7 +220,7 @@ class Writer(formats.Writer):
             )
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
-        """Write an object, with the comma that it needs."""
+        """Write an object, after a comma unless it is the first."""
         assert isinstance(record.rest, LineRest)
         before = record.rest.before
         if self._is_first:

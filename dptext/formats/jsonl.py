@@ -79,7 +79,7 @@ class Format(formats.Format):
         return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Give the paths of all values that are copied, as `--field` names them.
+        """Yield the paths of all values that are copied, as `--field` names them.
 
         Raises InputError for a record that is no JSON.
         """
@@ -101,7 +101,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Give the strings and numbers of all paths that are not selected as texts."""
+        """Yield the strings and numbers of all paths that are not selected as texts."""
         texts = {_fields.parse(path) for path in selection.fields}
         for path, value in self._leaves(stream, selection):
             if not path or path in texts:
@@ -114,7 +114,7 @@ class Format(formats.Format):
     def _leaves(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[tuple[str, ...], object]]:
-        """Give the path and the value of all that holds no others, in all records.
+        """Yield the path and the value of all that holds no others, in all records.
 
         Raises InputError for a record that is no JSON.
         """
@@ -130,7 +130,7 @@ class Format(formats.Format):
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the values of a record that are copied, by paths; no strings as "".
+        """Yield the values of a record that are copied, by paths; no strings as "".
 
         At most a thousand values are looked at.
         """
@@ -188,7 +188,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
 
 
 def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
-    """Say why a line is not valid JSON."""
+    """Explain why a line is not valid JSON."""
     if "\r" in line.strip():
         return Unreadable(
             "not valid JSON, and a carriage return stands in it",

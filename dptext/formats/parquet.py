@@ -41,10 +41,10 @@ class OpenStream:
         return len(data) if self._stream.closed else self._stream.write(data)
 
     def flush(self) -> None:
-        """Leave that to the owner of the stream."""
+        """Do nothing: the owner of the stream does."""
 
     def close(self) -> None:
-        """Leave that to the owner of the stream."""
+        """Do nothing: the owner of the stream does."""
 
 
 class FileHead(NamedTuple):
@@ -110,7 +110,7 @@ class Writer(formats.Writer):
             into.append(_arrow.refill(values[row], new))
 
     def close(self) -> None:
-        """Write all that is held back, and the footer."""
+        """Write the rows held back, and the footer."""
         self._rebuild(1)
         self._write_group()
         if self._file is not None:
@@ -216,7 +216,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Give the values of other columns, some rows at a time."""
+        """Yield the values of other columns, some rows at a time."""
         file = _open(stream, "file")
         copied = _arrow.copied_leaves(file.schema_arrow, selection)
         leaves = [leaf for leaf, _ in copied]
@@ -226,7 +226,7 @@ class Format(formats.Format):
                 yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the strings of a record that are copied, with their paths."""
+        """Yield the strings of a record that are copied, with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
         for leaf, kind in _arrow.copied_leaves(page.head.schema, selection):

@@ -31,7 +31,7 @@ class Format(formats.Format):
         return Writer(stream)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give nothing: a line is all text."""
+        """Yield nothing: a line is all text."""
         return iter(())
 
     def copied(self, stream: BinaryIO, selection: Selection) -> tuple[str, ...]:

@@ -116,12 +116,12 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Give the columns of a record that are copied, with their names."""
+        """Yield the columns of a record that are copied, with their names."""
         assert isinstance(record.rest, Row)
         return copied_cells(record.rest)
 
     def between(self, item: Verbatim) -> Iterator[tuple[str, str]]:
-        """Give the cells of a row of a copied sheet, with the names of columns."""
+        """Yield the cells of a row of a copied sheet, with the names of columns."""
         return copied_cells(item.rest) if isinstance(item.rest, Row) else iter(())
 
 
@@ -168,7 +168,7 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
 
 
 def _is_visible(sheet: Any) -> bool:
-    """Tell whether Excel shows a sheet, which may be hidden or very hidden."""
+    """Return whether Excel shows a sheet, which may be hidden or very hidden."""
     return bool(sheet.sheet_state == VISIBLE)
 
 
@@ -225,10 +225,10 @@ class _First(NamedTuple):
 
     @classmethod
     def read(cls, sheet: Any, where: str) -> _First:
-        """Read it; without cells for an empty sheet."""
+        """Read the head of a sheet; an empty sheet has no cells."""
         hidden: set[int] = set()
         rows = _rows(sheet, where, hidden)
-        row = next(rows, FileRow(0, (), False))
+        row = next(rows, SheetRow(0, (), False))
         rows.close()
         return cls(sheet.sheet_state, row.cells, row.number, hidden)
 
@@ -247,7 +247,7 @@ def _without_computed(row: Row) -> Row:
 
 
 def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
-    """Say which copied columns are hidden in Excel, by their numbers from 1."""
+    """State which copied columns are hidden in Excel, by their numbers from 1."""
     names = [columns.names[each - 1] for each in hidden if each <= len(columns.names)]
     copied = [name for name in names if name in columns.copied]
     if not copied:
@@ -325,7 +325,7 @@ _DAMAGED = (
 
 @contextlib.contextmanager
 def _reported(location: str) -> Iterator[None]:
-    """Say in one line that a workbook cannot be read, without its content."""
+    """Report in one line that a workbook cannot be read, without its content."""
     try:
         yield
     except InputError:
@@ -337,7 +337,7 @@ def _reported(location: str) -> Iterator[None]:
         ) from None
 
 
-class FileRow(NamedTuple):
+class SheetRow(NamedTuple):
     """A row of a sheet that is not empty."""
 
     #: Its number in Excel.
@@ -348,8 +348,8 @@ class FileRow(NamedTuple):
 
 def _rows(
     sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
-) -> Generator[FileRow, None, None]:
-    """Give the rows of a sheet that are not empty.
+) -> Generator[SheetRow, None, None]:
+    """Yield the rows of a sheet that are not empty.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
     reads each row, and not the sheet: it leaves out rows and cells that are not in
@@ -396,7 +396,7 @@ def _rows(
             is_hidden = _is_hidden(element)
             element.clear()
             if cells:
-                yield FileRow(number, tuple(cells), is_hidden)
+                yield SheetRow(number, tuple(cells), is_hidden)
 
 
 def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
@@ -409,7 +409,7 @@ def _with_runs(parsed: dict[str, Any], element: Any) -> dict[str, Any]:
 
 
 def _is_hidden(element: Any) -> bool:
-    """Tell whether Excel does not show a row or some columns."""
+    """Return whether Excel does not show a row or some columns."""
     return element.get("hidden") in ("1", "true")
 
 
@@ -432,7 +432,7 @@ def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
 
 
 def _record(
-    file_row: FileRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
+    file_row: SheetRow, rest: Row, use: SheetUse, selection: Selection, ordinal: int
 ) -> Record:
     """Return a row as a record; rest is that of its sheet. Raises Unreadable."""
     cells, width = file_row.cells, len(use.columns.names)

@@ -200,7 +200,7 @@ class Frame(ABC):
         return list(self.frame[name].head(rows))
 
     def identifying(self, selection: Selection) -> dict[str, str]:
-        """Return which fields look identifying, of those that are copied.
+        """Return the copied fields that look identifying.
 
         Texts inside of lists and structs count by their paths, as in a file.
         """
@@ -280,7 +280,7 @@ class Frame(ABC):
 def _strings(
     value: object, path: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Give the texts in a value, with their paths; "" for a value of no text."""
+    """Yield the texts in a value, with their paths; "" for a value of no text."""
     if isinstance(value, Mapping):
         for name, inner in value.items():
             yield from _strings(inner, (*path, str(name)))

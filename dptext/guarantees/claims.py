@@ -316,7 +316,7 @@ def picked_after(epsilon: float, originals: int) -> float:
 
 
 def undrawn(slack: float | None, nats: float) -> bool:
-    """Tell whether so large a loss may not be drawn with its exact probability."""
+    """Return whether so large a loss may not be drawn with its exact probability."""
     return (slack or 0.0) > _MAX_SLACK and nats > MAX_MEANINGFUL_LOSS
 
 

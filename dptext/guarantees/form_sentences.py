@@ -12,7 +12,7 @@ _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
 
 def made(kind: str, policy: Policy, layouts: str = "") -> str:
-    """Say what a piece of a class or form becomes."""
+    """Describe what a piece of a class or form becomes."""
     repeated = render(f"shown.made.{policy.repeat}")
     marks = "_marks" if policy.marks else ""
     return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)

@@ -62,7 +62,7 @@ def say(claim: Claim, promise: Guarantee, terms: Terms) -> tuple[str, str]:
 
 
 def _agree(terms: Terms) -> str:
-    """Say which words are replaced, and when two texts agree otherwise.
+    """State which words are replaced, and when two texts agree otherwise.
 
     In sentences of three properties, so that they can be read.
     """
@@ -250,7 +250,7 @@ def _factors(loss: Loss) -> str:
 
 
 def _lesser(claim: Claim) -> str:
-    """Say that n times the bound of a word holds, too."""
+    """State that n times the bound of a word holds, too."""
     each = claim.text_loss.each
     if each is None:
         return ""
@@ -259,7 +259,7 @@ def _lesser(claim: Claim) -> str:
 
 
 def _short(claim: Claim) -> str:
-    """Say from which length on a word's equal part of a total is meaningful."""
+    """State from which length on a word's equal part of a total is meaningful."""
     total, each = claim.text_loss.total or 0.0, claim.text_loss.each
     if min(total, total if each is None else each) <= MAX_MEANINGFUL_LOSS:
         return ""
@@ -267,7 +267,7 @@ def _short(claim: Claim) -> str:
 
 
 def _how_long(claim: Claim, terms: Terms) -> str:
-    """Say how many words are too many for a bound of each."""
+    """State how many words are too many for a bound of each."""
     each = claim.text_loss.each
     if claim.level is Level.WORDS:
         if (lengths := too_long(claim)) is None:
@@ -402,7 +402,7 @@ def _repeated(policy: Policy) -> str:
 
 
 def _orders_dates(policy: Policy) -> bool:
-    """Tell whether the output shows the order of the dates of a record."""
+    """Return whether the output shows the order of the dates of a record."""
     return policy.repeat == "record" and Form.DATE in policy.forms and not policy.marks
 
 
@@ -412,7 +412,7 @@ def _years(policy: Policy) -> dict[str, str]:
 
 
 def _has_layouts(policy: Policy) -> bool:
-    """Tell whether names of organisations have layouts that are shown."""
+    """Return whether names of organisations have layouts that are shown."""
     return WordClass.ORGANISATION in policy.classes and not policy.marks
 
 

@@ -240,12 +240,12 @@ class Statement:
 
     @property
     def copies_common(self) -> bool:
-        """Tell whether common words are unchanged."""
+        """Return whether common words are unchanged."""
         return claims.Unprotected.COMMON_WORDS in self.scope.unprotected
 
     @property
     def leaves_words(self) -> bool:
-        """Tell whether words stay by design, which no ledger counts as a loss."""
+        """Return whether words stay by design, which no ledger counts as a loss."""
         return not claims.VISIBLE_WORDS.isdisjoint(self.scope.unprotected)
 
 

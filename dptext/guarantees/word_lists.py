@@ -36,7 +36,7 @@ def _promise_of_words(listed: WordFile) -> str:
 
 
 def show(listed: WordFile) -> str:
-    """Say what a list of words leaves unchanged, and what it promises."""
+    """Describe what a list of words leaves unchanged, and what it promises."""
     together = render("corpus_words.together_seed")
     if listed.is_private:
         epsilon = listed.stated

@@ -156,7 +156,7 @@ class Entry:
     def _refusal(
         self, charge: Charge, *, before: Amount, others: Amount
     ) -> RefusedError:
-        """Say which releases and records take the value of a subject over its limit."""
+        """State which releases and records take a subject's value over its limit."""
         earlier = before.minus(others)
         parts = [f"{others} by other releases"] if any(others) else []
         if any(earlier):

@@ -157,7 +157,7 @@ class Limit:
         )
 
     def admits(self, total: Amount) -> bool:
-        """Tell whether a total is within the limit."""
+        """Return whether a total is within the limit."""
         amount = self.amount
         return total.nats <= amount.nats and total.delta <= amount.delta
 
@@ -277,7 +277,7 @@ class Ledger:
             advance_checkpoint(key_path(self.path), self._position)
 
     def spent(self, subject: bytes, *, but: int = 0) -> Amount:
-        """Return the sum of the charges of a subject, without those of one entry."""
+        """Return the sum of the charges of a subject, except those of one entry."""
         sql = (
             "SELECT COALESCE(SUM(nats), 0), COALESCE(SUM(delta), 0) FROM charges "
             "WHERE subject = ? AND entry <> ?"
@@ -285,7 +285,7 @@ class Ledger:
         return Amount(*self.data.execute(sql, (subject, but)).fetchone())
 
     def is_paid(self, entry: int, draws: bytes) -> bool:
-        """Tell whether draws were released, or are charged to this entry."""
+        """Return whether draws were released, or are charged to this entry."""
         sql = (
             "SELECT 1 FROM events AS charge WHERE draws = ? AND subject IS NOT NULL "
             "AND (entry = ? OR EXISTS (SELECT 1 FROM events AS change WHERE "
@@ -365,7 +365,7 @@ class Ledger:
         return None
 
     def _passes(self, checkpoint: Position) -> bool:
-        """Tell whether the verified chain has this value at this place."""
+        """Return whether the verified chain has this value at this place."""
         if checkpoint.events == 0:
             return is_equal(checkpoint.value, self.chain.start.value)
         sql = "SELECT value FROM events WHERE number = ?"

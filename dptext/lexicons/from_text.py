@@ -134,7 +134,7 @@ def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[st
 
 
 def _is_word(key: str) -> bool:
-    """Tell whether a lexicon may hold it: short, and one piece, or an elision."""
+    """Return whether a lexicon may hold it: short, and one piece, or an elision."""
     return len(key) <= _LONGEST and (is_elision(key) or kind_of(key) == kinds.WORD)
 
 
@@ -325,7 +325,7 @@ def adapt(
 
 
 def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
-    """Return counts of the text, those of the base below (Witten and Bell 1991)."""
+    """Return counts of the text, smoothed by the base (Witten and Bell 1991)."""
     counts = np.append(counted.known, list(counted.new.values()))
     elements = numbers.rows_in(base.words)
     rows, names = list(elements), [base.words[row] for row in elements]

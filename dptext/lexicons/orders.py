@@ -294,7 +294,7 @@ def orders_by_cosine(
 
 
 def rows_of_names(lexicon: Lexicon) -> Mask:
-    """Tell which words have the one order of names, so that they are one input: (V,).
+    """Mask the words with the one order of names, which are one input: (V,).
 
     None where meta names no word of it (dptext.tokens.names).
     """

@@ -236,7 +236,7 @@ def check(lexicon: Lexicon) -> None:
 
 
 def _permutations(orders: Array, outputs: int) -> tuple[bool, bool]:
-    """Tell whether orders list outputs alone, and none of them twice.
+    """Return whether orders list only outputs, none of them twice.
 
     The proof of rank rests on both. A word that is no output may come first in its own
     order, where rank leaves it out.
@@ -408,5 +408,5 @@ def lexicon_folder(name: str) -> Path:
 
 
 def is_name(text: str) -> bool:
-    """Tell whether a text can be the name of an imported lexicon."""
+    """Return whether a text can be the name of an imported lexicon."""
     return _NAME.fullmatch(text) is not None

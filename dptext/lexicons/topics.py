@@ -89,7 +89,7 @@ class PublicSource:
 
 
 @dataclass(frozen=True, slots=True)
-class Classes:
+class LabelClassifier:
     """A linear classifier of public labels over the vectors of texts."""
 
     names: tuple[str, ...]
@@ -122,7 +122,7 @@ class TopicFile:
     #: Short digests of the public texts, in base64, to find private rows among them.
     rows: str = field(default="", repr=False)
     #: Classifier of the labels that topics follow, if they do.
-    classes: Classes | None = None
+    classes: LabelClassifier | None = None
 
     @property
     def digest(self) -> str:
@@ -336,7 +336,7 @@ def _orders(centres: NDArray[np.float64]) -> NDArray[np.uint16]:
 
 
 @dataclass(frozen=True, eq=False)
-class Nearest:
+class TopicSearch:
     """Finds the nearest of K topics for vectors of texts; the same in any batch."""
 
     #: Centres (K, d), the commonest topic first.
@@ -363,20 +363,20 @@ class Nearest:
         return topics
 
 
-def nearest(lexicon: Lexicon) -> Nearest:
+def nearest(lexicon: Lexicon) -> TopicSearch:
     """Make ready the search for the nearest topic of a lexicon of topics."""
     return build_nearest(topic_file(lexicon), int(lexicon.meta["topics"]["size"]))
 
 
-def build_nearest(document: TopicFile, size: int) -> Nearest:
+def build_nearest(document: TopicFile, size: int) -> TopicSearch:
     """Make ready the same search among topics of a size, the commonest first."""
     topics = document.sizes[str(size)]
     order = np.lexsort((np.arange(size), -np.array(topics.counts, np.float64)))
     centres = np.array(topics.centres, np.float64)[order]
     if document.classes is None or not topics.labels:
-        return Nearest(centres)
+        return TopicSearch(centres)
     labels = [topics.labels[row] for row in order.tolist()]
-    return Nearest(centres, document.classes.arrays(labels))
+    return TopicSearch(centres, document.classes.arrays(labels))
 
 
 def topic_file(lexicon: Lexicon) -> TopicFile:

@@ -43,7 +43,7 @@ _FIRST = 12
 
 
 class SpecialRecords(NamedTuple):
-    """Some records, and those with a word of a special category of personal data."""
+    """Counts records, and records with words of special categories of personal data."""
 
     #: Numbers of the first ones, from 1.
     first: tuple[int, ...] = ()
@@ -52,7 +52,7 @@ class SpecialRecords(NamedTuple):
     records: int = 0
 
     def then(self, other: SpecialRecords) -> SpecialRecords:
-        """Count the records of both; those of the other one come last."""
+        """Count the records of both, in this order."""
         behind = (self.records + number for number in other.first)
         return SpecialRecords(
             first=(*self.first, *behind)[:_NAMED],
@@ -74,11 +74,11 @@ class RowClasses:
 
     @property
     def delicate(self) -> Mask:
-        """Tell which words a decoder writes only where they were drawn."""
+        """Mask the words that a decoder writes only where they were drawn."""
         return self.never | self.news | (self.special > 0)
 
     def in_category(self, category: str) -> Mask:
-        """Tell which words tell of a special category, one of SPECIAL."""
+        """Mask the words of a special category, one of SPECIAL."""
         return (self.special >> SPECIAL.index(category) & 1).astype(bool)
 
 
@@ -105,7 +105,7 @@ def language_of_lists(lexicon: Lexicon) -> str:
 
 
 def has_special_words(words: Words, redrawn: Ints, lexicon: Lexicon) -> Mask:
-    """Tell which texts have a word of a special category that a run replaces: (r,).
+    """Mask the texts with a replaced word of a special category: (r,).
 
     redrawn: positions of the pieces that are made new, before they are.
     """
@@ -136,7 +136,7 @@ def _special_rows(lexicon: Lexicon) -> Mask:
 
 
 def special_records(words: Words, records: Sequence[Record]) -> SpecialRecords:
-    """Return the records of words, those with words of special categories numbered."""
+    """Count the records of words, and number those with special categories."""
     # What stands between records, such as a header, has no ordinal.
     numbers = np.cumsum([record.ordinal >= 0 for record in records])
     total = int(numbers.max(initial=0))
@@ -190,7 +190,7 @@ def digest(language: str = ENGLISH) -> str:
 
 
 def written_as_drawn(lexicon: Lexicon) -> Mask:
-    """Tell which words are written where they were drawn and nowhere else: (V,).
+    """Mask the words that are written where they were drawn, nowhere else: (V,).
 
     They are those of closed classes: names, the nouns that unknown words become,
     places, organisations, months, weekdays, numbers in words, negation, words of a
@@ -202,7 +202,7 @@ def written_as_drawn(lexicon: Lexicon) -> Mask:
 
 
 def sealed_words(lexicon: Lexicon) -> Mask:
-    """Tell which words occur only in orders of the same class: (V,)."""
+    """Mask the words that occur only in orders of their own class: (V,)."""
     return _rows(lexicon.words, language_of_lists(lexicon), (*_READING, *_OPEN))
 
 
@@ -220,7 +220,7 @@ def _rows(words: tuple[str, ...], language: str, but: tuple[str, ...]) -> Mask:
 
 
 def vulgar_rows(lexicon: Lexicon) -> Mask:
-    """Tell which words of a lexicon, and the unknown word, are vulgar: (V + 1,).
+    """Mask the vulgar words of a lexicon, with the unknown word: (V + 1,).
 
     The built-in lexicon, and imports with English orders, know them and never draw
     them; a decoder does not write them. They remain candidates of what a word was.

@@ -14,7 +14,7 @@ from dptext.types import Ids, Points
 
 @dataclass(frozen=True, slots=True)
 class Params(mappings.Params):
-    """Settings of the mapping: only those of all mappings."""
+    """Settings of the mapping: the common ones alone."""
 
     def prepare(self, index: Index) -> NearestWord:
         """Take the words."""

@@ -115,7 +115,7 @@ class Risk:
 
     @property
     def least(self) -> float:
-        """Return the same, or the lower limit of it where the success is estimated."""
+        """Return the success, or its lower limit where it is estimated."""
         return self.shown if self.low is None else self.low
 
 
@@ -171,7 +171,7 @@ def measure(
 def is_quick(
     mechanism: Mechanism, epsilon: float, prior: Floats, drawn: bool, mapping: object
 ) -> bool:
-    """Tell whether `measure` takes seconds: a closed form, few words, or it ships.
+    """Return whether `measure` takes seconds: a closed form, few words, or it ships.
 
     Other results that are kept do not count, so that the same settings always say the
     same.
@@ -214,7 +214,7 @@ def success(mechanism: Mechanism, epsilon: float, prior: Floats) -> float:
 
 
 def _covers(best: Floats, mechanism: Mechanism, prior: Floats, epsilon: float) -> bool:
-    """Tell whether no guess of some inputs succeeds more often than best says.
+    """Return whether no guess of some inputs succeeds more often than best says.
 
     Inputs are drawn by the prior. Best guesses that leave out a success of s leave out
     inputs that have s of the prior, so this is True with at most (1 - s)^_LOOKED.

@@ -201,7 +201,7 @@ def _crossing(
         return None
 
     def between(epsilon: float, one: Wins, other: Wins) -> Wins:
-        """Play those that are not the same at both ends."""
+        """Play the games that are won at one end alone."""
         wins: Wins = one.copy()
         plays = np.flatnonzero(one != other)
         if len(plays):
@@ -403,7 +403,7 @@ def attacker_figures(lexicon: Lexicon, part: str, key: str) -> Any:
 
 
 def _attackers_files(lexicon: Lexicon) -> Iterator[Path]:
-    """Give the files of figures beside a lexicon, whatever it is called here."""
+    """Yield the files of figures beside a lexicon, whatever it is called here."""
     for each in store.stored_in(store.user_folder()):
         path = each / ATTACKERS_FILE
         if path.is_file() and store.is_name(each.name):

@@ -431,7 +431,7 @@ def key_of(pipeline: Pipeline) -> str:
 
 
 def written_key(pipeline: Pipeline) -> str:
-    """Return the same of the written words: the decoder and its model decide, too."""
+    """Return the key of written words, which depend on decoder and model too."""
     recipe = pipeline.profile
     plain: dict[str, Any] = recipe.settings()
     settings = {**plain["decoder"]}
@@ -445,7 +445,7 @@ def written_key(pipeline: Pipeline) -> str:
 
 
 def _drawn_by(pipeline: Pipeline) -> tuple[object, ...]:
-    """Return all that decides the draws of public texts."""
+    """Return everything that the draws of public texts depend on."""
     recipe, budget = pipeline.profile, asdict(pipeline.budget.description)
     tokens = calibrate.measured_tokens(recipe.tokens.settings())
     return (*pipeline.mechanism.identity, budget, tokens, str(recipe.strategy))

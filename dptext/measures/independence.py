@@ -69,7 +69,7 @@ def _signature(runs: Hashes) -> Hashes:
 
 
 def _signatures(texts: Sequence[str]) -> Iterator[tuple[int | None, Hashes]]:
-    """Give the signature of a record as a whole (None), then those of its long texts.
+    """Yield the signature of a whole record (None), then of each long text.
 
     These by their numbers; a record of one text with words is that text.
     """
@@ -153,7 +153,7 @@ class Recurring:
         self._sorted = None
 
     def among(self, texts: Sequence[str]) -> list[bool]:
-        """Tell of each text of a record whether it recurs, by itself or with all."""
+        """Return for each text of a record whether it recurs, alone or with all."""
         recurs = [False] * len(texts)
         for number, signature in _signatures(texts):
             if not self._has(signature):

@@ -202,7 +202,7 @@ class PublicMeasures:
         )
 
     def seeded(self) -> PublicMeasures:
-        """Return them without risk: with the seed nobody needs to guess."""
+        """Return the measures without risk: whoever has the seed need not guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
 
@@ -279,7 +279,7 @@ def measure_risk(
 
 
 def _draws_alone(pipeline: Pipeline) -> bool:
-    """Tell whether every word is drawn alone, and at one epsilon."""
+    """Return whether every word is drawn alone, and at one epsilon."""
     of_text = isinstance(pipeline.mechanism, TextMechanism)
     return pipeline.budget.description.kind is BudgetKind.WORD and not of_text
 

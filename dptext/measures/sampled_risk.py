@@ -286,7 +286,7 @@ def play(
 def holds(
     played: cache.Arrays, mechanism: Mechanism, epsilon: float, prior: Floats
 ) -> bool:
-    """Tell whether a random part of cached plays has the same results again."""
+    """Return whether a random part of cached plays has the same results again."""
     won, right = played.get("won"), played.get("right")
     if right is not None and right.shape != (DRAWS,):
         return False

@@ -103,8 +103,8 @@ class VectorMeasures:
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
-class TextVectors:
-    """What a linear classifier learns of the topics of public texts."""
+class TopicAccuracy:
+    """Accuracy of a linear classifier on the topics of public texts."""
 
     #: `text_vectors_key` of the settings.
     settings: str
@@ -136,11 +136,11 @@ def text_vectors_key(settings: Mapping[str, Any], lexicon: str) -> str:
 
 def worth_of_texts(
     settings: Mapping[str, Any], lexicon: str, loss: float | None
-) -> TextVectors | None:
+) -> TopicAccuracy | None:
     """Return the figures at the smallest measured loss of at least loss, if any."""
     file = cache.shipped_file().with_name(TEXT_VECTORS_FILE)
     known = msgspec.convert(
-        cache.shipped_entry(file, "measured") or [], tuple[TextVectors, ...]
+        cache.shipped_entry(file, "measured") or [], tuple[TopicAccuracy, ...]
     )
     name = text_vectors_key(settings, lexicon)
     rows = [row for row in known if row.settings == name]

@@ -103,7 +103,7 @@ class Params(ABC):
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Tell whether `prepare` works for one given epsilon only."""
+        """Return whether `prepare` works for one given epsilon only."""
         return False
 
     def check(self) -> None:  # noqa: B027 - most need nothing
@@ -143,12 +143,12 @@ class Mechanism(Prepared, ABC):
 
     @property
     def name(self) -> str:
-        """Return its name in profiles."""
+        """Return the name of the mechanism in profiles."""
         return registry.component_name("mechanisms", type(self.params).__module__)
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all that determines the output distribution besides epsilon."""
+        """Return everything but epsilon that determines the output distribution."""
         space = self.space
         return (space.lexicon.digest, space.identity, self.name, asdict(self.params))
 
@@ -183,7 +183,7 @@ class Mechanism(Prepared, ABC):
             )
 
     def is_defined(self, epsilon: float) -> bool:
-        """Tell whether a word can be drawn at an epsilon."""
+        """Return whether a word can be drawn at an epsilon."""
         try:
             self.check(epsilon)
         except UsageError:
@@ -230,12 +230,12 @@ class Mechanism(Prepared, ABC):
 
     @property
     def has_log_probs(self) -> bool:
-        """Tell whether `log_probs` gives the exact output distribution of a word."""
+        """Return whether `log_probs` gives the exact output distribution of a word."""
         return type(self).log_probs is not Mechanism.log_probs
 
     @property
     def has_log_density(self) -> bool:
-        """Tell whether `log_density` gives the density of `observe`."""
+        """Return whether `log_density` gives the density of `observe`."""
         return type(self).log_density is not Mechanism.log_density
 
     def _lacks(self, feature: str) -> TypeError:
@@ -322,7 +322,7 @@ class Mechanism(Prepared, ABC):
 
     @property
     def has_best_guesses(self) -> bool:
-        """Tell whether `best_guesses` is a closed form rather than a pass over rows."""
+        """Return whether `best_guesses` is a closed form, not a pass over rows."""
         return type(self).best_guesses is not Mechanism.best_guesses
 
     def risk_estimate(self, prior: Floats) -> RiskEstimate | None:
@@ -417,7 +417,7 @@ class NoiseMechanism(Mechanism):
 
     @property
     def has_noise(self) -> bool:
-        """Tell whether any vector can be released."""
+        """Return whether any vector can be released."""
         return type(self).noise is not NoiseMechanism.noise
 
     def spread(self, epsilon: float) -> float:

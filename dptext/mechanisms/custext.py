@@ -111,7 +111,7 @@ def build(space: Space, mapping: str, k: int) -> OutputSets:
 
 
 def _are_valid(space: Space, k: int, sets: NDArray[np.int32], classes: Ints) -> bool:
-    """Tell whether no set holds a word twice, and every input has a set."""
+    """Return whether no set holds a word twice, and every input has a set."""
     ordered = np.sort(sets, axis=1)
     repeated = (ordered[:, 1:] == ordered[:, :-1]) & (ordered[:, 1:] >= 0)
     if repeated.any() or sets.shape[1] != k or classes.shape != (space.size + 1,):

@@ -212,7 +212,7 @@ class Window:
         self.total = tem.space.size * self.floor + (1.0 - self.floor) + sides
 
     def excess(self, count: Ints) -> Floats:
-        """Return the sum of exp(-rate k) - floor over k = 1 ... count."""
+        """Sum exp(-rate k) - floor over k = 1 ... count."""
         sums = np.expm1(-self._rate * count) / np.expm1(-self._rate)
         return np.maximum(sums * np.exp(-self._rate) - count * self.floor, 0.0)
 

@@ -275,7 +275,7 @@ class Gumbel(WordMechanism):
 
     @property
     def has_log_probs(self) -> bool:
-        """Tell whether probabilities are enumerated: for at most 200 words."""
+        """Return whether probabilities are enumerated: for at most 200 words."""
         return self.space.size <= _ENUMERATED
 
     def log_probs(self, ids: Ids, eps: Eps) -> Floats:

@@ -103,7 +103,7 @@ class ModelFrame:
 
 @dataclass(frozen=True, slots=True)
 class TokenBatch:
-    """Texts as tokens: those of piece p are tokens[starts[p] : starts[p + 1]]."""
+    """Texts as tokens: piece p has tokens[starts[p] : starts[p + 1]]."""
 
     tokens: Ints
     starts: Ints

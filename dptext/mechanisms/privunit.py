@@ -79,7 +79,7 @@ class Axes(NamedTuple):
     def principal(
         cls, vectors: NDArray[np.floating], weights: Floats, count: int
     ) -> Axes:
-        """Find those of vectors (n, d) with weights (n,), the widest first."""
+        """Find the weighted principal axes of vectors, by decreasing variance."""
         rows = np.asarray(vectors, np.float64)
         shares = weights / weights.sum()
         mean = shares @ rows
@@ -151,7 +151,7 @@ class PrivUnit(NoiseMechanism):
 
     @property
     def identity(self) -> tuple[object, ...]:
-        """Return all that determines the output distribution besides epsilon."""
+        """Return everything but epsilon that determines the output distribution."""
         return (*super().identity, self.public)
 
     @property
@@ -193,7 +193,7 @@ class PrivUnit(NoiseMechanism):
         return Guarantee.ldp("Bhowmick et al. 2018, on public points")
 
     def guarantee_over(self, inputs: Inputs, epsilon: float) -> Guarantee:
-        """Return the same: any vectors may come in."""
+        """Return the guarantee over any vectors: it is the same."""
         return self.guarantee(epsilon)
 
     def law(self, epsilon: float) -> _Law:
@@ -305,7 +305,7 @@ class PrivUnit(NoiseMechanism):
     def _places(
         self, ids: Ids, points: NDArray[np.float32], epsilon: float, spread: Floats
     ) -> tuple[Floats, Floats]:
-        """Return both places of points drawn at one epsilon, from 0 to 1: (n,)."""
+        """Return both ranks of points drawn at one epsilon, from 0 to 1: (n,)."""
         law, number = self.law(epsilon), self.number
         scaled = (self.points * self._scale(law)).astype(np.float32)
         chances = np.full(number, 1.0 / (number + law.favoured * math.expm1(epsilon)))

@@ -33,7 +33,7 @@ class Params(mechanisms.Params):
 
     @property
     def needs_one_epsilon(self) -> bool:
-        """Tell whether the public work depends on epsilon."""
+        """Return whether the public work depends on epsilon."""
         return self.recalibrate
 
     def prepare(self, space: Space, aim: Aim) -> SanText:

@@ -87,7 +87,7 @@ class Meter(ABC, Generic[Partial]):
 
     @abstractmethod
     def merge(self, one: Partial, other: Partial) -> Partial:
-        """Count the texts of both; those of one come first."""
+        """Count the texts of both, in this order."""
 
     @abstractmethod
     def result(self, total: Partial) -> Figures:
@@ -120,7 +120,7 @@ class AllMetrics:
         return tuple(meter.observe(batch) for meter in self._meters.values())
 
     def merge(self, one: Partials, other: Partials) -> Partials:
-        """Count the texts of both; those of one come first."""
+        """Count the texts of both, in this order."""
         pairs = zip(self._meters.values(), one, other, strict=True)
         return tuple(meter.merge(first, second) for meter, first, second in pairs)
 

@@ -106,7 +106,7 @@ class Meter(metrics.Meter[Similarities]):
         return Similarities.between(before, after)
 
     def merge(self, one: Similarities, other: Similarities) -> Similarities:
-        """Return those of all texts."""
+        """Return the similarities of all texts."""
         return one.with_later(other)
 
     def result(self, total: Similarities) -> Figures:

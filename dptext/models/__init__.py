@@ -53,12 +53,12 @@ def package(name: str, feature: str, extra: str) -> Library:
 
 def need(name: str, feature: str, extra: str) -> None:
     """Raise MissingExtra, without importing, where a package is not installed."""
-    if importlib.util.find_spec(name.partition(".")[0]) is None:
+    if not has(name.partition(".")[0]):
         raise MissingExtra.for_package(feature, extra)
 
 
 def has(name: str) -> bool:
-    """Tell whether a package is installed, without importing it."""
+    """Return whether a package is installed, without importing it."""
     return name.isidentifier() and importlib.util.find_spec(name) is not None
 
 
@@ -99,8 +99,7 @@ def spacy_path(name: str) -> str | None:
 
 def need_spacy(name: str, feature: str) -> str:
     """Return the folder of a spaCy pipeline. Raises UsageError if it is not here."""
-    if not has("spacy"):
-        raise MissingExtra.for_package(feature, "nlp")
+    need("spacy", feature, "nlp")
     folder = spacy_path(name)
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
@@ -113,7 +112,7 @@ def need_spacy(name: str, feature: str) -> str:
 
 @cache
 def pipeline(name: str, wanted: str, digest: str = "") -> Library:
-    """Load a spaCy pipeline with one component and those that it needs.
+    """Load a spaCy pipeline with one component and its dependencies.
 
     The digest of its content makes a changed pipeline load again.
     """
@@ -156,8 +155,7 @@ def default_sentence_model() -> str | None:
 
 def need_sentence_model(name: str, feature: str) -> str:
     """Return the folder of a sentence model. Raises UsageError if it is not here."""
-    if not has("sentence_transformers"):
-        raise MissingExtra.for_package(feature, "semantic")
+    need("sentence_transformers", feature, "semantic")
     folder = sentence_path(name)
     if folder is None:
         raise UsageError(
@@ -288,12 +286,12 @@ class Item:
 
     @property
     def usable(self) -> bool:
-        """Tell whether its package is installed."""
+        """Return whether the package of the item is installed."""
         return has(self.package)
 
     @property
     def path(self) -> str | None:
-        """Return its path, None if it or its package is not here."""
+        """Return the path of the item, None if it or its package is missing."""
         return self.location() if self.usable else None
 
     @property

@@ -30,7 +30,7 @@ import msgspec
 from msgspec import Meta
 
 from dptext import models, progress, settings
-from dptext.errors import DptextError, MissingExtra, UsageError
+from dptext.errors import DptextError, UsageError
 from dptext.types import JsonObject
 
 if TYPE_CHECKING:
@@ -232,8 +232,7 @@ class Server:
         timeout: float,
         setting: str,
     ) -> None:
-        if not models.has("httpx"):
-            raise MissingExtra.for_package("a server for language models", "endpoint")
+        models.need("httpx", "a server for language models", "endpoint")
         self._parts = address(url, setting)
         self._setting, self.host = setting, host_and_port(url, setting)
         self._url = url.rstrip("/").removesuffix("/chat/completions")
@@ -248,7 +247,7 @@ class Server:
 
     @property
     def has_proxy(self) -> bool:
-        """Tell whether requests go through a proxy."""
+        """Return whether requests go through a proxy."""
         return self._proxy is not None
 
     def ask(self, questions: Sequence[Question[T]]) -> list[T | None]:
@@ -467,7 +466,7 @@ def _open(**settings: Any) -> httpx.AsyncClient:
 
 @cache
 def _tls() -> ssl.SSLContext:
-    """Return the context that verifies certificates: once, since it is slow to read."""
+    """Return the TLS context, cached since certificates are slow to read."""
     import httpx
 
     return httpx.create_ssl_context()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dptext import models, progress
-from dptext.errors import MissingExtra, UsageError
+from dptext.errors import UsageError
 from dptext.models import Library
 
 # Groups of files, of each of which one must be there, by the end of the message.
@@ -35,7 +35,7 @@ _FILES = {
 }
 
 
-class Head(NamedTuple):
+class ModelHead(NamedTuple):
     """The kind of prediction of a model."""
 
     #: The kind of model, in messages.
@@ -46,25 +46,23 @@ class Head(NamedTuple):
     loader: str
 
 
-MASKED = Head(
+MASKED = ModelHead(
     "a masked language model", "masked-language-model head", "AutoModelForMaskedLM"
 )
-CAUSAL = Head("a causal language model", "causal head", "AutoModelForCausalLM")
+CAUSAL = ModelHead("a causal language model", "causal head", "AutoModelForCausalLM")
 
 
-def need(path: str, setting: str, feature: str, head: Head) -> str:
+def need(path: str, setting: str, feature: str, head: ModelHead) -> str:
     """Return the absolute path of a model that the feature needs, without loading it.
 
     Raises UsageError if it is not here, MissingExtra without the packages for it.
     """
     for name in ("transformers", "torch"):
-        if not models.has(name):
-            raise MissingExtra.for_package(feature, "semantic")
+        models.need(name, feature, "semantic")
     file = Path(os.path.expanduser(path))
     if head is CAUSAL and file.suffix.lower() == ".gguf":
         for name in ("gguf", "accelerate"):
-            if not models.has(name):
-                raise MissingExtra.for_package(f"{feature} with a GGUF file", "gguf")
+            models.need(name, f"{feature} with a GGUF file", "gguf")
         if not file.is_file():
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
@@ -85,7 +83,7 @@ def describe(folder: str) -> str:
     return Path(folder).name + (f" (weights sha256 {digest[:12]})" if digest else "")
 
 
-def load_tokenizer(path: str, setting: str, head: Head) -> Library:
+def load_tokenizer(path: str, setting: str, head: ModelHead) -> Library:
     """Load the tokenizer of a model.
 
     Raises UsageError if that of a masked model has no mask token.
@@ -96,7 +94,7 @@ def load_tokenizer(path: str, setting: str, head: Head) -> Library:
     return loaded
 
 
-def load_network(path: str, setting: str, device: str, head: Head) -> Library:
+def load_network(path: str, setting: str, device: str, head: ModelHead) -> Library:
     """Load a model with its head, for inference in float32."""
     options: dict[str, object] = {"output_loading_info": True}
     if head is CAUSAL:
@@ -124,7 +122,12 @@ def load_network(path: str, setting: str, device: str, head: Head) -> Library:
 
 
 def _load(
-    path: str, setting: str, *, loader: str, head: Head, extra: Mapping[str, object]
+    path: str,
+    setting: str,
+    *,
+    loader: str,
+    head: ModelHead,
+    extra: Mapping[str, object],
 ) -> Library:
     """Load from a folder or a GGUF file, never from the network."""
     library = models.package("transformers", head.model, "semantic")

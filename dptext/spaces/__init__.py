@@ -137,7 +137,7 @@ class Space:
 
     @property
     def by_distance(self) -> bool:
-        """Tell whether `neighbours` are ordered by distance, without synonyms first."""
+        """Return whether `neighbours` are in order of distance, not synonyms first."""
         # In the identity space they are the lexicon's own orders, unless these hold
         # only some of its words ("outputs" in its metadata).
         return not self._same or "outputs" in self.lexicon.meta
@@ -181,7 +181,7 @@ class Space:
     def _are_bounds(
         self, orders: NDArray[np.integer], far: NDArray[np.floating], inputs: int
     ) -> bool:
-        """Tell whether all words nearer than far are in orders, at random inputs."""
+        """Return whether orders hold all words nearer than far, for random inputs."""
         if len(orders) != inputs or far.shape != (inputs,):
             return False
         rows = random_rows(inputs)

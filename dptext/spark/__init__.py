@@ -399,7 +399,7 @@ class Partitions:
         self._counts, self._totals = counts, totals
 
     def __call__(self, batches: Iterator[_arrow.Batch]) -> Iterator[_arrow.Batch]:
-        """Give each batch with new texts, without the column of row numbers."""
+        """Yield each batch with new texts, without the column of row numbers."""
         with failures.describe_failure(), shown_in(TABLE):
             yield from self._privatized(batches)
 

@@ -71,7 +71,7 @@ def status(path: str | Path | None) -> tuple[int, ...] | None:
 
 
 def is_standard(path: str | None) -> bool:
-    """Tell whether a path stands for standard input or output."""
+    """Return whether a path stands for standard input or output."""
     return path is None or path == "-"
 
 
@@ -84,7 +84,7 @@ def descriptor(path: str | Path | None) -> int | None:
 
 
 def is_stream(path: str | None) -> bool:
-    """Tell whether data can be read or written once: a pipe, a device, "-" or None."""
+    """Return whether data passes only once: a pipe, a device, "-" or None."""
     if path is None or is_standard(path):
         return True
     try:
@@ -115,7 +115,7 @@ def check_file(path: str | Path, kind: str) -> None:
 
 
 def unopened(path: str | Path, error: OSError) -> str:
-    """Say why a file cannot be opened, and which name beside it may be meant."""
+    """Explain why a file cannot be opened, and which name beside it may be meant."""
     line = f"{path}: {error.strerror}"
     if error.errno != errno.ENOENT:
         return line
@@ -156,7 +156,7 @@ def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result
 
 
 def is_own(status: os.stat_result) -> bool:
-    """Tell whether a file belongs to the user of this process, or to root."""
+    """Return whether a file belongs to the user of this process, or to root."""
     return status.st_uid in (os.geteuid(), 0)
 
 
@@ -179,7 +179,7 @@ def identity(name: str | None, *, written: bool) -> object:
 
 
 def matches(path: PurePath, patterns: Iterable[str]) -> bool:
-    """Tell whether a path fits a glob pattern, from any folder on.
+    """Return whether a path fits a glob pattern, from any folder on.
 
     `*` also goes over folders: "*.csv" fits "2026/a.csv", and "old/*" all below "old".
     """
@@ -393,7 +393,7 @@ def zstandard() -> Any:
 
 
 def decompressed(plain: BinaryIO, suffix: str) -> Iterator[bytes]:
-    """Give the decompressed data of a stream: all frames, to the end of the file.
+    """Yield the decompressed data of a stream: all frames, to the end of the file.
 
     The readers of the libraries do not notice a cut-off end (zstd), and leave out the
     rest of a file from the first damaged frame on (bz2, xz). Raises EOFError for
@@ -453,7 +453,7 @@ class _Measured:
 
 
 def _checked(blocks: Iterator[bytes], packed: _Measured) -> Iterator[bytes]:
-    """Give decompressed data, as long as texts might unfold to so many bytes."""
+    """Yield decompressed data, up to the size that texts might unfold to."""
     size = 0
     for block in blocks:
         size += len(block)
@@ -469,7 +469,7 @@ def _check_padding(size: int, suffix: str) -> None:
 
 
 def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
-    """Give decompressed data; an InputError for them names the file."""
+    """Yield decompressed data; an InputError for them names the file."""
     try:
         yield from blocks
     except _SwollenError:
@@ -506,7 +506,7 @@ def known_encoding(name: str) -> str | None:
 
 
 def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[bytes]:
-    """Give a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
+    """Yield a stream in an encoding as UTF-8; a byte order mark is one of UTF-8 then.
 
     Raises InputError for bytes that are not of the encoding.
     """

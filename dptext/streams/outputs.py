@@ -140,7 +140,7 @@ class OutputFile:
 
     @property
     def can_be_discarded(self) -> bool:
-        """Tell whether no other process can read the output before it is published."""
+        """Return whether no other process can read the output until it is published."""
         return self.part is not None or self._pipe is not None
 
     @property
@@ -323,7 +323,7 @@ def _prefix(target: Path) -> str:
 
 
 def is_part(name: str) -> bool:
-    """Tell whether a name is that of an unfinished output."""
+    """Return whether a name is that of an unfinished output."""
     return _PART.fullmatch(name) is not None
 
 
@@ -410,7 +410,7 @@ class Encoded:
 
     @property
     def closed(self) -> bool:
-        """Tell whether the stream below is closed."""
+        """Return whether the stream below is closed."""
         return self._stream.closed
 
     def write(self, data: bytes) -> int:

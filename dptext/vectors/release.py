@@ -108,7 +108,7 @@ def parse(
     clip: float | None = None,
     mu: float | None = None,
 ) -> VectorSettings:
-    """Check settings: keys of a profile, and those of VectorOptions.
+    """Check settings: keys of a profile, and keys of VectorOptions.
 
     - clip: largest length of sentence vectors, and of inputs of mechanisms that clip.
     - mu: replaces an epsilon.

@@ -22,7 +22,7 @@ from dptext.engine.files import JobOutputs, SignedReports
 from dptext.engine.identifying import advise_on_vectors
 from dptext.engine.job import Job, Task, Written
 from dptext.engine.language import Language
-from dptext.engine.reading import Reading
+from dptext.engine.reading import JobRecords
 from dptext.engine.run import JobRun
 from dptext.engine.source import find_subject
 from dptext.errors import RefusedError, UsageError
@@ -56,7 +56,7 @@ def _again(
 
 
 def _worker(ready: VectorRelease, key: RunKey) -> Callable[[Task], Rows]:
-    """Return what embeds batches: release and key decide every draw."""
+    """Return the worker that embeds batches: release and key decide every draw."""
     randomness = ready.randomness(key)
     return lambda task: ready.rows(task.records, randomness)
 
@@ -82,7 +82,7 @@ class VectorRun(JobRun):
 
     @property
     def advice(self) -> str:
-        """Return the remedy for such a field."""
+        """Return the remedy for identifying fields."""
         return advise_on_vectors()
 
     @cached_property
@@ -103,7 +103,7 @@ class VectorRun(JobRun):
         with contextlib.ExitStack() as stack:
             known = None if job.any_language else ready.tokenizer
             language = Language(known, ready.lexicon.name, self._warn)
-            reading = Reading(
+            reading = JobRecords(
                 job, stack, aside=opened.aside, language=language, warn=self._warn
             )
             fields = reading.fields

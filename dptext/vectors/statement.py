@@ -230,9 +230,7 @@ def _sentence(
     if claim.none:
         return render(f"vectors.none.{'seed' if key == 'seed' else 'else'}")
     loss = claim.loss
-    beyond = ""
-    if loss.farthest > MAX_MEANINGFUL_LOSS:
-        beyond = render("vectors.beyond")
+    is_beyond = loss.farthest > MAX_MEANINGFUL_LOSS
     return render(
         f"vectors.sentence.{claim.notion}",
         weak=render("phrase.weak") if loss.nearest > MAX_MEANINGFUL_LOSS else "",
@@ -248,7 +246,7 @@ def _sentence(
             nearest=factor(loss.nearest),
             median=factor(loss.median),
             farthest=factor(loss.farthest),
-            beyond=beyond,
+            beyond=render("vectors.beyond") if is_beyond else "",
         ),
     )
 

@@ -47,7 +47,7 @@ class View(Prepared, ABC):
 
     @property
     def is_repeatable(self) -> bool:
-        """Tell whether equal texts always have equal vectors, to the last bit."""
+        """Return whether equal texts always have equal vectors, to the last bit."""
         return True
 
     @property

@@ -12,7 +12,7 @@ from dptext import models, settings
 from dptext.attackers import causal
 from dptext.attackers.causal import CausalAttacker, CausalModel, Speller
 from dptext.attackers.channel import Observation
-from dptext.attackers.layout import Piece, texts_in_pieces
+from dptext.attackers.layout import ReleasedPiece, texts_in_pieces
 from dptext.attackers.pairs import PairAttacker
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -40,7 +40,7 @@ def source(tmp_path_factory: pytest.TempPathFactory) -> CausalModel:
 
 
 def make_line(
-    attacker: CausalAttacker, pieces: list[Piece], words: dict[int, int]
+    attacker: CausalAttacker, pieces: list[ReleasedPiece], words: dict[int, int]
 ) -> tuple[list[int], list[bool]]:
     """Return the tokens of a text with these words, and which of them count."""
     spell = attacker.speller

@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 from dptext.evaluation import shares
-from dptext.evaluation.shares import Law, Target
+from dptext.evaluation.shares import ResponseLaw, Target
 from dptext.mechanisms import Aim, subset
 from tests import distributions, made_topics, prepared, small
 from tests.cli.running import here
@@ -23,7 +23,7 @@ from tests.cli.running import here
 _RUNS, _LEAST = 400, 356
 
 
-def drawn(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def drawn(law: ResponseLaw, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw the written topics of texts."""
     other = rng.integers(0, law.topics - 1, len(topics))
     other += other >= topics
@@ -36,7 +36,7 @@ def drawn(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
 )
 def test_intervals_hold(topics: int, epsilon: float, texts: int, share: float) -> None:
     """95% intervals hold the share of the file, and of the people behind it."""
-    law, rng = Law(topics, epsilon), np.random.default_rng(3)
+    law, rng = ResponseLaw(topics, epsilon), np.random.default_rng(3)
     hits = dict.fromkeys(Target, 0)
     for _ in range(_RUNS):
         first = round(share * texts)
@@ -50,7 +50,7 @@ def test_intervals_hold(topics: int, epsilon: float, texts: int, share: float) -
     assert min(hits.values()) >= _LEAST
 
 
-def sets(law: Law, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+def sets(law: ResponseLaw, topics: np.ndarray, rng: np.random.Generator) -> np.ndarray:
     """Draw a set of topics for each text, by the program."""
     bits = distributions.bits(len(topics), int(rng.integers(2**31)))
     eps = np.full(len(topics), law.epsilon)
@@ -67,7 +67,7 @@ def subset_mechanism(topics: int, together: int) -> subset.Subset:
 
 def test_intervals_of_subset_selection_hold() -> None:
     """Of sets of topics, too: of a file, of people, and of persons with many texts."""
-    law, rng = Law(20, 1.0, 5), np.random.default_rng(8)
+    law, rng = ResponseLaw(20, 1.0, 5), np.random.default_rng(8)
     hits = dict.fromkeys(("file", "people", "persons"), 0)
     fixed = np.repeat(np.arange(20), [34, *[14] * 19])
     groups = np.repeat(np.arange(60), 5)
@@ -89,7 +89,7 @@ def test_sets_halve_the_error_of_many_topics_at_a_small_epsilon() -> None:
     """50 topics at 1 nat: less than half of that of one topic, without bias."""
     topics, rng = np.repeat(np.arange(50), 40), np.random.default_rng(9)
     errors = {}
-    for law in (Law(50, 1.0), Law(50, 1.0, subset.best_size(50, 1.0))):
+    for law in (ResponseLaw(50, 1.0), ResponseLaw(50, 1.0, subset.best_size(50, 1.0))):
         draw = drawn if law.together == 1 else sets
         runs = [
             shares.estimates(law, draw(law, topics, rng), Target.FILE)
@@ -104,7 +104,7 @@ def test_sets_halve_the_error_of_many_topics_at_a_small_epsilon() -> None:
 
 def test_texts_of_one_person_and_of_one_draw_are_groups() -> None:
     """Five equal texts of a person, or five of one draw, do not shrink an interval."""
-    law, rng = Law(4, 4.0), np.random.default_rng(4)
+    law, rng = ResponseLaw(4, 4.0), np.random.default_rng(4)
     hits = dict.fromkeys(Target, 0)
     groups = np.repeat(np.arange(100), 5)
     for _ in range(_RUNS):
@@ -120,7 +120,7 @@ def test_texts_of_one_person_and_of_one_draw_are_groups() -> None:
 
 def test_estimates_are_unbiased_and_may_be_negative() -> None:
     """Their mean over draws is the share, and those of all topics add up to 1."""
-    law, rng = Law(8, 1.0), np.random.default_rng(5)
+    law, rng = ResponseLaw(8, 1.0), np.random.default_rng(5)
     topics = np.repeat([0, 1, 2], [500, 300, 200])
     found = np.array(
         [
@@ -139,7 +139,7 @@ def test_estimates_are_unbiased_and_may_be_negative() -> None:
 
 def test_growth_has_an_interval() -> None:
     """The growth between two outputs lies in its interval."""
-    law, rng = Law(4, 3.0), np.random.default_rng(6)
+    law, rng = ResponseLaw(4, 3.0), np.random.default_rng(6)
     hits = 0
     for _ in range(_RUNS):
         one = np.where(rng.random(400) < 0.2, 0, rng.integers(1, 4, 400))
@@ -175,7 +175,7 @@ def test_texts_of_a_record_are_of_one_person(tmp_path: Path, run_folders: Path) 
 
 def test_no_text_and_one_person_say_nothing() -> None:
     """Without texts there is no share; of one person alone no interval."""
-    law = Law(4, 2.0)
+    law = ResponseLaw(4, 2.0)
     (none, *_) = shares.estimates(law, np.empty(0, np.int64), Target.FILE)
     assert np.isnan(none.share)
     one = shares.estimates(
@@ -195,7 +195,7 @@ def test_intervals_of_a_file_hold_for_every_share(
 
     Of any number of draws that have the topic, none and all of them as well.
     """
-    law, draws = Law(3, epsilon), len(sizes)
+    law, draws = ResponseLaw(3, epsilon), len(sizes)
     groups = np.repeat(np.arange(draws), sizes)
     limits: dict[int, tuple[float, float]] = {}
     for of_topic in product([False, True], repeat=draws):
@@ -222,7 +222,7 @@ def test_intervals_of_a_file_hold_for_every_share(
 @pytest.mark.parametrize("alike", [False, True])
 def test_intervals_of_few_people_hold(people: int, share: float, alike: bool) -> None:
     """Where all agree, nobody does, or each has as many texts of a topic, too."""
-    law, rng, hits = Law(4, 4.0), np.random.default_rng(people), 0
+    law, rng, hits = ResponseLaw(4, 4.0), np.random.default_rng(people), 0
     groups = np.repeat(np.arange(people), 4)
     for _ in range(_RUNS):
         texts = people if alike else len(groups)
@@ -242,7 +242,7 @@ def test_no_interval_is_narrower_than_that_of_as_many_texts(
 
     Of people of one mind, and of people with the same mixture, too.
     """
-    law, texts = Law(3, 3.0), sum(sizes)
+    law, texts = ResponseLaw(3, 3.0), sum(sizes)
     groups = np.repeat(np.arange(len(sizes)), sizes)
     ways: list[Any] = [
         np.arange(texts) % 2,
@@ -265,7 +265,7 @@ def test_no_interval_is_narrower_than_that_of_as_many_texts(
 
 def test_few_people_have_the_quantiles_of_student() -> None:
     """Four people who differ a little; three with one mixture count as three texts."""
-    law, groups = Law(4, 3.0), np.repeat(np.arange(4), 50)
+    law, groups = ResponseLaw(4, 3.0), np.repeat(np.arange(4), 50)
     counts = [20, 25, 30, 25]
     ids = np.concatenate([np.where(np.arange(50) < n, 0, 1) for n in counts])
     one = shares.estimates(law, ids, Target.PEOPLE, groups=groups)[0]
@@ -279,7 +279,7 @@ def test_few_people_have_the_quantiles_of_student() -> None:
 
 def test_people_with_one_text_each_have_the_limits_of_a_share() -> None:
     """None, some and all of them: those of Clopper and Pearson, for any confidence."""
-    law = Law(4, 2.0)
+    law = ResponseLaw(4, 2.0)
     for count, texts, confidence in product((0, 1, 7, 20), (20,), (0.9, 0.95, 0.999)):
         ids = np.where(np.arange(texts) < count, 0, 1)
         one = shares.estimates(law, ids, Target.PEOPLE, confidence)[0]
@@ -294,7 +294,7 @@ def test_people_with_one_text_each_have_the_limits_of_a_share() -> None:
 
 def test_many_texts_have_nearly_the_limits_of_exact_tails() -> None:
     """On both sides of the number up to which tails are summed; at both ends."""
-    law = Law(5, 2.0)
+    law = ResponseLaw(5, 2.0)
     for share in (0.0, 0.1, 0.5, 1.0):
         for texts in (shares._EXACT, shares._EXACT + 1):
             ids = np.where(np.arange(texts) < share * texts, 0, 1)
@@ -364,7 +364,7 @@ def test_people_who_agree_by_chance_do_not_speak_for_all(
 
     Of 400 intervals at 95%, 356 hold except with a chance of 1e-6.
     """
-    law, rng = Law(topics, epsilon), np.random.default_rng(11)
+    law, rng = ResponseLaw(topics, epsilon), np.random.default_rng(11)
     groups, hits = np.repeat(np.arange(people), each), [0, 0]
     for _ in range(_RUNS):
         minds = np.where(rng.random(people) < share, 0, 1)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dptext.measures.vector_figures import TextVectors, worth_of_texts
+from dptext.measures.vector_figures import TopicAccuracy, worth_of_texts
 from dptext.vectors import release
 from dptext.vectors.release import VectorRelease
 from tests.cli.running import here
@@ -15,7 +15,7 @@ from tests.cli.running import here
 GIVEN = b'{"text":"the film was good"}\n' * 3
 
 
-def measured(pool: str, loss: float | None, **over: object) -> TextVectors | None:
+def measured(pool: str, loss: float | None, **over: object) -> TopicAccuracy | None:
     """Return the figures of settings at a loss of a text."""
     return figures(prepared(pool, **over), loss)
 
@@ -25,7 +25,7 @@ def prepared(pool: str, **over: object) -> VectorRelease:
     return release.prepare(release.parse(over, {"pool": pool}))
 
 
-def figures(chosen: VectorRelease, loss: float | None) -> TextVectors | None:
+def figures(chosen: VectorRelease, loss: float | None) -> TopicAccuracy | None:
     """Return the figures of a release at a loss of a text."""
     return worth_of_texts(chosen.settings.plain(), chosen.base_digest, loss)
 

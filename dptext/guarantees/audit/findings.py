@@ -138,7 +138,7 @@ class MultipleTests:
         self.power.append(Power(event, p, n, excess(p, n, level)))
 
     def finds_missing(self, event: str, n: int, level: float) -> None:
-        """Say from which chance on an event that never happens would be missed."""
+        """State from which chance on an event that never happens would be missed."""
         chance = -float(np.expm1(np.log(level) / n))
         self.power.append(Power(event, chance, n, chance, missing=True))
 
@@ -262,7 +262,7 @@ class AuditResult:
 
     @property
     def failed(self) -> bool:
-        """Tell whether a claim, dptext's or the published one, or the program is."""
+        """Return whether a claim, dptext's or the published one, or the program is."""
         if self.program is not None and self.program.refuted:
             return True
         return self.refuted or (self.published is not None and self.published.refuted)

@@ -521,7 +521,7 @@ def _standard(
 
 
 def _fine(points: Points) -> bool:
-    """Tell whether noise is far above the rounding of float32 and below its limit."""
+    """Return whether noise is far above the rounding of float32 and below its limit."""
     spread = np.abs(points - np.median(points, axis=0)).mean()
     length = float(np.abs(points).max())
     # Points that all coincide are no rounded noise: that is for the tests.
