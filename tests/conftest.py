@@ -83,7 +83,12 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
-    """Leave out the tests that ran in another environment."""
+    """Leave out the tests that ran in another environment; begin with the longest.
+
+    These may take longer than others (`timeout`): one that is left for the end would
+    keep one process busy while the others wait.
+    """
+    items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
     if _LEFT_OUT:
         ran = set(Path(_LEFT_OUT).read_text(encoding="utf-8").splitlines())
         config.hook.pytest_deselected(items=[i for i in items if i.nodeid in ran])

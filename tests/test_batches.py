@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,7 +22,6 @@ from tests.cli.running import here
 # tests/mechanisms/test_mlm.py tests dp-mlm, which needs a model.
 MAIN = ("balanced", "readable", "strict")
 OTHERS = sorted({*profile.shipped()} - {"dp-mlm", *MAIN})
-PROFILES = [*MAIN, *(pytest.param(name, marks=pytest.mark.slow) for name in OTHERS)]
 # These classes and forms ask for something of their neighbours: articles above all.
 PIECES = [
     *"a an A An AN the The He was is were to went two these".split(),
@@ -35,6 +35,11 @@ PIECES = [
 GAPS = [" "] * 8 + [", ", ". ", "\n", "\n\n", ' "', '" ', " (", ") ", "-", " - ", "  "]
 TEXTS = st.lists(st.tuples(st.sampled_from(PIECES), st.sampled_from(GAPS)), max_size=6)
 FIELDS = st.lists(TEXTS.map(lambda pairs: "".join(map("".join, pairs))), max_size=2)
+RECORDS = {
+    "rows": st.lists(FIELDS, min_size=1, max_size=5),
+    "size": st.integers(1, 4),
+    "others": st.lists(FIELDS, max_size=2),
+}
 KEY = RunKey(b"k" * 32, "key-file")
 
 
@@ -60,22 +65,10 @@ def run(
     return out
 
 
-@pytest.mark.parametrize("name", PROFILES)
-@settings(max_examples=25, deadline=None)
-@given(
-    rows=st.lists(FIELDS, min_size=1, max_size=5),
-    size=st.integers(1, 4),
-    others=st.lists(FIELDS, max_size=2),
-)
-def test_a_record_is_written_as_if_it_were_alone(
-    name: str,
-    rows: list[list[str]],
-    size: int,
-    others: list[list[str]],
-    builtin: Lexicon,
+def check_alone(
+    ready: Pipeline, rows: list[list[str]], size: int, others: list[list[str]]
 ) -> None:
-    """In any division into batches, behind and before any records (with an id)."""
-    ready = _ready(name, builtin)
+    """Write records in any division into batches, behind and before any others."""
     records = [
         Record(at, tuple(row), None, identity=f"{at}") for at, row in enumerate(rows)
     ]
@@ -87,6 +80,25 @@ def test_a_record_is_written_as_if_it_were_alone(
     for many in ([*around, *records], [*records[::-1], *around]):
         found = run(ready, many, size)
         assert {key: found[key] for key in alone} == alone
+
+
+@pytest.mark.parametrize("name", MAIN)
+@settings(max_examples=25, deadline=None)
+@given(**RECORDS)
+def test_a_record_is_written_as_if_it_were_alone(
+    name: str, builtin: Lexicon, **records: Any
+) -> None:
+    """In any division into batches, behind and before any records (with an id)."""
+    check_alone(_ready(name, builtin), **records)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", OTHERS)
+@settings(max_examples=8, deadline=None)
+@given(**RECORDS)
+def test_so_it_is_in_every_profile(name: str, builtin: Lexicon, **records: Any) -> None:
+    """Other mechanisms and decoders take their time; their texts are written alike."""
+    check_alone(_ready(name, builtin), **records)
 
 
 CASES = ["He met an Ulrich there.", "An Anna\n", "an August", "The zebra slept.", "a"]

@@ -179,6 +179,24 @@ def test_what_a_release_does() -> None:
         assert jobs[name]["if"] == "github.ref_type == 'tag'"
 
 
+@BASH
+def test_the_notes_of_a_release_are_those_of_the_changelog(tmp_path: Path) -> None:
+    """The lines of its version and no others; a version without lines ends the job."""
+    path = ROOT / ".github/workflows/release.yml"
+    steps = yaml.safe_load(path.read_text())["jobs"]["release"]["steps"]
+    (script,) = (step["run"] for step in steps if "awk" in step.get("run", ""))
+    later, earlier = "\na\n### Added\n\n", "b\n"
+    (tmp_path / "CHANGELOG.md").write_text(
+        f"# C\n## [Unreleased]\n\nn\n## [2.0.0] - D\n{later}## [2.0.0rc1]\n{earlier}"
+    )
+    for tag, notes in (("v2.0.0", later), ("v2.0.0rc1", earlier), ("v3", "")):
+        done = subprocess.run(
+            ["bash", "-euc", script], cwd=tmp_path, env={**os.environ, "TAG": tag}
+        )
+        assert (done.returncode == 0) == bool(notes)
+        assert (tmp_path / "notes.md").read_text() == notes
+
+
 def test_supported_versions_are_tested() -> None:
     """Every version of Python from the oldest on, on Linux and macOS."""
     path = ROOT / ".github/workflows/test.yml"

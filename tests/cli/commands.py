@@ -24,7 +24,10 @@ GOOD: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "compare": (("in.jsonl",), (*SMALL, "-m", "rank", "--sample", "2", "-q")),
     "explain": (("the film",), (*SMALL, *running.BALANCED)),
     "calibrate": (("balanced",), ("--risk", "30%", "--lexicon", "words.vec")),
-    "audit": (("balanced",), (*SMALL, "--inputs", "4", "--runs", "100", "--draws", "1000")),
+    "audit": (
+        ("balanced",),
+        (*SMALL, "--inputs", "4", "--runs", "100", "--draws", "1000"),
+    ),
     "check": ((), ()),
     "report": (("report.json",), ()),
     "list": ((), ()),

@@ -44,7 +44,7 @@ SLOW = ("causal-lm", "endpoint")
 
 
 def step_for(name: str) -> int:
-    """Return that every n-th text is decoded; in these a decoder that peeks is found."""
+    """Return that every n-th text is decoded: a decoder that peeks is found in them."""
     return 24 if name in SLOW else 8
 
 

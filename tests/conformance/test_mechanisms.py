@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from typing import Any
 
@@ -125,8 +126,17 @@ def test_a_split_of_the_batch_changes_nothing(path: tuple[str, str | None]) -> N
             np.testing.assert_array_equal(again, whole[part])
 
 
-@pytest.mark.parametrize("path", PATHS)
-@pytest.mark.parametrize("space", components.SPACES)
+@pytest.mark.parametrize(
+    ("path", "space"),
+    [
+        *((path, "identity") for path in PATHS),
+        # A space is ready before the first batch, for draws of words and for noise.
+        *itertools.product(
+            (("rank", None), ("laplace", "nearest")),
+            sorted({*components.SPACES} - {"identity"}),
+        ),
+    ],
+)
 def test_the_output_does_not_depend_on_the_batch_size(
     path: tuple[str, str | None], space: str
 ) -> None:

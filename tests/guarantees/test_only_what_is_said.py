@@ -7,6 +7,7 @@ give the same output.
 from __future__ import annotations
 
 import itertools
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -112,10 +113,16 @@ def pairs(draw: Any, policy: Policy) -> tuple[str, str]:
     )
 
 
+@cache
+def _both(policy: Policy) -> tuple[Tokenizer, Joiner]:
+    """Return what divides texts and what joins them, made once."""
+    return Tokenizer(LEXICON, policy), Joiner(LEXICON, policy)
+
+
 def _written(policy: Policy, text: str, drawn: list[int]) -> str:
     """Write a text with given words drawn, numbers and digits from fixed noise."""
-    words = Tokenizer(LEXICON, policy).words([text])
-    joiner = Joiner(LEXICON, policy)
+    tokenizer, joiner = _both(policy)
+    words = tokenizer.words([text])
     randomness = Randomness(RunKey(b"k" * 32, "key-file"), "test")
     nonce = [b"n" * 16]
     bits = randomness.bits(nonce, np.zeros(len(words.ids), np.int64))
