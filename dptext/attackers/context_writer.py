@@ -329,8 +329,9 @@ class ContextWriter:
         key = cache.key_of("context draws", 1, self._key, shown.capital, *law)
 
         def compute() -> cache.Arrays:
-            found = channel.compute_candidates(shown.epsilon, _DRAWN, prior)
-            rows, logs, writable = found
+            rows, logs, writable = channel.compute_candidates(
+                shown.epsilon, _DRAWN, prior
+            )
             itself = rows == np.arange(len(rows))[:, None]
             may_write = self._may_write[int(shown.capital)][rows]
             writable = writable & (itself | may_write)

@@ -44,12 +44,12 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
 
     def have(*endings: str) -> Mask:
         """Tell which words have one of the endings: (V,)."""
-        found = np.zeros(len(breaks) - 1, bool)
+        matches = np.zeros(len(breaks) - 1, bool)
         for ending in endings:
             last = [*reversed(ending.encode())]
             each = (characters[breaks[1:] - n] == at for n, at in enumerate(last, 1))
-            found |= np.logical_and.reduce([*each])
-        return found
+            matches |= np.logical_and.reduce([*each])
+        return matches
 
     named = np.where(have("s") & ~have(*_NO_PLURALS), PLURAL, NOUN)
     verb = np.where(have("s") & ~have("ss"), THIRD, VERB)
