@@ -234,10 +234,13 @@ class Pipeline:
     is_repeatable: bool = True
 
     def privatize(
-        self, records: Sequence[Record], randomness: Randomness
+        self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records."""
-        words, drawn, eps, bits = self.draws(records, randomness)
+        """Replace the words of records.
+
+        special: find the records of special categories, which only reports number.
+        """
+        words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
             written = self.mechanism.sets(words.inputs, eps, bits)
@@ -300,15 +303,24 @@ class Pipeline:
         declared = [record.language for record in records]
         return self.tokenizer.words(texts, record_of_text, declared), record_of_text
 
-    def draws(self, records: Sequence[Record], randomness: Randomness) -> Draws:
-        """Draw a word for each word of records, and new digits for forms."""
+    def draws(
+        self,
+        records: Sequence[Record],
+        randomness: Randomness,
+        *,
+        special: bool = False,
+    ) -> Draws:
+        """Draw a word for each word of records, and new digits for forms.
+
+        special: tell which texts have replaced words of special categories.
+        """
         words, record_of_text = self._words(records)
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
-        if not isinstance(self.joiner, TopicJoiner):
-            special = has_special_words(words, positions, self.lexicon)
-            words = replace(words, special=special)
+        if special and not isinstance(self.joiner, TopicJoiner):
+            are_special = has_special_words(words, positions, self.lexicon)
+            words = replace(words, special=are_special)
         if len(positions):
             text = np.searchsorted(words.ends, positions, side="right")
             records_of_pieces = record_of_text[text]
@@ -420,7 +432,8 @@ class Pipeline:
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
-            yield from zip(batch, self.privatize(batch, randomness).texts, strict=True)
+            private = self.privatize(batch, randomness, special=False)
+            yield from zip(batch, private.texts, strict=True)
 
     def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
         """Return the random streams of a run; output as in Randomness.

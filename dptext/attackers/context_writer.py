@@ -399,8 +399,9 @@ class ContextWriter:
         key = cache.key_of("context draws", 2, self._key, shown.capital, *law)
 
         def compute() -> cache.Arrays:
-            found = channel.compute_candidates(shown.epsilon, _DRAWN, prior)
-            rows, logs, writable = found
+            rows, logs, writable = channel.compute_candidates(
+                shown.epsilon, _DRAWN, prior
+            )
             # An opinion is not written where it was drawn either.
             itself = rows == np.arange(len(rows))[:, None]
             itself &= ~self._opinions[rows]

@@ -51,6 +51,8 @@ FLUENCY = 0.02
 _LENGTH = 1000.0
 # The mean direction of so many frequent words belongs to no topic: it is subtracted.
 _FREQUENT = 8000
+# Vectors that stay in the cache of the processor.
+_AT_ONCE = 1024
 # A word counts for the topic by how much its -ln p exceeds _COMMON, at most _RARE.
 _COMMON, _RARE = 5.0, 7.0
 # With so many other words the mean direction is half as long as with very many.
@@ -107,7 +109,7 @@ class Topic:
         mean = unit(rows[:_FREQUENT].astype(np.float64)).mean(axis=0)
         padded = -(-rows.shape[1] // _ALIGNED) * _ALIGNED
         self.directions = np.zeros((len(rows), padded), np.int16)
-        for part in blocks(len(rows), _FREQUENT):  # for less memory
+        for part in blocks(len(rows), _AT_ONCE):  # for less memory
             moved = unit(unit(rows[part].astype(np.float64)) - mean)
             self.directions[part, : rows.shape[1]] = np.rint(moved * _LENGTH)
         self.directions[function_rows] = 0

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dptext.tokens import language_data
 from dptext.tokens.regex import key_of
-from dptext.types import PARTS, Ids, Lexicon
+from dptext.types import PARTS, Ids, Ints, Lexicon, Mask
 
 FORMS = (
     "other",
@@ -30,8 +30,6 @@ FORMS = (
 )
 OTHER, NOUN, PLURAL, VERB, THIRD, PAST, ING, ADJECTIVE, ADVERB = range(len(FORMS))
 _ENDINGS = (("ing", ING), ("ed", PAST), ("ly", ADVERB), ("est", ADJECTIVE))
-# Last letters of words with another form than most of their part of speech.
-_LAST_LETTERS = {"noun": "s", "name": "s", "verb": "dgs", "other": "dgsty"}
 _NO_PLURALS = ("ss", "us", "is", "'s", "ics")
 
 
@@ -40,26 +38,45 @@ def forms_of_rows(lexicon: Lexicon) -> NDArray[np.uint8]:
     """Return the form of each word, OTHER without parts of speech: (V,)."""
     if lexicon.parts is None or lexicon.language != "en":
         return np.zeros(len(lexicon.words), np.uint8)
-    past, parts = _irregular(), lexicon.parts.tolist()
-    # Most words have the form of their part of speech; endings decide of the others.
-    forms = np.array([_form("", part, past) for part in PARTS], np.uint8)[lexicon.parts]
-    rows, last = lexicon.row_of, edges(lexicon)[1]
-    some = [row for word in past if (row := rows.get(word)) is not None]
-    for number, part in enumerate(PARTS):
-        ends = [*_LAST_LETTERS.get(part, "").encode()]
-        some += np.flatnonzero((lexicon.parts == number) & np.isin(last, ends)).tolist()
-    words = [*rows]
-    for row in some:
-        forms[row] = _form(words[row], PARTS[parts[row]], past)
-    return forms
+    rows, past = lexicon.row_of, np.zeros(len(lexicon.words), bool)
+    past[[rows[word] for word in _irregular() & rows.keys()]] = True
+    characters, breaks = _bytes_of_words(lexicon)
+
+    def have(*endings: str) -> Mask:
+        """Tell which words have one of the endings: (V,)."""
+        matches = np.zeros(len(breaks) - 1, bool)
+        for ending in endings:
+            last = [*reversed(ending.encode())]
+            each = (characters[breaks[1:] - n] == at for n, at in enumerate(last, 1))
+            matches |= np.logical_and.reduce([*each])
+        return matches
+
+    named = np.where(have("s") & ~have(*_NO_PLURALS), PLURAL, NOUN)
+    verb = np.where(have("s") & ~have("ss"), THIRD, VERB)
+    verb = np.where(have("ing"), ING, verb)
+    verb = np.where(past | have("ed"), PAST, verb)
+    by_ending = named
+    for ending, form in reversed(_ENDINGS):
+        by_ending = np.where(have(ending), form, by_ending)
+    by_part = {"noun": named, "name": named, "verb": verb, "other": by_ending}
+    fixed = {"adjective": ADJECTIVE, "adverb": ADVERB}
+    forms = np.array([fixed.get(part, OTHER) for part in PARTS])[lexicon.parts]
+    for part, each in by_part.items():
+        forms = np.where(lexicon.parts == PARTS.index(part), each, forms)
+    return forms.astype(np.uint8)
 
 
 def edges(lexicon: Lexicon) -> tuple[NDArray[np.uint8], NDArray[np.uint8]]:
     """Return the first and the last byte of each word in lower case: (V,) both."""
+    characters, breaks = _bytes_of_words(lexicon)
+    return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
+
+
+def _bytes_of_words(lexicon: Lexicon) -> tuple[NDArray[np.uint8], Ints]:
+    """Return the words in lower case, and the line breaks around them: (V + 1,)."""
     text = ("\n" + "\n".join(lexicon.row_of) + "\n").encode()
     characters = np.frombuffer(text, np.uint8)
-    breaks = np.flatnonzero(characters == ord("\n"))
-    return characters[breaks[:-1] + 1], characters[breaks[1:] - 1]
+    return characters, np.flatnonzero(characters == ord("\n"))
 
 
 def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.uint8]:
@@ -70,29 +87,12 @@ def forms_of_words(ids: Ids, bodies: list[str], lexicon: Lexicon) -> NDArray[np.
     return forms
 
 
-def _form(key: str, part: str, past: frozenset[str]) -> int:
-    if part in ("noun", "name"):
-        return PLURAL if _is_plural(key) else NOUN
-    if part == "verb":
-        if key in past or key.endswith("ed"):
-            return PAST
-        if key.endswith("ing"):
-            return ING
-        return THIRD if key.endswith("s") and not key.endswith("ss") else VERB
-    if part in ("adjective", "adverb"):
-        return ADJECTIVE if part == "adjective" else ADVERB
-    return _by_ending(key) if part == "other" else OTHER
-
-
 def _by_ending(key: str) -> int:
     for ending, form in _ENDINGS:
         if key.endswith(ending):
             return form
-    return PLURAL if _is_plural(key) else NOUN
-
-
-def _is_plural(key: str) -> bool:
-    return key.endswith("s") and not key.endswith(_NO_PLURALS)
+    is_plural = key.endswith("s") and not key.endswith(_NO_PLURALS)
+    return PLURAL if is_plural else NOUN
 
 
 def _irregular() -> frozenset[str]:

@@ -256,10 +256,10 @@ def _gendered(
 def _gender_between(genders: tuple[list[int], list[int]], begin: int, end: int) -> int:
     """Return the genders of the words in a part of the pieces."""
     positions, of_each = genders
-    found = 0
+    matches = 0
     for at in range(bisect_left(positions, begin), bisect_left(positions, end)):
-        found |= of_each[at]
-    return found
+        matches |= of_each[at]
+    return matches
 
 
 def _gender_before(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from dptext.tokens import (
     language_data,
     lists,
     markup,
+    memory,
     multilingual,
     name_cues,
     names,
@@ -22,6 +23,7 @@ from dptext.tokens import (
     written_classes,
 )
 from dptext.tokens.forms import FormLayout
+from dptext.tokens.memory import LONG, Memory
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import PERTURB, Form, Policy, WordClass
 from dptext.tokens.regex import (
@@ -34,10 +36,6 @@ from dptext.tokens.regex import (
 )
 from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Mask, Words
 
-# Distinct pieces that are remembered; more would fill the memory.
-_REMEMBERED = 200_000
-# Pieces with so many characters are forgotten after their batch.
-_LONG = 64
 # The code of a piece that divides into several words.
 _SEVERAL = -1
 # A code holds the flags of a piece, then from these bits on the row of the word plus 1,
@@ -121,9 +119,9 @@ class Tokenizer:
             if policy.marks_others and lexicon.language == ENGLISH:
                 self._english_weights = self._common.english_weights
         self._plain, self._odd = self._copied_words()
-        self._codes = _Memory(self._code)
+        self._codes = Memory(self._code)
         # Codes of words of records that are found to be in English.
-        self._english_codes = _Memory(self._read_word)
+        self._english_codes = Memory(self._read_word)
         self._parts: dict[str, list[tuple[str, int]]] = {}
         self._long: dict[str, list[tuple[str, int]]] = {}
         self._wanted = kinds.WORDLIKE if every_word else policy.treatments == PERTURB
@@ -261,7 +259,7 @@ class Tokenizer:
         formed: Mapping[int, FormLayout],
     ) -> Ints:
         """Return the codes of pieces, by position those of lists and forms."""
-        if len(self._codes) > _REMEMBERED:
+        if len(self._parts) > memory.REMEMBERED:
             self._codes.clear()
             self._english_codes.clear()
             self._parts.clear()
@@ -412,7 +410,7 @@ class Tokenizer:
         before = 0
         for position in np.flatnonzero(codes == _SEVERAL).tolist():
             piece = pieces[position]
-            parts = self._parts[piece] if len(piece) < _LONG else self._long[piece]
+            parts = self._parts[piece] if len(piece) < LONG else self._long[piece]
             out += pieces[before:position]
             where += range(len(out), len(out) + len(parts))
             out += [part for part, _ in parts]
@@ -480,11 +478,11 @@ class Tokenizer:
         self, piece: str, body: str, lead: int, parts: Sequence[tuple[str, int]]
     ) -> None:
         """Remember the parts of a piece with their codes."""
-        memory = self._parts if len(piece) < _LONG else self._long
+        known = self._parts if len(piece) < LONG else self._long
         # With common words each part is judged alone.
         named = self._names >= 0 and self._common is None
         named = named and names.begins_as_name(body, self._language)
-        coded = memory[piece] = []
+        coded = known[piece] = []
         for number, (part, row) in enumerate(parts):
             led = 0 if number else lead
             shown, code = f" {part}" if led else part, _SEVERAL
@@ -628,17 +626,3 @@ class Tokenizer:
 
 def _pack(kind: int, row: int, lead: int, body: str) -> int:
     return (row + 1) << _ROW | kinds.find_flags(kind, lead, body)
-
-
-class _Memory(dict[str, int]):
-    """The codes of distinct pieces, for this process only."""
-
-    def __init__(self, code: Callable[[str], int]) -> None:
-        super().__init__()
-        self._code = code
-
-    def __missing__(self, piece: str) -> int:
-        code = self._code(piece)
-        if len(piece) < _LONG:
-            self[piece] = code
-        return code

@@ -23,12 +23,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Sequence
 from itertools import chain
-from typing import TypeVar
 
 from dptext.tokens import common, kinds, organisations
 from dptext.tokens.draws import CONSONANTS
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import LanguageLists
+from dptext.tokens.memory import Memory
 from dptext.tokens.people import People, genders_of
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import is_clitic, is_elision, key_of
@@ -54,11 +54,6 @@ _SHORT = frozenset(
     "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
     "SIM HD MB GB km kg cm mm ml e-mail e-mails E-mail E-mails E-Mail E-Mails".split()
 )
-# Distinct pieces that are remembered.
-_REMEMBERED = 200_000
-
-
-Value = TypeVar("Value")
 
 
 def beginning(words: Sequence[str], *, vowels: bool) -> Sequence[str]:
@@ -76,20 +71,6 @@ def copied_before(words: Words, position: int, begins: Collection[int]) -> str:
         return ""
     is_copied = int(words.flags[before]) & kinds.KIND == kinds.COMMON
     return words.pieces[before] if is_copied else ""
-
-
-class _Memory(dict[str, Value]):
-    """What a function has for distinct pieces."""
-
-    def __init__(self, function: Callable[[str], Value]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, piece: str) -> Value:
-        if len(self) > _REMEMBERED:
-            self.clear()
-        value = self[piece] = self._function(piece)
-        return value
 
 
 def _parts(phrases: Iterable[str]) -> frozenset[str]:
@@ -164,7 +145,7 @@ class Reader:
             each[:-1] + vowel for each in lists.elisions for vowel in "ae"
         )
         #: "'" for a copied piece before vowels, "-" for one before consonants, else "".
-        self.asks_for = _Memory(self._asks_for)
+        self.asks_for = Memory(self._asks_for)
         #: The names to write, and words that tell a gender.
         self.people = People(
             men=lists.men_to_write,
@@ -175,10 +156,10 @@ class Reader:
             titles=genders_of(lists.titles_of_men, lists.titles_of_women),
         )
         #: The words to write by layout.
-        self.choices = _Memory(self._choices)
+        self.choices = Memory(self._choices)
         #: Codes and layouts by piece, for this process only.
-        self.codes = _Memory(self.code)
-        self.layouts = _Memory(lambda piece: FormLayout(WORD, self.layout(piece)))  # type: ignore[arg-type]
+        self.codes = Memory(self.code)
+        self.layouts = Memory(lambda piece: FormLayout(WORD, self.layout(piece)))  # type: ignore[arg-type]
         #: Whether nouns have a capital, so that an unlisted word with one is no name.
         self.has_capital_nouns = bool(lists.nouns)
 

@@ -101,11 +101,11 @@ def find_inflections(lexicon: Lexicon) -> Inflections:
         return {"rows": known, "forms": forms[known], "others": others[known]}
 
     def is_sound(cached: cache.Arrays) -> bool:
-        rows, found = cached["rows"], cached["others"]
-        shaped = found.shape == (len(rows), FORMS) == (len(cached["forms"]), FORMS)
+        rows, targets = cached["rows"], cached["others"]
+        shaped = targets.shape == (len(rows), FORMS) == (len(cached["forms"]), FORMS)
         return shaped and all(
             each.min(initial=0) >= -1 and each.max(initial=0) < size
-            for each in (rows, found)
+            for each in (rows, targets)
         )
 
     kept = cache.arrays(key, compute, is_sound, "listing the forms of words")

@@ -238,7 +238,11 @@ class Redrawer:
             for position, kind in zip(spots, kind_of, strict=True)
         ]
         if named:
-            self._name_people(words, lists, keys=keys, records=records, spots=spots)
+            kinds_of = enumerate(kind_of)
+            person = [number for number, kind in kinds_of if kind == kinds.PERSON]
+            self._name_people(
+                words, lists, keys=keys, records=records, spots=spots, person=person
+            )
         return lists
 
     def _name_people(
@@ -248,13 +252,12 @@ class Redrawer:
         keys: Sequence[str],
         records: Sequence[int],
         spots: Sequence[int],
+        person: Sequence[int],
     ) -> None:
-        """Put the names of persons in the place of the words of their class."""
-        person = [
-            number
-            for number, position in enumerate(spots)
-            if int(words.flags[position]) & kinds.KIND == kinds.PERSON
-        ]
+        """Put the names of persons in the place of the words of their class.
+
+        person: which of the spots are of persons.
+        """
         begins = {*words.ends.tolist()}
         names = people.find(
             words,

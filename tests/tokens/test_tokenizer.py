@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dptext import open_pipeline
-from dptext.tokens import kinds, tokenizer
+from dptext.tokens import kinds, memory
 from dptext.tokens.policy import Policy
 from dptext.tokens.symbols import visible
 from dptext.tokens.tokenizer import Tokenizer
@@ -171,7 +171,7 @@ def test_memory_starts_anew_and_changes_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A full memory of pieces is emptied; the words stay the same."""
-    monkeypatch.setattr(tokenizer, "_REMEMBERED", 10)
+    monkeypatch.setattr(memory, "REMEMBERED", 10)
     one = Tokenizer(ENGLISH, Policy())
     for turn in range(5):
         texts = [f"word{turn}x{n} don't well-known" for n in range(20)]
