@@ -26,9 +26,9 @@ class Params(PairParams):
     """Settings of the decoder."""
 
     #: Power of the topic of the text, 0 for none.
-    topic: Annotated[float, Meta(ge=0, le=20)] = 4.0
+    topic: Annotated[float, Meta(ge=0, le=20)] = 12.0
     #: Scale of the Gumbel variables: with more, other words than the likeliest.
-    variety: Annotated[float, Meta(ge=0, le=10)] = 0.9
+    variety: Annotated[float, Meta(ge=0, le=10)] = 1.2
 
     def prepare(self, channel: Channel) -> Context:
         """Open the model. Raises LexiconError and UsageError if it does not fit."""
