@@ -27,9 +27,7 @@ from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
 from dptext.pipeline import Pipeline
 from dptext.progress import visible
 from dptext.report.notebook import Report
-from dptext.run import rules
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
 from dptext.run.groups import given_needs
 from dptext.run.interface import Interface, shown_in
 from dptext.run.python import (
@@ -45,7 +43,7 @@ from dptext.run.python import (
     to_path,
 )
 from dptext.run.selection import Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work, check_together
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
@@ -314,7 +312,7 @@ class Sanitizer:
         folder = next(filter(os.path.isdir, files), None)
         if outputs.output is not None and folder is not None:
             raise UsageError(f"{folder} is a folder: give out_dir= instead of output")
-        rules.check(
+        check_together(
             files,
             keys=self._keys,
             ledger=ledger,

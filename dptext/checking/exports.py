@@ -29,9 +29,9 @@ from dptext.engine import earlier
 from dptext.errors import DptextError, InputError, UsageError
 from dptext.formats import Format
 from dptext.report.layout import Layout, sidecar_path
-from dptext.run.files import SIDECAR
 from dptext.run.interface import noun
 from dptext.run.selection import Selection
+from dptext.run.work import SIDECAR
 from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
 from dptext.types import Fault, Record, Verbatim

@@ -30,8 +30,8 @@ from dptext.report.document import Document, encode
 from dptext.report.protection import Basis, fitness
 from dptext.report.sections import Run
 from dptext.run.choices import DEFAULT
-from dptext.run.files import SIDECAR
 from dptext.run.interface import option
+from dptext.run.work import SIDECAR
 from dptext.settings import digest_of_data
 from dptext.signatures import Key
 from dptext.tokens.languages import name_of, names_without_special

@@ -17,8 +17,7 @@ from dptext.errors import UsageError
 from dptext.guarantees import audit
 from dptext.profile import DEFAULT, FOR_PROGRAMS, Profile, load, shipped
 from dptext.run.choices import Choices
-from dptext.run.marks import Option
-from dptext.run.values import Number
+from dptext.run.marks import Number, Option
 
 EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 

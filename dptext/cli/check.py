@@ -24,9 +24,8 @@ from dptext.engine.earlier import is_manifest
 from dptext.errors import UsageError
 from dptext.report.layout import sidecar_path
 from dptext.run.choices import Choices, is_word_file
-from dptext.run.files import SIDECAR
-from dptext.run.marks import GUARANTEE, OUTPUT, Option
-from dptext.run.values import one_of
+from dptext.run.marks import GUARANTEE, OUTPUT, Option, one_of
+from dptext.run.work import SIDECAR
 from dptext.signatures import Key
 from dptext.tokens import lists
 

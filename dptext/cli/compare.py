@@ -26,12 +26,20 @@ from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_samp
 from dptext.evaluation.run import EvaluationSettings
 from dptext.profile import FOR_PROGRAMS, Part
 from dptext.run.choices import is_yaml, read_keys
-from dptext.run.files import Reports
 from dptext.run.interface import refuse_both
-from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, ByFile, Option, Writes
+from dptext.run.marks import (
+    GUARANTEE,
+    INPUT,
+    MOST_JOBS,
+    OUTPUT,
+    ByFile,
+    Number,
+    Option,
+    Writes,
+)
 from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.values import MOST_JOBS, Number
+from dptext.run.work import Reports
 from dptext.settings import share
 from dptext.types import JsonObject
 

@@ -11,11 +11,10 @@ import typer
 from dptext.cli import options, outputs, parser, screen
 from dptext.cli.parser import Take
 from dptext.run.choices import Choices, Noise, Pooling
-from dptext.run.files import Outputs, Reports
 from dptext.run.interface import refuse_both
 from dptext.run.marks import OUTPUT, Option, Writes
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
 EXAMPLES = (
     "dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy",

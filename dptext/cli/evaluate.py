@@ -26,10 +26,10 @@ from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.report import document
 from dptext.run.choices import Choices
-from dptext.run.files import SIDECAR, Reports
 from dptext.run.marks import GUARANTEE, MEASURES, Option
 from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
+from dptext.run.work import SIDECAR, Reports
 from dptext.streams import read_small
 from dptext.types import Lexicon
 

@@ -13,9 +13,8 @@ from dptext.cli.parser import Take
 from dptext.engine import explanation
 from dptext.errors import UsageError
 from dptext.run.choices import Choices
-from dptext.run.files import Reports
-from dptext.run.marks import Option
-from dptext.run.values import Number
+from dptext.run.marks import Number, Option
+from dptext.run.work import Reports
 
 EXAMPLES = ('dptext explain "I love this small hotel in Paris."',)
 

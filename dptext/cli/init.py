@@ -23,9 +23,8 @@ from dptext.formats._fields import listed
 from dptext.overrides import make_overrides
 from dptext.run.choices import DEFAULT, FOR_PROGRAMS, Choices
 from dptext.run.interface import noun
-from dptext.run.marks import INPUT, Option
+from dptext.run.marks import INPUT, Option, one_of
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.values import one_of
 from dptext.settings import share
 from dptext.tokens import lists
 from dptext.tokens.policy import NOTHING

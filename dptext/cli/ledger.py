@@ -20,8 +20,8 @@ from dptext.report import document
 from dptext.report.blocks import Column, Paragraph, Table
 from dptext.report.figures import bound, count
 from dptext.report.layout import sidecar_path
-from dptext.run.files import SIDECAR
 from dptext.run.marks import Option
+from dptext.run.work import SIDECAR
 
 app = typer.Typer(
     name="ledger",

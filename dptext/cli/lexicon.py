@@ -15,9 +15,8 @@ from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.progress import shares
 from dptext.report.blocks import Column, Figures, Table
-from dptext.run.marks import GUARANTEE, Option
+from dptext.run.marks import GUARANTEE, Number, Option, one_of
 from dptext.run.selection import Selection
-from dptext.run.values import Number, one_of
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject, Lexicon

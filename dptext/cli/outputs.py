@@ -132,7 +132,7 @@ def _path_formats(
     elif os.path.isdir(name):
         with contextlib.suppress(UsageError, InputError):
             from dptext.engine.files import find_files
-            from dptext.run.files import Outputs
+            from dptext.run.work import Outputs
 
             include, exclude = (
                 tuple(values.get(each) or ()) for each in ("include", "exclude")

@@ -26,9 +26,16 @@ from dptext.cli import configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
 from dptext.run.choices import DECIDED, Choices, read_keys
-from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
+from dptext.run.marks import (
+    BadValue,
+    ByFile,
+    ByVariable,
+    Needs,
+    Option,
+    Writes,
+    find_mark,
+)
 from dptext.run.selection import CHANGES
-from dptext.run.values import BadValue
 
 # Options and errors of the parser, which has no public types.
 Parsed = Any

@@ -20,8 +20,8 @@ from dptext.report import answer, document, side_by_side, views
 from dptext.report.blocks import Page, Paragraph
 from dptext.report.document import Document
 from dptext.report.layout import RunOutputs, sidecar_path
-from dptext.run.files import Reports
 from dptext.run.marks import Option
+from dptext.run.work import Reports
 from dptext.settings import digest_of_path
 from dptext.types import Record
 

@@ -13,14 +13,11 @@ import typer
 from dptext import progress
 from dptext.cli import options, outputs, parser, screen
 from dptext.errors import UsageError
-from dptext.run import rules
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
-from dptext.run.interface import noun, refuse_both
-from dptext.run.marks import MEASURES, OUTPUT, Option
+from dptext.run.interface import refuse_alone, refuse_both
+from dptext.run.marks import MEASURES, OUTPUT, Number, Option
 from dptext.run.selection import Selection
-from dptext.run.values import Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work, check_together
 
 if TYPE_CHECKING:
     from dptext.engine.request import Request
@@ -62,10 +59,8 @@ class Trial:
     def __post_init__(self) -> None:
         """Raise UsageError for a preview of a plan, and public text without a plan."""
         refuse_both("plan", self.plan, "preview", self.preview is not None)
-        if self.public_text is not None and not self.plan:
-            raise UsageError(
-                f"{noun('public-text')} is about {noun('plan')}: give both"
-            )
+        has_text = self.public_text is not None
+        refuse_alone("public-text", has_text, "plan", self.plan)
 
 
 def command(
@@ -87,7 +82,7 @@ def command(
     from dptext.engine.request import Request, open_key
     from dptext.randomness import RunKey
 
-    rules.check(
+    check_together(
         files or (),
         keys=keys,
         ledger=ledger,

@@ -30,10 +30,9 @@ from dptext.lexicons.topics import (
 )
 from dptext.report.blocks import Block, Column, Page, Paragraph, Section, Table
 from dptext.report.figures import count, whole
-from dptext.run.files import Reports
-from dptext.run.marks import GUARANTEE, MEASURES, Option
+from dptext.run.marks import GUARANTEE, MEASURES, Number, Option, one_of
 from dptext.run.selection import Selection
-from dptext.run.values import Number, one_of
+from dptext.run.work import Reports
 from dptext.settings import digest_of_path
 from dptext.types import JsonObject
 

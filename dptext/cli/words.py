@@ -21,12 +21,10 @@ from dptext.formats import _fields
 from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.run.choices import Choices
-from dptext.run.files import Reports
-from dptext.run.interface import noun, option
-from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, Names, Option, Writes
+from dptext.run.interface import noun, option, refuse, refuse_alone
+from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, Names, Number, Option, Writes
 from dptext.run.selection import FIELDS, FILE_LAYOUT, Selection
-from dptext.run.values import Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Reports, Work, together
 from dptext.streams.outputs import Release
 from dptext.types import JsonObject
 from dptext.word_file import CONFIRMED, JOINED, OFFERED, WordFile
@@ -173,18 +171,16 @@ def _drawn(listed: WordFile, output: str) -> Iterator[str]:
 
 def _check_ledger(use: LedgerUse) -> None:
     """Raise UsageError for a ledger without persons or a limit."""
-    if use.ledger is None:
-        if use.limit is not None or use.limit_delta is not None:
-            raise UsageError(f"{noun('limit')} is about {noun('ledger')}: give both")
-        return
-    if use.subject is None or use.limit is None:
-        first, second, third = map(noun, ("ledger", "subject", "limit"))
-        raise UsageError(f"{first}, {second} and {third} go together: give all")
-    if use.limit_delta is None:
-        raise UsageError(
-            f"a list has a delta, which adds up, too: give {option('limit-delta')}, as "
-            "in 1e-5"
-        )
+    has_ledger, has_limit = use.ledger is not None, use.limit is not None
+    is_limited = has_limit or use.limit_delta is not None
+    refuse_alone("limit", is_limited, "ledger", has_ledger)
+    is_whole = use.subject is not None and has_limit
+    reasons = {
+        together(): has_ledger and not is_whole,
+        f"a list has a delta, which adds up, too: give {option('limit-delta')}, as in "
+        "1e-5": has_ledger and use.limit_delta is None,
+    }
+    refuse(reasons)
 
 
 def show(file: ListFile, *, as_json: options.AsJson = False) -> None:

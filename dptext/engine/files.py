@@ -20,8 +20,8 @@ from dptext.errors import InputError, OutputError, UsageError
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import sidecar_path
-from dptext.run.files import SIDECAR, Outputs, Reports
 from dptext.run.interface import noun, option
+from dptext.run.work import SIDECAR, Outputs, Reports
 from dptext.settings import digest_of_path
 from dptext.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release

@@ -21,10 +21,9 @@ from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import Randomness, RunKey
-from dptext.run.files import Outputs
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
-from dptext.run.work import Work
+from dptext.run.work import Outputs, Work
 from dptext.types import Fault, Lexicon, Record, Verbatim
 
 # Called now and then with records and words done so far.

@@ -19,8 +19,8 @@ from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, line, say
 from dptext.report.protection import Basis, fitness
 from dptext.report.units import Topics, Unit, Words, unit_of
-from dptext.run.files import SIDECAR
 from dptext.run.interface import COMMAND_LINE, current
+from dptext.run.work import SIDECAR
 from dptext.signatures import UNSIGNED
 from dptext.types import JsonObject, Strategy
 

@@ -10,10 +10,10 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dptext import formats
-from dptext.run.files import SIDECAR
 from dptext.run.groups import needs, options
 from dptext.run.interface import COMMAND_LINE
 from dptext.run.selection import CHANGES, FIELDS, Selection
+from dptext.run.work import SIDECAR
 
 # In patterns, `$` alone would let a line end follow.
 _Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]

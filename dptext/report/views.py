@@ -47,7 +47,7 @@ from dptext.report.layout import RunOutputs
 from dptext.report.lines import page_rows, say
 from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from dptext.signatures import UNSIGNED
 from dptext.types import Level, Notion
 

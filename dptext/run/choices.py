@@ -18,9 +18,10 @@ from dptext.run.marks import (
     PYTHON,
     ByFile,
     NotIn,
+    Number,
     Option,
+    one_of,
 )
-from dptext.run.values import Number, one_of
 from dptext.settings import read_value
 
 if TYPE_CHECKING:

@@ -7,10 +7,9 @@ import functools
 import typing
 
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
 from dptext.run.marks import Needs, Option, find_mark
 from dptext.run.selection import Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
 GROUPS = (Selection, Choices, Keys, LedgerUse, Outputs, Reports, Work)
 

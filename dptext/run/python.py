@@ -16,12 +16,10 @@ from typing import Any, TypeVar
 from dptext.errors import UsageError
 from dptext.run import groups, marks
 from dptext.run.choices import Choices, Noise, Pooling
-from dptext.run.files import Outputs, Reports
 from dptext.run.interface import Interface, noun
-from dptext.run.marks import Option
+from dptext.run.marks import BadValue, Number, Option
 from dptext.run.selection import Selection
-from dptext.run.values import BadValue, Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
 Group = TypeVar("Group")
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -14,10 +14,8 @@ from dptext.run.marks import (
     Names,
     Needs,
     NotIn,
-    Option,
-)
-from dptext.run.values import (
     Number,
+    Option,
     one_of,
     parse_delimiter,
     parse_encoding,

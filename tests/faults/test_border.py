@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 from dptext import formats, streams
 from dptext.engine import files
 from dptext.errors import InputError
-from dptext.run.files import Outputs
 from dptext.run.selection import Selection
+from dptext.run.work import Outputs
 from dptext.types import Fault
 from tests.cli.running import Ran, environment, here, lexicon, small, there
 from tests.faults.fuzzing import nearly
