@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import pipeline
-from dptext.calls import checked_texts, length, warn
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
@@ -45,6 +44,7 @@ from dptext.run.selection import Selection
 from dptext.run.work import Keys
 from dptext.sanitizer import SanitizedFiles as SanitizedFiles
 from dptext.sanitizer import Sanitizer as Sanitizer
+from dptext.sanitizer import checked_texts, length, warn
 from dptext.types import Record
 from dptext.vectors import release
 from dptext.vectors import run as vector_run

@@ -52,6 +52,7 @@ from dptext.randomness import (
     Randomness,
     RunKey,
 )
+from dptext.run.interface import refuse
 from dptext.settings import digest_of_data
 from dptext.shared_draws import RunTable, draw_by_record
 from dptext.tokens import kinds, lists
@@ -591,6 +592,4 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
             != Policy(punctuation="drop")
         ),
     }
-    for message, is_refused in refusals.items():
-        if is_refused:
-            raise UsageError(message)
+    refuse(refusals)

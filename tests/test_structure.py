@@ -44,7 +44,7 @@ LAYERS = (
     "report measures.public measures.context_risk",
     "engine vectors.run",
     "checking",
-    "evaluation api sanitizer calls frames integrations spark",
+    "evaluation api sanitizer frames integrations spark",
     "cli __main__",
 )
 STAGES = {

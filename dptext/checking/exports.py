@@ -401,21 +401,26 @@ def _is_denied(name: str, policy: ExportPolicy) -> bool:
 
 
 def against_policy(
-    names: Sequence[str], policy: ExportPolicy, *, pseudonyms: bool = False
+    names: Sequence[str],
+    policy: ExportPolicy,
+    key: str = "copy",
+    found: str = "unchanged",
 ) -> Iterator[str]:
-    """Yield the copied fields, or pseudonyms, that a policy does not allow."""
+    """Yield the fields that a policy neither wants private nor lists under a key.
+
+    found: what became of them, for messages.
+    """
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        how = "a pseudonym is not" if pseudonyms else "unchanged"
-        yield f"the policy wants {series(must)} private; {how}"
-    listed = policy.pseudonyms if pseudonyms else policy.copy
+        yield f"the policy wants {series(must)} private; {found}"
+    listed = getattr(policy, key)
     others = [
         name
         for name in names
         if name not in must and listed is not None and not is_in(name, listed)
     ]
     if others:
-        where = "pseudonyms" if pseudonyms else "copy; unchanged"
+        where = f"{key}; {found}" if key == "copy" else key
         yield f"the policy does not list {series(others)} under {where}"
 
 

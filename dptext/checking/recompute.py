@@ -251,7 +251,8 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
     if measured:
         return Outcome(gap=_not_recomputed(measured[0], actual.run))
     if worded:
-        return Outcome(gap=_reworded(worded[0], actual.run))
+        written = _of_version(actual.run, f"other words in {worded[0]}")
+        return Outcome(gap=Gap(Unverified.VERSION, written))
     return Outcome()
 
 
@@ -335,10 +336,6 @@ def _check_parts(document: Document) -> None:
 def _not_recomputed(path: str, run: Run) -> Gap:
     """Return the gap of a figure that only the version that wrote it can verify."""
     return Gap(None, _of_version(run, f"another {path}"))
-
-
-def _reworded(path: str, run: Run) -> Gap:
-    return Gap(Unverified.VERSION, _of_version(run, f"other words in {path}"))
 
 
 def _of_version(run: Run, written: str) -> str:

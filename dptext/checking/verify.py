@@ -15,7 +15,7 @@ from typing import NamedTuple
 import msgspec
 
 from dptext import profile, registry
-from dptext.checking import contents, corpus_words, exports, kept_words
+from dptext.checking import contents, exports, word_lists
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified, usually_allowed
 from dptext.checking.recompute import Recomputer, known_risk
@@ -181,12 +181,12 @@ def verdict(
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *as_findings(Rule.POLICY, _parts(report, policy)),
-        *as_findings(Rule.POLICY, corpus_words.against_policy(report, policy)),
-        *as_findings(Rule.SIGNATURE, corpus_words.unsigned(report, keys)),
+        *as_findings(Rule.POLICY, word_lists.against_policy(report, policy)),
+        *as_findings(Rule.SIGNATURE, word_lists.unsigned(report, keys)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
-    notes += [*corpus_words.trusted(report, keys), *_languages(report)]
+    notes += [*word_lists.trusted(report, keys), *_languages(report)]
     return Verdict(tuple(findings), (*notes, *unread))
 
 
@@ -281,7 +281,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     assert section is not None
     names = _columns(report.run, export.name)
-    if report.run.layout.changed or report.run.layout.shuffled:
+    if report.run.layout.changed or not report.run.layout.is_ordered:
         yield "its report was changed: its layout is that of a report on words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:
@@ -310,7 +310,8 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
-    yield from exports.against_policy(layout.pseudonyms, policy, pseudonyms=True)
+    found = "a pseudonym is not"
+    yield from exports.against_policy(layout.pseudonyms, policy, "pseudonyms", found)
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
     try:
@@ -500,10 +501,10 @@ def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
     if allowed is None:
         allowed = usually_allowed(report.policy)
     shown = [each for each in report.guarantee.scope.unprotected if each not in allowed]
-    words = kept_words.kept(report)
+    words = word_lists.kept(report)
     if Unprotected.KEEP_LIST in shown and words is not None:
         shown.remove(Unprotected.KEEP_LIST)
-        yield from kept_words.against_policy(words, report, policy)
+        yield from word_lists.kept_against_policy(words, report, policy)
     unlike = {*usually_allowed(profile.load(DEFAULT).tokens)} if usual else set()
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"

@@ -31,7 +31,6 @@ class Sampling:
         Option(
             "Number of input words in an exact audit.",
             parse=Number(kind=int, low=4),
-            metavar="NUMBER",
         ),
     ] = 200
     runs: Annotated[
@@ -39,7 +38,6 @@ class Sampling:
         Option(
             "Draws of each word of a pair, if there is no exact output distribution.",
             parse=Number(kind=int, low=100),
-            metavar="NUMBER",
         ),
     ] = 20_000
     draws: Annotated[
@@ -47,7 +45,6 @@ class Sampling:
         Option(
             "Draws to test the program with; more find smaller deviations.",
             parse=Number(kind=int, low=1000),
-            metavar="NUMBER",
         ),
     ] = 4_000_000
 

@@ -63,7 +63,6 @@ class Grid:
             "Number of texts to sample.",
             INPUT,
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 2000
     profile: Annotated[
@@ -102,7 +101,6 @@ class Grid:
             "Epsilon per word. Repeatable.",
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
         ),
     ] = None
     lexicon: Annotated[
@@ -131,7 +129,6 @@ class Grid:
             "For tests and papers: repeatable draws, without any privacy.",
             GUARANTEE,
             parse=Number(kind=int),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = None
@@ -224,7 +221,6 @@ class ResultTable:
             "With 1, no cell slows another and speeds are comparable.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=MOST_JOBS),
-            metavar="NUMBER",
             short="-j",
             hidden=True,
         ),

@@ -33,7 +33,6 @@ def command(
         Option(
             "Number of replacements to show for each word.",
             parse=Number(kind=int, low=0, high=1000),
-            metavar="NUMBER",
         ),
     ] = 5,
     as_json: options.AsJson = False,

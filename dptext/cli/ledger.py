@@ -23,12 +23,6 @@ from dptext.report.layout import sidecar_path
 from dptext.run.marks import Option
 from dptext.run.work import SIDECAR
 
-app = typer.Typer(
-    name="ledger",
-    cls=parser.Group,
-    help="Show, export and verify the privacy losses that a ledger records.",
-    no_args_is_help=True,
-)
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
 _ENTRIES = (
@@ -227,9 +221,12 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     return tokens
 
 
-for function, example in (
-    (show, "dptext ledger show spent.db --value 4711"),
-    (export, "dptext ledger export spent.db > spent.jsonl"),
-    (verify, "dptext ledger verify spent.db tickets.private.jsonl"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "ledger",
+    "Show, export and verify the privacy losses that a ledger records.",
+    {
+        show: "dptext ledger show spent.db --value 4711",
+        export: "dptext ledger export spent.db > spent.jsonl",
+        verify: "dptext ledger verify spent.db tickets.private.jsonl",
+    },
+)

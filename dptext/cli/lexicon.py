@@ -23,12 +23,6 @@ if TYPE_CHECKING:
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
-app = typer.Typer(
-    name="lexicon",
-    cls=parser.Group,
-    help="List, import and adapt vocabularies, and count pairs of words.",
-    no_args_is_help=True,
-)
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
     str,
@@ -51,13 +45,12 @@ def list_(*, as_json: options.AsJson = False) -> None:
         Column("words", count),
         Column("dimensions", count),
         Column("digest", path=lambda row: row.get("digest", "")[:12]),
-        Column("licence", path=_licence),
+        Column(
+            "licence",
+            path=lambda row: row.get("problem") or row.get("licence", "unknown"),
+        ),
     )
     screen.deliver(plain, as_json, Table.from_items(columns, plain))
-
-
-def _licence(row: JsonObject) -> object:
-    return row.get("problem") or row.get("licence", "unknown")
 
 
 def info(
@@ -90,7 +83,6 @@ class WordFile:
         Option(
             "Read only the first N words.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = None
     listed: Annotated[
@@ -98,7 +90,6 @@ class WordFile:
         Option(
             "Number of replacements to store for each word.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 100
     english: Annotated[
@@ -111,7 +102,6 @@ class WordFile:
             "Use only the first N words as replacements, none too often; 0: all "
             "words, by distance. Default: 8000, or all if there are fewer.",
             parse=Number(kind=int, low=0),
-            metavar="NUMBER",
         ),
     ] = None
     language: Annotated[
@@ -167,7 +157,6 @@ def ngrams(
         Option(
             "Keep pairs that occur at least this often.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 1,
     licence: Annotated[
@@ -227,7 +216,6 @@ class Learned:
         Option(
             "Keep words and pairs that occur at least this often.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 3
 
@@ -293,11 +281,14 @@ def _deliver(plain: JsonObject, as_json: bool) -> None:
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 
 
-for function, example in (
-    (list_, "dptext lexicon list"),
-    (info, "dptext lexicon info builtin"),
-    (import_, "dptext lexicon import glove.6B.50d.txt --name glove"),
-    (adapt, "dptext lexicon adapt old-tickets.jsonl --name tickets-en"),
-    (ngrams, "dptext lexicon ngrams news.jsonl --name news"),
-):
-    parser.add(app, function, function.__name__.rstrip("_"), [example])
+app = parser.group(
+    "lexicon",
+    "List, import and adapt vocabularies, and count pairs of words.",
+    {
+        list_: "dptext lexicon list",
+        info: "dptext lexicon info builtin",
+        import_: "dptext lexicon import glove.6B.50d.txt --name glove",
+        adapt: "dptext lexicon adapt old-tickets.jsonl --name tickets-en",
+        ngrams: "dptext lexicon ngrams news.jsonl --name news",
+    },
+)

@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -403,6 +403,16 @@ def add(
     )(spread(command))
 
 
+def group(
+    name: str, summary: str, examples: Mapping[Callable[..., None], str]
+) -> typer.Typer:
+    """Return a group of commands, each with an example."""
+    app = typer.Typer(name=name, cls=Group, help=summary, no_args_is_help=True)
+    for command, example in examples.items():
+        add(app, command, command.__name__.rstrip("_"), [example])
+    return app
+
+
 class Take:
     """Marks a group of which a command takes some options, by their fields.
 
@@ -497,7 +507,7 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
     declared = typer.Option(
         *filter(None, (flag, option.short)),
         parser=None if option.parse is None else _typed_parser(option.parse),
-        metavar=option.metavar or None,
+        metavar=option.metavar or getattr(option.parse, "__name__", None),
         help=option.help,
         rich_help_panel=option.heading or None,
         hidden=option.hidden,

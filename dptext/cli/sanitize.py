@@ -52,7 +52,6 @@ class Trial:
             "Show this many records and write nothing.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=1000),
-            metavar="NUMBER",
         ),
     ] = None
 
@@ -162,29 +161,26 @@ def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None
     Raises UsageError unless standard error is a terminal: it is for one person's eyes.
     """
     from dptext.engine import source
-    from dptext.engine.job import pseudonym_function
+    from dptext.engine.job import token_function
 
     if not sys.stderr.isatty():
         raise UsageError(
             "--preview shows original text: standard error must be a terminal"
         )
     job, key, ready = request.job, request.key, request.pipeline(warn)
-    selection, token = job.selection, pseudonym_function(job.selection, key)
+    selection, token = job.selection, token_function(job.selection, key)
     beginning = source.beginning(job, number)
     batch = beginning.records
     there = {name for record in batch for name in record.present or ()}
     for name in selection.changed:
         if name not in there:
             warn(f"field {name!r} is in none of these records")
-    tokens: list[dict[str, str]] = []
-    if selection.pseudonyms:
-        tokens = beginning.pseudonyms(selection, token)
     dropped = [name for name in selection.dropped if name in there]
     screen.preview(
         batch=batch,
         pipelines={"private": ready},
         key=key,
-        tokens=tokens,
+        tokens=beginning.tokens(selection, token),
         dropped=dropped,
     )
     warn("a preview: nothing was written, sent, or recorded in a ledger")

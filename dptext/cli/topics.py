@@ -49,13 +49,6 @@ _BEYOND = (
     "right on average, and the noise can exceed the share."
 )
 
-app = typer.Typer(
-    name="topics",
-    cls=parser.Group,
-    help="Make public topics, for releases that protect whole texts.",
-    no_args_is_help=True,
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -222,7 +215,6 @@ class Shares:
         Option(
             "Confidence of each interval.",
             parse=Number(kind=float, low=0.5, high=0.9999),
-            metavar="NUMBER",
         ),
     ] = 0.95
 
@@ -333,9 +325,12 @@ _GROWTH = (
 )
 
 
-for function, example in (
-    (build, "dptext topics build old-tickets.jsonl --name tickets"),
-    (show, "dptext topics show tickets"),
-    (estimate, "dptext topics estimate tickets.private.jsonl --by product"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "topics",
+    "Make public topics, for releases that protect whole texts.",
+    {
+        build: "dptext topics build old-tickets.jsonl --name tickets",
+        show: "dptext topics show tickets",
+        estimate: "dptext topics estimate tickets.private.jsonl --by product",
+    },
+)

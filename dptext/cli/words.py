@@ -37,12 +37,6 @@ _MEANINGS = {
 }
 
 _NAMED = 20  # words that the end of a build names
-app = typer.Typer(
-    name="words",
-    cls=parser.Group,
-    help="Find words that many people wrote, to leave them unchanged.",
-    no_args_is_help=True,
-)
 ListFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of dptext words build.")
 ]
@@ -61,7 +55,6 @@ class Promise:
             "Epsilon of the whole list, for each person.",
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
         ),
     ] = EPSILON
     delta: Annotated[
@@ -70,7 +63,6 @@ class Promise:
             "Delta of the whole list, for each person.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-15, high=1),
-            metavar="NUMBER",
         ),
     ] = DELTA
 
@@ -227,13 +219,13 @@ def _plain(listed: WordFile) -> JsonObject:
     return {**listed.settings(), **facts, "words": words}
 
 
-for function, example in (
-    (
-        build,
-        "dptext words build notes.csv -f note --subject patient -o own.words",
-    ),
-    (show, "dptext words show own.words"),
-    (confirm, "dptext words confirm own.words CloudDesk"),
-    (remove, "dptext words remove own.words hassle"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "words",
+    "Find words that many people wrote, to leave them unchanged.",
+    {
+        build: "dptext words build notes.csv -f note --subject patient -o own.words",
+        show: "dptext words show own.words",
+        confirm: "dptext words confirm own.words CloudDesk",
+        remove: "dptext words remove own.words hassle",
+    },
+)

@@ -229,7 +229,7 @@ class Worker:
         of_part = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
         done = self._records(of_part)
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        token, others = pseudonym_function(part.selection, self._key), 0
+        token, others = token_function(part.selection, self._key), 0
         writer = module.writer(out, part.selection, token)
         aside = io.BytesIO()
         kept = module.writer(aside, part.selection, token)
@@ -257,7 +257,7 @@ class Worker:
         )
 
 
-def pseudonym_function(selection: Selection, key: RunKey) -> formats.Token:
+def token_function(selection: Selection, key: RunKey) -> formats.Token:
     """Return the function that writes pseudonyms, for records that have any.
 
     Raises UsageError unless the key is from a file.

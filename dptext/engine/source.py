@@ -481,13 +481,15 @@ class Beginning(NamedTuple):
         """Return the records."""
         return [each for each in self.items if not isinstance(each.rest, Verbatim)]
 
-    def pseudonyms(
+    def tokens(
         self, selection: Selection, token: formats.Token
     ) -> list[dict[str, str]]:
-        """Return the pseudonyms in each record, by the names of fields.
+        """Return the pseudonyms in each record, by the names of fields; [] for none.
 
         They are written and read as in the output, in memory.
         """
+        if not selection.pseudonyms:
+            return []
         out = io.BytesIO()
         writer = self.format.writer(out, selection, token)
         for record in self.items:

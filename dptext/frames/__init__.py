@@ -18,7 +18,7 @@ from dptext import pipeline as pipelines
 from dptext import progress
 from dptext.engine.fields import SAMPLE
 from dptext.engine.identifying import FieldValues, identifying
-from dptext.engine.job import pseudonym_function
+from dptext.engine.job import token_function
 from dptext.engine.language import Language
 from dptext.engine.tally import Repeats, Tally
 from dptext.errors import InputError, MissingExtra, UnknownFieldError, UsageError
@@ -65,7 +65,7 @@ class PrivateColumns:
         self._selection, self._tally = selection, tally
         public = PublicRows(pipeline.lexicon)
         self._language = language or Language(public=public)
-        self._token = pseudonym_function(selection, key)
+        self._token = token_function(selection, key)
         counts = is_whole and selection.id_field is not None
         self._repeats = Repeats() if counts else None
 

@@ -291,7 +291,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             unprotected=claims.unprotected(terms.policy, terms.strategy),
             not_covered=(
                 *(() if terms.topics else sentences.shown(terms.policy)),
-                render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
+                render(f"topics.original{sentences.order(terms)}")
                 if terms.topics
                 else sentences.original_row(claim.text_loss.total),
                 *sentences.uncovered(

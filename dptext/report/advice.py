@@ -57,7 +57,7 @@ def sending(
         words = private.words if private is not None else None
         special = words.special if words is not None else None
         # Numbers of the input: in another order they are others.
-        seen = special.named if special is not None and not layout.shuffled else ""
+        seen = special.named if special is not None and layout.is_ordered else ""
         named = say("look.numbered", unit, rows=rows, numbers=series_of, special=seen)
     blanks = {"few": few, "python": python}
     look = say(key, unit, rows=0 if named else rows, numbers=named, **blanks)
@@ -185,10 +185,8 @@ def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
     report = f"{path}{SIDECAR}"
     if path is None or (released.is_run and released.public != report):
         return
-    is_ordered = not layout.shuffled and not (
-        private and (private.faults or private.others)
-    )
-    if not (is_ordered or layout.id_field):
+    is_whole = private is None or not (private.faults or private.others)
+    if not ((layout.is_ordered and is_whole) or layout.id_field):
         return
     if len(inputs) > 1 or inputs[0] == path or streams.is_stream(inputs[0]):
         return

@@ -58,7 +58,7 @@ def answer(
             *unit.profile(),
             _output(unit, released),
             _unchanged(unit, released, unchanged),
-            *protection.changed_fields(layout.dropped, layout.pseudonyms),
+            *protection.changed_fields(layout),
             *protection.protection(promise, document),
             protection.for_whom(document),
             *advice.questions(unit),

@@ -107,6 +107,11 @@ class Layout:
         """Return the fields that are left out or replaced by pseudonyms."""
         return (*self.dropped, *self.pseudonyms)
 
+    @property
+    def is_ordered(self) -> bool:
+        """Tell whether records of the output stand in the order of the input."""
+        return not self.shuffled
+
     @classmethod
     def from_selection(
         cls, selection: Selection, names: Collection[str], *, shuffled: bool = False

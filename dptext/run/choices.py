@@ -72,18 +72,9 @@ def is_yaml(value: str, path: Path) -> bool:
     return path.suffix in (".yaml", ".yml")
 
 
-def _is_lexicon(value: str, path: Path) -> bool:
-    return path.suffix != "" and path.exists()
-
-
 def is_word_file(value: str, path: Path) -> bool:
     """Tell whether a word that was typed names a file of words."""
     return value.endswith(".txt") or ("/" in value and path.is_file())
-
-
-def _is_words(value: str, path: Path) -> bool:
-    """Tell whether words are a file, which they always are."""
-    return True
 
 
 def _is_topics(value: str, path: Path) -> bool:
@@ -121,7 +112,6 @@ class Choices:
             "Epsilon per word.",
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
         ),
         ByFile(),
     ] = None
@@ -138,7 +128,7 @@ class Choices:
     lexicon: Annotated[
         str | os.PathLike[str] | None,
         Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
-        ByFile(_is_lexicon),
+        ByFile(lambda value, path: path.suffix != "" and path.exists()),
     ] = None
     topics: Annotated[
         str | None,
@@ -154,7 +144,7 @@ class Choices:
             GUARANTEE,
             metavar="FILE",
         ),
-        ByFile(_is_words),
+        ByFile(lambda value, path: True),
     ] = None
     languages: Annotated[
         tuple[str, ...],
@@ -297,7 +287,6 @@ class Pooling:
             "Most vectors of one subject, which share epsilon (or mu).",
             LEDGER,
             parse=Number(kind=int, low=1, high=1_000_000),
-            metavar="NUMBER",
             hidden=True,
         ),
         NotIn(PYTHON, "the texts of a call have no subjects"),
@@ -324,7 +313,6 @@ class Noise:
             "Instead of an epsilon: mu of Gaussian differential privacy.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1000),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = None
@@ -334,6 +322,5 @@ class Noise:
             "Shorten longer vectors to this length. Default: 1.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1e5),
-            metavar="NUMBER",
         ),
     ] = None

@@ -40,7 +40,7 @@ class Option:
     collect: Callable[[Any], Any] | None = None
     #: Values of a repeatable option that is not typed.
     usual: tuple[Any, ...] = ()
-    #: The value in the help; flags have none.
+    #: The value in the help, else that of its parser; flags have none.
     metavar: str = ""
     #: As in "-f".
     short: str = ""

@@ -54,7 +54,6 @@ class Measures:
             "Number of splits into training and test texts.",
             MEASURES,
             parse=Number(kind=int, low=1, high=100),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = 3

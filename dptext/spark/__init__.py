@@ -39,7 +39,6 @@ from typing import (
 
 from dptext import failures, lexicons, progress
 from dptext.api import Overrides, StrPath
-from dptext.calls import Call
 from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
 from dptext.engine.job import Job, Recipe, Written
@@ -62,7 +61,7 @@ from dptext.pipeline import Pipeline
 from dptext.run.interface import noun, shown_in
 from dptext.run.python import CHOICES, OF_TABLES, TABLE, fill, named, takes
 from dptext.run.selection import Selection
-from dptext.sanitizer import Sanitizer
+from dptext.sanitizer import Call, Sanitizer
 from dptext.types import Lexicon
 
 if TYPE_CHECKING:

@@ -1,14 +1,17 @@
-"""Checks of the list of words that many people wrote, which settings of a report name.
+"""Checks of the words that lists leave unchanged: keep lists, and words of many people.
 
-That noise and threshold are enough for its epsilon and delta is computed where its file
-is read (dptext.word_file). That it was drawn with them from any texts, only a signature
-of `dptext words build` can tell.
+That noise and threshold are enough for the epsilon and delta of a list of words that
+many people wrote is computed where its file is read (dptext.word_file). That it was
+drawn with them from any texts, only a signature of `dptext words build` can tell.
 """
 
 from __future__ import annotations
 
 import contextlib
+import json
+import unicodedata
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from dptext import word_file
 from dptext.checking.policy import ExportPolicy
@@ -16,8 +19,52 @@ from dptext.errors import UsageError
 from dptext.guarantees.claims import format_up
 from dptext.report.document import Document
 from dptext.run.interface import option
+from dptext.settings import digest_of_path
 from dptext.signatures import Key
+from dptext.tokens import lists
 from dptext.word_file import WordFile
+
+_FEW = 5  # words that a finding names
+
+
+def kept(report: Document) -> frozenset[str] | None:
+    """Return the words and phrases of the keep list of a report.
+
+    None if it has patterns, or files that are not on this machine as they were.
+    """
+    if report.policy is None or report.words is None or report.policy.keep.patterns:
+        return None
+    listed, texts = report.policy.keep, []
+    for path in listed.files:
+        try:
+            if digest_of_path(path) != report.words.list_files.get(path):
+                return None
+            texts.append("\n".join(lists.read_entries(path, path)))
+        except UsageError:
+            return None
+    return lists.entries(replace(listed, contents=tuple(texts)))
+
+
+def kept_against_policy(
+    words: frozenset[str], report: Document, policy: ExportPolicy
+) -> Iterator[str]:
+    """Yield a finding on words that a policy does not name, with advice."""
+    allowed = {unicodedata.normalize("NFC", each) for each in policy.keep_words}
+    others = sorted(words - allowed)
+    if not others:
+        return
+    assert report.policy is not None
+    listed = report.policy.keep
+    named = ", ".join(others[:_FEW])
+    more = f" and {len(others) - _FEW} more" if len(others) > _FEW else ""
+    missing = (each for each in listed.words if each.strip() not in allowed)
+    add = dict.fromkeys([*policy.keep_words, *missing, *listed.files])
+    key = json.dumps([*add], ensure_ascii=False)
+    yield (
+        f"words of the keep list are unchanged that the policy does not name: {named}"
+        f"{more}; if they may leave, give {option('set', f'keep_words={key}')} or put "
+        f"keep_words: {key} into the section check of .dptext.yaml"
+    )
 
 
 def against_policy(report: Document, policy: ExportPolicy) -> Iterator[str]:
