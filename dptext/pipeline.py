@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dptext import mappings, progress, registry, spaces, views
+from dptext import mappings, metrics, progress, registry, shared_draws, spaces, views
 from dptext.attackers.channel import Channel
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
@@ -31,7 +31,6 @@ from dptext.lexicons.word_classes import (
     has_special_words,
     special_records,
 )
-from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (
     Aim,
@@ -42,7 +41,6 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
-from dptext.metrics import Batch
 from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
 from dptext.randomness import (
     ALGORITHM,
@@ -54,9 +52,7 @@ from dptext.randomness import (
 )
 from dptext.run.interface import refuse
 from dptext.settings import digest_of_data
-from dptext.shared_draws import RunTable, draw_by_record
-from dptext.tokens import kinds, lists
-from dptext.tokens.policy import Policy
+from dptext.tokens import kinds, lists, policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
@@ -203,10 +199,10 @@ class Privatized(NamedTuple):
         """Return the number of replaced words of each text."""
         return self.words.by_text()
 
-    def batch(self, first_text: int) -> Batch:
+    def batch(self, first_text: int) -> metrics.Batch:
         """Return the batch for meters; first_text: number of texts before it."""
         written, spelled = self.joined.written, self.joined.spelled
-        return Batch(
+        return metrics.Batch(
             words=self.words,
             written=written,
             spelled=spelled,
@@ -370,12 +366,14 @@ class Pipeline:
         records (n,) the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return draw_by_record(
+            return shared_draws.draw_by_record(
                 ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
             )
         if self.profile.strategy is Strategy.DATA_SET:
             size = len(self.lexicon.words)
-            table = randomness.once("table", lambda: RunTable(size, randomness))
+            table = randomness.once(
+                "table", lambda: shared_draws.RunTable(size, randomness)
+            )
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
 
@@ -480,7 +478,7 @@ def build(
     mapping = None
     if recipe.mapping is not None:
         assert isinstance(mechanism, NoiseMechanism)
-        index = Index(mechanism.output_vectors, mechanism.space.size)
+        index = mappings.Index(mechanism.output_vectors, mechanism.space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
@@ -589,7 +587,7 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
         "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
         "and leave lists, forms and the treatment of words out": (
             replace(recipe.tokens, topic="words", agreement="inflect")
-            != Policy(punctuation="drop")
+            != policy.Policy(punctuation="drop")
         ),
     }
     refuse(refusals)

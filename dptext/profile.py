@@ -37,8 +37,7 @@ from dptext.run.choices import FOR_PROGRAMS as FOR_PROGRAMS
 from dptext.run.choices import Choices
 from dptext.run.interface import noun, option, refuse
 from dptext.settings import convert, digest_of_data, read_yaml
-from dptext.tokens import language_data, languages, lists
-from dptext.tokens.draws import YEARS
+from dptext.tokens import draws, language_data, languages, lists
 from dptext.tokens.policy import Policy, WordList
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -305,7 +304,7 @@ def _tokens(settings: object, location: str) -> Policy:
     policy = convert(rest, Policy, location)
     _check_common(policy, words is not None, location)
     policy = replace(policy, languages=_languages(policy, location))
-    first, last = policy.years or YEARS
+    first, last = policy.years or draws.YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
             f"{location}.years: give the first and the last year, from {_YEARS[0]} to "

@@ -21,14 +21,11 @@ import numpy as np
 
 from dptext import calibration, formats, frames, lexicons, pseudonyms
 from dptext import profile as profiles
-from dptext.engine import documents, plan
+from dptext.engine import documents, job, language, plan, tally
 from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
-from dptext.engine.job import Progress
-from dptext.engine.language import Language, is_asked_for
 from dptext.engine.plan import Plan
 from dptext.engine.request import Request, open_key
-from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
 from dptext.lexicons.public_rows import PublicRows
@@ -356,7 +353,7 @@ class Sanitizer:
 
     def begin(self) -> Call:
         """Begin a call with the key of this object."""
-        is_any = is_asked_for(self.choices.keys)
+        is_any = language.is_asked_for(self.choices.keys)
         return Call(self.pipeline, self.key, any_language=is_any, counts=self._counts)
 
     @contextmanager
@@ -400,10 +397,10 @@ class Call:
         lexicon = pipeline.lexicon
         tokenizer = None if any_language else pipeline.tokenizer
         public = PublicRows(lexicon)
-        self.language = Language(tokenizer, lexicon.name, self.warn, public)
+        self.language = language.Language(tokenizer, lexicon.name, self.warn, public)
         # Warnings so far.
         self.warnings: list[str] = []
-        self.tally = Tally.begin(lexicon)
+        self.tally = tally.Tally.begin(lexicon)
         self._began = time.monotonic()
 
     def warn(self, line: str) -> None:
@@ -475,7 +472,7 @@ class Warnings:
     announce = warn
 
     @contextmanager
-    def bar(self) -> Iterator[Progress]:
+    def bar(self) -> Iterator[job.Progress]:
         """Show how many records and words are done."""
         yield lambda records, words: share(
             f"{records:,} records, {words:,} words replaced", 0.0

@@ -21,11 +21,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, registry
+from dptext import budgets, randomness, registry
 from dptext.budgets import LONGEST_TEXT, Epsilon, scores
 from dptext.budgets.scores import Score
 from dptext.errors import UsageError
-from dptext.randomness import RandomBits
 from dptext.settings import convert
 from dptext.types import BudgetDescription, BudgetKind, Floats, Ints, Lexicon, Words
 
@@ -272,7 +271,7 @@ class Linguistic(budgets.Budget):
             used=tuple(f"Score {each.description}." for each in self.scores),
         )
 
-    def spread(self, words: Words, bits: RandomBits) -> Floats:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Floats:
         """Return each word's part of its text's total, (n,) float64."""
         return self._shares(words)[0]
 

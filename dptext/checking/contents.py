@@ -19,7 +19,6 @@ import msgspec
 
 from dptext import formats, pseudonyms, streams
 from dptext.checking import exports
-from dptext.checking.exports import Export
 from dptext.engine.identifying import (
     FieldValues,
     Identifying,
@@ -226,7 +225,7 @@ class StopAtIdentifying:
             )
 
 
-def read_export(report: Document, export: Export) -> Contents:
+def read_export(report: Document, export: exports.Export) -> Contents:
     """Count all unchanged values of an export, as its report says how it is read.
 
     Raises InputError, UsageError and MissingExtra where it cannot be read.

@@ -23,16 +23,14 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from dptext import formats, streams
+from dptext import formats, settings, streams
 from dptext.checking.policy import ExportPolicy
 from dptext.engine import earlier
 from dptext.errors import DptextError, InputError, UsageError
-from dptext.formats import Format
 from dptext.report.layout import Layout, sidecar_path
 from dptext.run.interface import noun
 from dptext.run.selection import Selection
 from dptext.run.work import SIDECAR
-from dptext.settings import digest_of_bytes
 from dptext.streams import outputs
 from dptext.types import Fault, Record, Verbatim
 
@@ -276,7 +274,7 @@ class GitIndex:
     def export(self, path: str) -> Export:
         """Return an export and the report that is staged beside it."""
         data = self.content(path) or b""
-        sha256, size = digest_of_bytes(data), len(data)
+        sha256, size = settings.digest_of_bytes(data), len(data)
         open: Callable[[], AbstractContextManager[BinaryIO]]
         open = partial(io.BytesIO, data)
         pointer = _POINTER.fullmatch(data[: _LONGEST_POINTER + 1])
@@ -301,7 +299,7 @@ def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
         data = path.read_bytes()
     except OSError:
         data = b""
-    if digest_of_bytes(data) != sha256:
+    if settings.digest_of_bytes(data) != sha256:
         raise NotHere(
             f"{path}: Git LFS has not brought its content here; run git lfs pull"
         )
@@ -427,7 +425,7 @@ def against_policy(
 @contextlib.contextmanager
 def open_export(
     layout: Layout, export: Export
-) -> Iterator[tuple[Format, BinaryIO, Selection]]:
+) -> Iterator[tuple[formats.Format, BinaryIO, Selection]]:
     """Open an export for a block, with what reads it as its report says.
 
     Raises UsageError where it cannot be read so.

@@ -21,7 +21,6 @@ from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.public import NoRisk, PublicMeasures, measure_risk
-from dptext.pipeline import Pipeline
 from dptext.report.blocks import at
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
@@ -30,7 +29,6 @@ from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
 from dptext.vectors import run as vector_run
-from dptext.vectors.release import VectorRelease
 
 # Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
@@ -346,7 +344,7 @@ def _of_version(run: Run, written: str) -> str:
     )
 
 
-def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:
+def _check_risk(ready: pipeline.Pipeline, figures: PublicMeasures, run: Run) -> None:
     """Raise _EndedError if the risks in settings do not give each other and epsilon.
 
     The risk is measured for that where the report has none, as that of a seeded run.
@@ -370,7 +368,9 @@ def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:
             raise _EndedError(_OTHER_RISK)
 
 
-def _check_risk_of_vectors(ready: VectorRelease, lexicon: Lexicon | None) -> None:
+def _check_risk_of_vectors(
+    ready: release.VectorRelease, lexicon: Lexicon | None
+) -> None:
     """Raise _EndedError unless the epsilon in settings is that of the risk in them."""
     recipe = ready.settings.recipe
     params = recipe.budget.params

@@ -14,30 +14,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from dptext import profile, registry
-from dptext.checking import contents, exports, word_lists
+from dptext import profile, registry, settings, signatures
+from dptext.checking import contents, exports, recompute, word_lists
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified, usually_allowed
-from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
 from dptext.guarantees.templates import series
 from dptext.models import endpoint
-from dptext.report import advice, document, names
-from dptext.report.blocks import Tone
+from dptext.report import advice, blocks, document, names, protection, sections
 from dptext.report.document import Document, encode
-from dptext.report.protection import Basis, fitness
-from dptext.report.sections import Run
 from dptext.run.choices import DEFAULT
 from dptext.run.interface import option
 from dptext.run.work import SIDECAR
-from dptext.settings import digest_of_data
-from dptext.signatures import Key
 from dptext.tokens.languages import name_of, names_without_special
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
-from dptext.vectors.columns import Shape
 
 # The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
@@ -126,8 +119,8 @@ def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
 def verdict(
     export: Export,
     policy: ExportPolicy,
-    recomputer: Recomputer,
-    keys: Sequence[Key] = (),
+    recomputer: recompute.Recomputer,
+    keys: Sequence[signatures.Key] = (),
 ) -> Verdict:
     """Judge an export: the report must belong to this file, be unchanged, and comply.
 
@@ -172,7 +165,7 @@ def verdict(
                 line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _compare_file(report, export)
-    risk = known_risk(report)
+    risk = recompute.known_risk(report)
     if risk is not None and outcome.risk is not None:
         risk = max(risk, outcome.risk)
     findings += [
@@ -287,7 +280,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     if output.columns != names or output.copied is not None or output.rows is None:
         yield "its report was changed: it names other columns than dptext writes"
         return
-    wanted = Shape.from_names(names, output.rows, section.dimensions)
+    wanted = columns.Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:
@@ -296,7 +289,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
         yield "its report was changed: the file has another number of rows"
 
 
-def _columns(run: Run, name: str) -> tuple[str, ...]:
+def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
     """Return the columns of a file of vectors by settings and the name of the file."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
@@ -361,7 +354,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
         yield "its report holds keys that dptext does not write, or lacks some"
     run = report.run
-    if digest_of_data(run.settings) != run.settings_digest:
+    if settings.digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
 
 
@@ -469,8 +462,8 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
 
 def _unfit(report: Document) -> Iterator[str]:
     """Yield the verdict on a run if it was not to be handed on."""
-    verdict, tone = fitness(Basis.from_document(report))
-    if tone is Tone.BAD:
+    verdict, tone = protection.fitness(protection.Basis.from_document(report))
+    if tone is blocks.Tone.BAD:
         yield (
             f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
             "max_risk decides by these limits instead"

@@ -13,16 +13,13 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from dptext import word_file
+from dptext import settings, signatures, word_file
 from dptext.checking.policy import ExportPolicy
 from dptext.errors import UsageError
 from dptext.guarantees.claims import format_up
 from dptext.report.document import Document
 from dptext.run.interface import option
-from dptext.settings import digest_of_path
-from dptext.signatures import Key
 from dptext.tokens import lists
-from dptext.word_file import WordFile
 
 _FEW = 5  # words that a finding names
 
@@ -37,7 +34,7 @@ def kept(report: Document) -> frozenset[str] | None:
     listed, texts = report.policy.keep, []
     for path in listed.files:
         try:
-            if digest_of_path(path) != report.words.list_files.get(path):
+            if settings.digest_of_path(path) != report.words.list_files.get(path):
                 return None
             texts.append("\n".join(lists.read_entries(path, path)))
         except UsageError:
@@ -86,7 +83,7 @@ def against_policy(report: Document, policy: ExportPolicy) -> Iterator[str]:
             )
 
 
-def unsigned(report: Document, keys: Sequence[Key]) -> Iterator[str]:
+def unsigned(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
     """Yield why no key vouches for the draw of a list, if there are keys."""
     listed = _file(report)
     if listed is not None and keys:
@@ -97,7 +94,7 @@ def unsigned(report: Document, keys: Sequence[Key]) -> Iterator[str]:
             )
 
 
-def trusted(report: Document, keys: Sequence[Key]) -> Iterator[str]:
+def trusted(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
     """Note that a list is trusted where no keys verify it."""
     listed = _listed(report)
     if listed is not None and not keys:
@@ -107,12 +104,12 @@ def trusted(report: Document, keys: Sequence[Key]) -> Iterator[str]:
         )
 
 
-def _listed(report: Document) -> WordFile | None:
+def _listed(report: Document) -> word_file.WordFile | None:
     """Return the list that settings name, without its words."""
     return None if report.policy is None else report.policy.words
 
 
-def _file(report: Document) -> WordFile | None:
+def _file(report: Document) -> word_file.WordFile | None:
     """Return the list with its words; None if its file is not here."""
     listed = _listed(report)
     if listed is not None:

@@ -10,8 +10,7 @@ import msgspec
 import typer
 
 from dptext import calibration, lexicons, progress, registry, word_file
-from dptext.cli import options, screen
-from dptext.cli.parser import Take
+from dptext.cli import options, parser, screen
 from dptext.engine import release_audit, words_audit
 from dptext.errors import UsageError
 from dptext.guarantees import audit
@@ -61,7 +60,7 @@ def command(
     ] = None,
     *,
     choices: Annotated[
-        Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
+        Choices, parser.Take("epsilon mechanism lexicon overrides", is_typed=True)
     ],
     size: Sampling,
     as_json: options.AsJson = False,

@@ -9,11 +9,9 @@ from typing import Annotated
 import typer
 
 from dptext import lexicons, progress
-from dptext.cli import options, screen
-from dptext.cli.parser import Take
+from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
-from dptext.evaluation import views
-from dptext.evaluation.attackers import PublicText, calibrate_by_attacker
+from dptext.evaluation import attackers, views
 from dptext.measures.context_risk import AT_LEAST, SAME_KIND
 from dptext.profile import FOR_PROGRAMS, Profile, load
 from dptext.report import calibration
@@ -51,12 +49,16 @@ class ReadingAttacker:
             raise UsageError("--attacker needs --public-text, the text that it reads")
 
     def calibrate(
-        self, recipe: Profile, lexicon: Lexicon, target: float, public: PublicText
+        self,
+        recipe: Profile,
+        lexicon: Lexicon,
+        target: float,
+        public: attackers.PublicText,
     ) -> tuple[JsonObject, list[Block]]:
         """Return the epsilon at which the attacker reaches the risk."""
         name = self.attacker or SAME_KIND
         with progress.step(f"looking for the epsilon at which {name} reaches the risk"):
-            epsilon, reading = calibrate_by_attacker(
+            epsilon, reading = attackers.calibrate_by_attacker(
                 recipe=recipe,
                 lexicon=lexicon,
                 target=target,
@@ -94,9 +96,9 @@ def command(
             metavar="NAME",
         ),
     ] = None,
-    choices: Annotated[Choices, Take("lexicon overrides")],
+    choices: Annotated[Choices, parser.Take("lexicon overrides")],
     reader: ReadingAttacker,
-    selection: Annotated[Selection, Take("fields")],
+    selection: Annotated[Selection, parser.Take("fields")],
     as_json: options.AsJson = False,
 ) -> None:
     """Find the epsilon of a mechanism for a given risk.
@@ -122,7 +124,7 @@ def command(
         "lexicon": opened.name,
         "lexicon_digest": opened.digest,
     }
-    public = PublicText.named(reader.public_text, selection.fields)
+    public = attackers.PublicText.named(reader.public_text, selection.fields)
     if public is not None:
         reached, blocks = reader.calibrate(recipe, opened, target, public)
         screen.deliver(data | reached, as_json, *blocks)

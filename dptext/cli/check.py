@@ -12,21 +12,18 @@ from typing import Annotated
 import typer
 
 from dptext import lexicons, progress, signatures, streams
-from dptext.checking import exports, rendering, verify
+from dptext.checking import exports, recompute, rendering, verify
 from dptext.checking.exports import Entry, Export, GitIndex
 from dptext.checking.policy import ExportPolicy, from_section, parse
-from dptext.checking.recompute import Recomputer
 from dptext.checking.verify import Rule, Verdict
 from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.parser import Take
 from dptext.engine.earlier import is_manifest
 from dptext.errors import UsageError
 from dptext.report.layout import sidecar_path
 from dptext.run.choices import Choices, is_word_file
 from dptext.run.marks import GUARANTEE, OUTPUT, Option, one_of
 from dptext.run.work import SIDECAR
-from dptext.signatures import Key
 from dptext.tokens import lists
 
 # An export by name with the function that reads it, or a verdict on another file.
@@ -133,7 +130,7 @@ def command(
             metavar="FILE",
         ),
     ] = None,
-    choices: Annotated[Choices, Take("overrides", is_typed=True)],
+    choices: Annotated[Choices, parser.Take("overrides", is_typed=True)],
     means: Verifiers,
     findings: Findings,
 ) -> None:
@@ -147,7 +144,9 @@ def command(
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
     progress.enable(not findings.quiet)
-    recomputer = Recomputer([lexicons.find(name) for name in means.lexicon or ()])
+    recomputer = recompute.Recomputer(
+        [lexicons.find(name) for name in means.lexicon or ()]
+    )
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = choices.overrides
@@ -281,8 +280,8 @@ def _staged(index: GitIndex) -> Configuration:
 def judged(
     read: Callable[[], Export],
     accepted: ExportPolicy,
-    keys: Sequence[Key],
-    recomputer: Recomputer,
+    keys: Sequence[signatures.Key],
+    recomputer: recompute.Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
     try:
@@ -322,13 +321,13 @@ def verifying_keys(
     accepted: ExportPolicy,
     configured: Configuration,
     index: GitIndex | None,
-) -> tuple[Key, ...]:
+) -> tuple[signatures.Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent
 
-    def key(name: str) -> Key:
+    def key(name: str) -> signatures.Key:
         path = folder / os.path.expanduser(name)
         staged = None if index is None else index.content(os.path.relpath(path))
         if staged is None:

@@ -15,17 +15,14 @@ import typer
 
 from dptext import mechanisms, profile, progress, registry
 from dptext.attackers.endpoint import EndpointAttacker
-from dptext.cli import faults, options, screen
-from dptext.cli.parser import Take
+from dptext.cli import faults, options, parser, screen
 from dptext.decoders import endpoint
 from dptext.engine.files import find_files
 from dptext.errors import ComponentError, UsageError
-from dptext.evaluation import OWNER, comparison, comparison_views, views
-from dptext.evaluation.attackers import PublicText
+from dptext.evaluation import OWNER, attackers, comparison, comparison_views, run, views
 from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
-from dptext.evaluation.run import EvaluationSettings
 from dptext.profile import FOR_PROGRAMS, Part
-from dptext.run.choices import is_yaml, read_keys
+from dptext.run import choices, measures, work
 from dptext.run.interface import refuse_both
 from dptext.run.marks import (
     GUARANTEE,
@@ -37,9 +34,7 @@ from dptext.run.marks import (
     Option,
     Writes,
 )
-from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.work import Reports
 from dptext.settings import share
 from dptext.types import JsonObject
 
@@ -73,7 +68,7 @@ class Grid:
             metavar="NAME",
             short="-p",
         ),
-        ByFile(is_yaml),
+        ByFile(choices.is_yaml),
     ] = FOR_PROGRAMS  # mechanisms differ in the words that they replace
     mechanism: Annotated[
         list[str] | None,
@@ -167,7 +162,7 @@ class Grid:
 
     def _decoder(self, attacker: str | None) -> JsonObject:
         """Return the settings of the decoder: those of the attacker's server."""
-        keys = read_keys(self.set_ or ())
+        keys = choices.read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
             msg = "--set: compare takes decoder.KEY=VALUE, with --attacker endpoint"
@@ -187,7 +182,9 @@ def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
-    keys = read_keys(filter(None, rest.split(",")), f"mechanism {name}:", "k=20")
+    keys = choices.read_keys(
+        filter(None, rest.split(",")), f"mechanism {name}:", "k=20"
+    )
     return {"name": name, **keys}
 
 
@@ -265,7 +262,7 @@ class ResultTable:
             )
 
     def compute(
-        self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
+        self, cells: Sequence[Cell], sample: Sample, settings: run.EvaluationSettings
     ) -> list[CellRow]:
         """Compute and print all cells; return their rows in order."""
         jobs = self.jobs or min(4, os.cpu_count() or 1)
@@ -310,18 +307,18 @@ def command(
         typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
     ],
     *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
+    selection: Annotated[Selection, parser.Take(f"fields {FILE_LAYOUT}")],
     grid: Grid,
     measured: Annotated[
-        Measures,
-        Take(
+        measures.Measures,
+        parser.Take(
             "labels attributes classifier splits alphas encoder masked_model attacker"
         ),
     ],
     public_text: options.PublicText = None,
     table: ResultTable,
     as_json: options.AsJson = False,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[work.Reports, parser.Take("html")],
     quiet: options.Quiet = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: utility, attacks.
@@ -333,11 +330,11 @@ def command(
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
-    settings = EvaluationSettings.begin(
+    settings = run.EvaluationSettings.begin(
         measured,
         bayes=False,
         attackers=False,
-        public_text=PublicText.named(public_text, selection.fields),
+        public_text=attackers.PublicText.named(public_text, selection.fields),
     )
     settings.check()
     cells = grid.cells(settings.attacker)

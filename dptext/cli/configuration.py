@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dptext import registry, settings, streams
 from dptext.errors import UsageError
-from dptext.run import groups
-from dptext.run.choices import DECIDED
+from dptext.run import choices, groups
 from dptext.run.marks import ByFile, ByVariable, find_mark
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _VOCABULARY = frozenset({"lexicon", "topics"})
 _SPENT = frozenset({"epsilon", "risk"})
 # Options that an option overrides in the layers below.
 OVERRIDDEN = {
-    "profile": frozenset({*DECIDED, "set"}),
+    "profile": frozenset({*choices.DECIDED, "set"}),
     **{name: _SPENT for name in _SPENT},
     **{name: _VOCABULARY for name in _VOCABULARY},
     "seed": frozenset({"key_file"}),
@@ -49,7 +48,7 @@ _AMOUNTS = ("budget.epsilon", "budget.risk", "budget.attacker_risk")
 _DECIDED = {
     **{
         name: _AMOUNTS if part == "budget" else (part,)
-        for name, (part, _) in DECIDED.items()
+        for name, (part, _) in choices.DECIDED.items()
     },
     "words": ("tokens.words",),  # and no other key of tokens
 }

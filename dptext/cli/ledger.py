@@ -16,10 +16,9 @@ from dptext.errors import UsageError
 from dptext.formats._fields import normalize
 from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 from dptext.ledger import format_loss, open_ledger
-from dptext.report import document
+from dptext.report import document, layout
 from dptext.report.blocks import Column, Paragraph, Table
 from dptext.report.figures import bound, count
-from dptext.report.layout import sidecar_path
 from dptext.run.marks import Option
 from dptext.run.work import SIDECAR
 
@@ -205,7 +204,7 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     """Return the names of released files with the entries that their reports name."""
     tokens = []
     for path in files:
-        report = sidecar_path(path)
+        report = layout.sidecar_path(path)
         try:
             data = streams.read_small(report, "report")
         except FileNotFoundError:

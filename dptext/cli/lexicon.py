@@ -11,9 +11,7 @@ import typer
 from dptext import progress
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import PublicFiles, SavedName
-from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.progress import shares
 from dptext.report.blocks import Column, Figures, Table
 from dptext.run.marks import GUARANTEE, Number, Option, one_of
 from dptext.run.selection import Selection
@@ -139,7 +137,7 @@ def import_(
         outputs=source.outputs,
         language=source.language,
     )
-    with shares():
+    with progress.shares():
         scheme = AsBuiltIn(source.outputs) if source.english else None
         lexicon = make(file, name, settings, scheme=scheme)
         store.save(lexicon, folder, licences() if source.english else ())
@@ -151,7 +149,7 @@ def ngrams(
     *,
     name: SavedName,
     lexicon: BaseLexicon = "builtin",
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     min_count: Annotated[
         int,
         Option(
@@ -233,7 +231,7 @@ def adapt(
     name: SavedName,
     lexicon: BaseLexicon = "builtin",
     learned: Learned,
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     as_json: options.AsJson = False,
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
@@ -249,7 +247,7 @@ def adapt(
 
     base = None if learned.from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, public.fields, public.format) for file in files]
-    with shares():
+    with progress.shares():
         result = adapting.make(
             name,
             texts,

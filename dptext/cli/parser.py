@@ -25,7 +25,7 @@ from dptext import streams
 from dptext.cli import configuration, faults, outputs, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
-from dptext.run.choices import DECIDED, Choices, read_keys
+from dptext.run import choices, selection
 from dptext.run.marks import (
     BadValue,
     ByFile,
@@ -35,7 +35,6 @@ from dptext.run.marks import (
     Writes,
     find_mark,
 )
-from dptext.run.selection import CHANGES
 
 # Options and errors of the parser, which has no public types.
 Parsed = Any
@@ -144,10 +143,12 @@ class Command(_Plain, TyperCommand):
         if "set" in typed:
             chosen = {
                 name: ctx.params[name]
-                for name in typed.intersection(DECIDED)
+                for name in typed.intersection(choices.DECIDED)
                 if not isinstance(ctx.params[name], list | tuple)  # of a policy
             }
-            Choices(overrides=read_keys(ctx.params["set"]), **chosen).check()
+            choices.Choices(
+                overrides=choices.read_keys(ctx.params["set"]), **chosen
+            ).check()
         overridden = configuration.overridden(typed)
         ctx.meta[_REPLACED] = {
             name: each for name, each in settings.items() if name in typed
@@ -180,7 +181,9 @@ class Command(_Plain, TyperCommand):
             _print_sources(hidden)
         else:
             _print_sources(settings)
-            changing = [name for name, each in self.marks.items() if CHANGES in each]
+            changing = [
+                name for name, each in self.marks.items() if selection.CHANGES in each
+            ]
             _name_kept(ctx.params, ctx.meta[_REPLACED], changing)
         with _sources_named(settings):
             return super().invoke(ctx)

@@ -12,12 +12,9 @@ import msgspec
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import PublicFiles
-from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.evaluation import shares, topics
 from dptext.evaluation.rows import one_text, records
-from dptext.evaluation.shares import Estimate, differences
 from dptext.lexicons import store
 from dptext.lexicons.topics import (
     EPSILON_OF_NOTE,
@@ -99,10 +96,10 @@ class Made:
 
 
 def build(
-    files: PublicFiles,
+    files: options.PublicFiles,
     *,
     name: options.SavedName,
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     making: Made,
     as_json: options.AsJson = False,
 ) -> None:
@@ -235,7 +232,7 @@ def estimate(
     ] = None,
     *,
     wanted: Shares,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[Reports, parser.Take("html")],
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the shares of topics from a private output alone.
@@ -275,11 +272,11 @@ def estimate(
 
 def _estimated(
     phrases: tuple[str, ...],
-    before: Sequence[Estimate],
-    after: Sequence[Estimate] | None = None,
+    before: Sequence[shares.Estimate],
+    after: Sequence[shares.Estimate] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the estimates of each topic."""
-    grown = [] if after is None else differences(before, after)
+    grown = [] if after is None else shares.differences(before, after)
     for row, (phrase, each) in enumerate(zip(phrases, before, strict=True)):
         one: dict[str, Any] = {"topic": row + 1, "words": phrase, **asdict(each)}
         if after is not None:

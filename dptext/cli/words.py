@@ -12,10 +12,8 @@ import typer
 from dptext import profile, signatures, word_file
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.parser import Take
-from dptext.engine.corpus_words import DELTA, EPSILON, Building
+from dptext.engine import corpus_words, job, request
 from dptext.engine.files import find_files
-from dptext.engine.job import Job
-from dptext.engine.request import open_key
 from dptext.errors import UsageError
 from dptext.formats import _fields
 from dptext.guarantees import word_lists
@@ -56,7 +54,7 @@ class Promise:
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
         ),
-    ] = EPSILON
+    ] = corpus_words.EPSILON
     delta: Annotated[
         float,
         Option(
@@ -64,7 +62,7 @@ class Promise:
             GUARANTEE,
             parse=Number(kind=float, low=1e-15, high=1),
         ),
-    ] = DELTA
+    ] = corpus_words.DELTA
 
 
 def build(
@@ -120,8 +118,8 @@ def build(
     _check_ledger(use)
     key = signer.sign_key
     private = None if key is None else signatures.read_private(key)
-    building = Building(
-        job=Job(
+    building = corpus_words.Building(
+        job=job.Job(
             inputs=tuple(find_files(files or ("-",), selection.format)),
             output=None,
             selection=selection,
@@ -129,7 +127,7 @@ def build(
             needs=context.meta[parser.NEEDS],
         ),
         recipe=profile.chosen(choices),
-        key=open_key(keys),
+        key=request.open_key(keys),
         epsilon=promise.epsilon,
         delta=promise.delta,
         ledger=use,

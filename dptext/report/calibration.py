@@ -12,9 +12,7 @@ from dptext import calibration, profile, progress, registry
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees.sentences import measured
-from dptext.measures import public
-from dptext.measures.bayes_risk import LIMITS, Risk
-from dptext.profile import Profile
+from dptext.measures import bayes_risk, public
 from dptext.report import figures
 from dptext.report.blocks import Block, Column, Paragraph, Table, paragraphs
 from dptext.types import JsonObject, Lexicon
@@ -36,7 +34,7 @@ class Calibration:
     delta: float = 0.0
     #: Epsilon times the largest distance, in nats, up to delta; None without a bound.
     worst_loss: float | None = None
-    risk: Risk | None = None
+    risk: bayes_risk.Risk | None = None
     #: Mean probability that a word is drawn as itself.
     n_w: float | None = None
     #: Time of the calibration.
@@ -45,7 +43,7 @@ class Calibration:
     skipped: str | None = None
 
 
-def budget_risk(recipe: Profile) -> float:
+def budget_risk(recipe: profile.Profile) -> float:
     """Return the risk of a profile's budget. Raises UsageError without one."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
@@ -55,7 +53,7 @@ def budget_risk(recipe: Profile) -> float:
     return params.risk
 
 
-def calibrated(recipe: Profile, lexicon: Lexicon) -> Calibration:
+def calibrated(recipe: profile.Profile, lexicon: Lexicon) -> Calibration:
     """Calibrate a profile."""
     began = time.perf_counter()
     ready = calibration.build(recipe, lexicon)
@@ -167,7 +165,9 @@ _COLUMNS = (
 )
 
 
-def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Block]:
+def view(
+    recipe: profile.Profile, target: float, rows: Sequence[Calibration]
+) -> list[Block]:
     """Return calibrated mechanisms as a table, and reasons for skipping the others."""
     calibrated = [row for row in rows if row.skipped is None]
     title = (
@@ -178,5 +178,5 @@ def view(recipe: Profile, target: float, rows: Sequence[Calibration]) -> list[Bl
         *([Table.from_items(_COLUMNS, calibrated, title)] if calibrated else []),
         *paragraphs(*map(_reason, rows)),
         *paragraphs(*figures.legend("N_w"), kind="note"),
-        Paragraph(LIMITS, "note"),
+        Paragraph(bayes_risk.LIMITS, "note"),
     ]

@@ -18,7 +18,7 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, ValidationError
 
-from dptext import word_file
+from dptext import signatures, word_file
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
 from dptext.measures.context_risk import AttackerFigures
@@ -29,10 +29,8 @@ from dptext.report.sections import (
     VectorSection,
     WordSection,
 )
-from dptext.signatures import Signature
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject
-from dptext.word_file import WordFile
 
 VERSION: Final = 1
 _WIDEST = 240  # characters of a line of JSON that holds several values
@@ -70,7 +68,7 @@ class Document:
     ]
     # No row: the page says who signed.
     signature: Annotated[
-        Signature | None,
+        signatures.Signature | None,
         Meta(
             description=(
                 "Signature of the public report, written last; null without one."
@@ -110,7 +108,7 @@ class Document:
     def policy(self) -> Policy | None:
         """Return the policy for tokens of its settings, None if they are invalid."""
         tokens = self.run.settings.get("tokens")
-        words: WordFile | None = None
+        words: word_file.WordFile | None = None
         if isinstance(tokens, dict) and "words" in tokens:
             tokens = {**tokens}
             if (words := word_file.from_settings(tokens.pop("words"))) is None:

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from dptext.decoders import ServerAsked, ServerUse
+from dptext.guarantees import sentences, statement
 from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
-from dptext.guarantees.sentences import ORIGINALS
-from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import AttackerFigures
 from dptext.measures.public import (
@@ -141,16 +140,16 @@ class TopicFigures:
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
         """Return the figures of a pipeline of topics, None for one of words."""
-        terms = topic_terms(pipeline.mechanism, pipeline.budget.description)
+        terms = statement.topic_terms(pipeline.mechanism, pipeline.budget.description)
         if terms is None:
             return None
         epsilon = pipeline.budget.description.high
         return cls(
             topics=terms.size,
             nearest=terms.nearest,
-            originals=ORIGINALS,
-            picked=picked_share(epsilon, ORIGINALS, terms),
-            picked_after=picked_after(epsilon, ORIGINALS),
+            originals=sentences.ORIGINALS,
+            picked=picked_share(epsilon, sentences.ORIGINALS, terms),
+            picked_after=picked_after(epsilon, sentences.ORIGINALS),
             picked_of_two=picked_after(epsilon, 2),
             together=terms.together,
         )

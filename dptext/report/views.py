@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dptext.guarantees import form_sentences, sentences
+from dptext.guarantees import form_sentences, sentences, statement
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
-from dptext.guarantees.statement import Bound, Statement
-from dptext.measures.bayes_risk import Risk
+from dptext.measures import bayes_risk, public
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, AttackerFigures
-from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, protection, trade
+from dptext.report import answer, figures, layout, protection, trade
 from dptext.report.attackers import Attackers, category_rows
 from dptext.report.blocks import (
     Badge,
@@ -43,7 +41,6 @@ from dptext.report.figures import (
     share,
     with_chance,
 )
-from dptext.report.layout import RunOutputs
 from dptext.report.lines import page_rows, say
 from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
@@ -64,7 +61,9 @@ _ATTACKERS = {
 
 
 def report(
-    document: Document, signed: str = UNSIGNED, released: RunOutputs | None = None
+    document: Document,
+    signed: str = UNSIGNED,
+    released: layout.RunOutputs | None = None,
 ) -> Page:
     """Return a report as a page; signed describes its signature.
 
@@ -99,7 +98,7 @@ def report(
 
 
 def guarantee(
-    promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
+    promise: statement.Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
 ) -> list[Section]:
     """Return the guarantee, its limits and its conditions.
 
@@ -128,7 +127,7 @@ def guarantee(
     ]
 
 
-def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
+def _loss(bound: statement.Bound, of_texts: bool) -> Iterator[Block]:
     """Yield loss bounds as factors; none without a guarantee."""
     loss = bound.loss
     if bound.notion is Notion.NONE:
@@ -269,7 +268,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
 
 
-def _guesses(risk: Risk | None) -> list[tuple[object, ...]]:
+def _guesses(risk: bayes_risk.Risk | None) -> list[tuple[object, ...]]:
     """Return the rows of the best guess from one draw."""
     if risk is None:
         return []
@@ -306,7 +305,7 @@ def _corpus(row: AttackerFigures) -> str:
     return f"{row.kind or row.corpus}{about}"
 
 
-def _bands(risk: Risk) -> Iterator[Table]:
+def _bands(risk: bayes_risk.Risk) -> Iterator[Table]:
     """Yield the best guess of words by their public frequency."""
     columns = [
         Column("best guess from one draw, by frequency"),
@@ -329,7 +328,7 @@ def _bands(risk: Risk) -> Iterator[Table]:
         yield Table(columns, rows)
 
 
-def deniability(deny: Deniability) -> Rows:
+def deniability(deny: public.Deniability) -> Rows:
     """Return N_w and S_w, each with its meaning."""
     shown = {
         "N_w": (share(deny.n_w), deny.n_w_by_chance),
