@@ -10,19 +10,18 @@ import os
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
-from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
 from dptext.settings import share
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from dptext.types import JsonObject
 
 # The components of stages that a profile does not name.
 DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
 
 
-class Choices(TypedDict, total=False):
+class Choices(typing.TypedDict, total=False):
     """Choices of a run on top of a profile."""
 
     epsilon: float | None
@@ -42,7 +41,7 @@ class Choices(TypedDict, total=False):
 def make_overrides(
     settings: Mapping[str, object] | None = None,
     option: Callable[[str], str] = str,
-    **chosen: Unpack[Choices],
+    **chosen: typing.Unpack[Choices],
 ) -> JsonObject:
     """Return keys of a profile: choices, and settings laid over them.
 

@@ -18,21 +18,20 @@ from collections.abc import Iterator, Mapping
 from enum import EnumType
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from dptext import registry, streams
 from dptext.errors import UsageError
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from dptext.types import JsonObject
 
 # Loaders, nodes and events of YAML, whose package is loaded where it is used.
-Yaml = Any
-Settings = TypeVar("Settings", bound="DataclassInstance")
+Yaml = typing.Any
+Settings = typing.TypeVar("Settings", bound="DataclassInstance")
 # Most levels of keys in a file.
 _DEEPEST = 50
 # Messages of msgspec on types, with plain words for them.

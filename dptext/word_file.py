@@ -19,7 +19,6 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
 
 from dptext import noise, partition, signatures, streams
 from dptext.errors import UsageError
@@ -315,8 +314,8 @@ class _Named(msgspec.Struct, forbid_unknown_fields=True):
     unit: Literal["person", "record"]
     subject: str
     key: Literal["system", "key-file", "seed"]
-    joined: Annotated[int, Meta(ge=0)]
-    confirmed: Annotated[int, Meta(ge=0)]
+    joined: Annotated[int, msgspec.Meta(ge=0)]
+    confirmed: Annotated[int, msgspec.Meta(ge=0)]
 
 
 def _entry(line: str, number: int, path: str) -> Entry:

@@ -14,7 +14,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -84,7 +83,7 @@ class Export:
     #: Content of the report beside it; None without one.
     report: bytes | None
     #: Opens the content; raises NotHere if only the digest is here.
-    open: Callable[[], AbstractContextManager[BinaryIO]]
+    open: Callable[[], contextlib.AbstractContextManager[BinaryIO]]
     #: Returns advice to stage the files on disk, "" if that would not help.
     unstaged: Callable[[], str] = str
 
@@ -275,7 +274,7 @@ class GitIndex:
         """Return an export and the report that is staged beside it."""
         data = self.content(path) or b""
         sha256, size = settings.digest_of_bytes(data), len(data)
-        open: Callable[[], AbstractContextManager[BinaryIO]]
+        open: Callable[[], contextlib.AbstractContextManager[BinaryIO]]
         open = partial(io.BytesIO, data)
         pointer = _POINTER.fullmatch(data[: _LONGEST_POINTER + 1])
         if pointer is not None:
@@ -293,7 +292,7 @@ class GitIndex:
         )
 
 
-def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
+def _fetched(path: Path, sha256: str) -> contextlib.AbstractContextManager[BinaryIO]:
     """Open the content that Git LFS has on the disk alone. Raises NotHere."""
     try:
         data = path.read_bytes()

@@ -6,7 +6,6 @@ import dataclasses
 import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from dptext import calibration, profile, progress, registry
 from dptext.budgets import uniform
@@ -18,7 +17,7 @@ from dptext.report.blocks import Block, Column, Paragraph, Table, paragraphs
 from dptext.types import JsonObject, Lexicon
 
 
-@dataclass(frozen=True, slots=True)
+@dataclasses.dataclass(frozen=True, slots=True)
 class Calibration:
     """A mechanism at the epsilon of a risk."""
 

@@ -11,7 +11,6 @@ import contextlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -96,7 +95,7 @@ def noun(name: str) -> str:
     return _shown.get().noun(name)
 
 
-@contextmanager
+@contextlib.contextmanager
 def shown_in(interface: Interface) -> Iterator[None]:
     """Word the messages of a block for an interface."""
     token = _shown.set(interface)
