@@ -299,8 +299,7 @@ def embed(
     with shown_in(PYTHON), visible(progress):
         checked = checked_texts(texts)
         keys, noise = fill(work.Keys, options), fill(Noise, options)
-        chosen = named(OF_PROFILES, options)
-        choices = Choices(overrides=overrides or {}, **chosen)
+        choices = Choices(overrides=overrides or {}, **named(OF_PROFILES, options))
         choices.check()
         run_key, over = open_key(keys), choices.keys
         pooling = asdict(fill(Pooling, options))
@@ -309,8 +308,7 @@ def embed(
         )
         tokenizer = None if is_asked_for(over) else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
-        total = length(texts)
-        values = _vectors(ready, checked, run_key, language, total=total)
+        values = _vectors(ready, checked, run_key, language, total=length(texts))
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )

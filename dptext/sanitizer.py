@@ -241,8 +241,7 @@ class Sanitizer:
             private: Table = frame.privatized(names, replaced, 0)
             if kinds := frame.identifying(selection):
                 call.warn(warning(kinds))
-            unchanged = frame.unchanged(selection)
-            report = call.end(selection, unchanged=unchanged)
+            report = call.end(selection, unchanged=frame.unchanged(selection))
             self._reported = report if call.counts else None
             return private
 

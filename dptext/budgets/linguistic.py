@@ -42,8 +42,7 @@ def normalized(values: Floats, texts: Ints, count: int) -> Floats:
     values (n,) >= 0; texts (n,): the text of each.
     """
     sums = np.bincount(texts, values, minlength=count)
-    sizes = np.bincount(texts, minlength=count)
-    even = 1.0 / np.maximum(sizes, 1)
+    even = 1.0 / np.maximum(np.bincount(texts, minlength=count), 1)
     shares = np.divide(values, sums[texts], out=even[texts], where=(sums > 0)[texts])
     return np.asarray(shares)
 

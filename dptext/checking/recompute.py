@@ -289,8 +289,7 @@ def _catch_invalid_settings(run: Run) -> Iterator[None]:
     except (UsageError, TypeError):
         if run.dptext != __version__:
             raise _EndedError("", _not_recomputed("run.settings", run)) from None
-        line = "its settings are not valid settings of dptext"
-        raise _EndedError(line) from None
+        raise _EndedError("its settings are not valid settings of dptext") from None
 
 
 @contextlib.contextmanager

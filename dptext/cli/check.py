@@ -208,8 +208,7 @@ def _exports(
 
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
     """Return a file that was named: an export to read, or the verdict on another."""
-    reported = sidecar_path(path).exists()
-    wanted = exports.is_export(path, accepted, reported, bytes)
+    wanted = exports.is_export(path, accepted, sidecar_path(path).exists(), bytes)
     if is_manifest(path):
         return verify.unchecked(name, _MANIFEST_STAYS, fails=False)
     if not wanted and exports.is_document(path):
@@ -311,8 +310,7 @@ def _kept_words(
             words.append(entry)
             continue
         staged = None if index is None else index.content(os.path.relpath(path))
-        where = f"keep_words: {entry}"
-        words += lists.read_entries(str(path), where, staged)
+        words += lists.read_entries(str(path), f"keep_words: {entry}", staged)
     return tuple(words)
 
 

@@ -138,8 +138,7 @@ def _path_formats(
                 tuple(values.get(each) or ()) for each in ("include", "exclude")
             )
             chosen = Outputs(include=include, exclude=exclude)
-            files = find_files([name], chosen=chosen)
-            yield from map(formats.by_suffix, files)
+            yield from map(formats.by_suffix, find_files([name], chosen=chosen))
     else:
         with contextlib.suppress(UsageError, InputError, OSError):
             yield formats.find(name)

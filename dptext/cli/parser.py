@@ -515,8 +515,7 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
         rich_help_panel=option.heading or None,
         hidden=option.hidden,
     )
-    several = option.collect is not None or typing.get_origin(kind) is tuple
-    if several:
+    if option.collect is not None or typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0] if option.collect is None else str
         kind, default = list[element] | None, None  # type: ignore[valid-type]
     elif len({*typing.get_args(kind)} - {type(None)}) > 1:  # typed as text

@@ -58,8 +58,7 @@ class Trial:
     def __post_init__(self) -> None:
         """Raise UsageError for a preview of a plan, and public text without a plan."""
         refuse_both("plan", self.plan, "preview", self.preview is not None)
-        has_text = self.public_text is not None
-        refuse_alone("public-text", has_text, "plan", self.plan)
+        refuse_alone("public-text", self.public_text is not None, "plan", self.plan)
 
 
 def command(

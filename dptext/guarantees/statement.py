@@ -405,8 +405,7 @@ def topic_terms(
             source=source,
             together=mechanism.together,
         )
-    rows = np.arange(-1, size, dtype=np.int32)
-    law = mechanism.probs(rows, budget.high)
+    law = mechanism.probs(np.arange(-1, size, dtype=np.int32), budget.high)
     return claims.TopicTerms(
         size=size,
         nearest=float(law[1:].diagonal().min()),

@@ -119,8 +119,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
         _check_several(X)
         choices = self.get_params()
-        overrides = choices.pop("overrides")
-        released = api.embed(X, overrides, **choices)
+        released = api.embed(X, choices.pop("overrides"), **choices)
         assert isinstance(released.values, np.ndarray)
         return released.values
 

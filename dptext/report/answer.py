@@ -183,8 +183,7 @@ def to_text(document: Document) -> str:
     from dptext.run.python import PYTHON
 
     shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
-    answered = answer(document, interface=PYTHON)
-    lines = blocks(answered, run_warnings(document))
+    lines = blocks(answer(document, interface=PYTHON), run_warnings(document))
     with shown.capture() as capture:
         terminal.show(lines, shown)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())

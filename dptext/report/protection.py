@@ -290,8 +290,7 @@ def _people(
 def _people_key(promise: Statement, limit: SubjectLimit | None) -> str:
     """Return the key of the sentence on people that a guarantee allows."""
     if limit is None:
-        is_one = _is_within(promise.bound.text_loss.total)
-        return "text" if is_one else "records"
+        return "text" if _is_within(promise.bound.text_loss.total) else "records"
     if promise.leaves_words:
         return "ledger_visible"
     if _protects(limit):

@@ -177,8 +177,7 @@ def _words(unit: Words) -> Iterator[Section]:
         if deny.n_w_by_chance is not None:
             method += f" {figures.DRAWN_BY_CHANCE}"
         note = Paragraph(method, "note")
-        rows = Figures(deniability(deny))
-        yield Section("Plausible deniability", (rows, note))
+        yield Section("Plausible deniability", (Figures(deniability(deny)), note))
 
 
 def _topics(unit: Topics) -> Iterator[Section]:
@@ -290,8 +289,7 @@ def _attacker(row: AttackerFigures) -> tuple[object, ...]:
     """Return the row of an attacker in a kind of text."""
     name = _ATTACKERS.get(row.attacker, row.attacker)
     attacker = f"{name}: {row.kind or row.corpus}"
-    limits = between(row.low, row.high)
-    return attacker, row.success, limits, row.content, row.rare
+    return attacker, row.success, between(row.low, row.high), row.content, row.rare
 
 
 def _corpus(row: AttackerFigures) -> str:
@@ -356,8 +354,7 @@ def _private(
     number = "" if special is None else count(special.records)
     named = "" if special is None else special.named
     rows = page_rows("read", private, number=number, special=named)
-    shown = Figures([*rows, *read, time])
-    yield Section("What was read", (shown,), mark)
+    yield Section("What was read", (Figures([*rows, *read, time]),), mark)
 
 
 def _texts_happened(unit: Topics, private: Private) -> _Happened:
@@ -396,8 +393,7 @@ def _vectors_happened(unit: Vectors, private: Private) -> _Happened:
     most, nats = vectors.most_of_one, vectors.epsilon_of_one
     shown = "" if most is None else count(most)
     with_delta = number(delta) if delta and nats is not None else ""
-    read = page_rows("vectors_read", vectors, most=shown, delta=with_delta)
-    return [], read, ""
+    return [], page_rows("vectors_read", vectors, most=shown, delta=with_delta), ""
 
 
 def _tokens(words: WordCounts) -> Iterator[Block]:

@@ -73,8 +73,7 @@ class Params(scores.Params):
                 lexicon="",
                 vectors=np.empty((0, 0)),
             )
-        prior = np.append(lexicon.prior, lexicon.prior.min())
-        weights = _RARE / (_RARE + prior)
+        weights = _RARE / (_RARE + np.append(lexicon.prior, lexicon.prior.min()))
         vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
         return kind(
             params=self, folder="", digest="", lexicon=lexicon.name, vectors=vectors

@@ -493,8 +493,7 @@ def audit_noise(
     ids = choose_inputs(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_TURNS} times at epsilon {epsilon:.4g}")
-        extreme = _extreme(mechanism, draw, epsilon)
-        ids = np.unique(np.concatenate((ids, extreme)))
+        ids = np.unique(np.concatenate((ids, _extreme(mechanism, draw, epsilon))))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
     tallies = _tally(mechanism, epsilon, draw=draw, ids=ids, number=number)
     tests = MultipleTests()
