@@ -12,10 +12,11 @@ from typing import Annotated
 import typer
 
 from dptext import lexicons, progress, signatures, streams
-from dptext.checking import exports, recompute, rendering, verify
+from dptext._version import __version__
+from dptext.checking import exports, recompute, verify
 from dptext.checking.exports import Entry, Export, GitIndex
 from dptext.checking.policy import ExportPolicy, from_section, parse
-from dptext.checking.verify import Rule, Verdict
+from dptext.checking.verify import MEANINGS, Rule, Verdict
 from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
 from dptext.engine.earlier import is_manifest
@@ -25,6 +26,7 @@ from dptext.run.choices import Choices, is_word_file
 from dptext.run.marks import GUARANTEE, OUTPUT, Option, one_of
 from dptext.run.work import SIDECAR
 from dptext.tokens import lists
+from dptext.types import JsonObject
 
 # An export by name with the function that reads it, or a verdict on another file.
 Named = tuple[str, Callable[[], Export]] | Verdict
@@ -97,9 +99,7 @@ class Findings:
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
         """Print all verdicts as JSON or SARIF, if one is the format."""
-        write = {"json": rendering.as_json, "sarif": rendering.as_sarif}.get(
-            self.format
-        )
+        write = {"json": as_json, "sarif": as_sarif}.get(self.format)
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)
 
@@ -333,3 +333,76 @@ def verifying_keys(
         return signatures.parse(staged, f"key file {name}")
 
     return tuple(map(key, accepted.verify_key))
+
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return verdicts as plain data; trust describes the trusted signers."""
+    return {
+        "success": not any(each.findings for each in judged),
+        "trust": trust,
+        "exports": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "findings": [finding._asdict() for finding in each.findings],
+                "notes": list(each.notes),
+            }
+            for each in judged
+            if not each.unchecked
+        ],
+        "not_checked": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "reason": each.unchecked,
+            }
+            for each in judged
+            if each.unchecked
+        ],
+    }
+
+
+def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": [*Rule].index(finding.rule),
+            **_sarif_message("error", finding.message, each.name),
+        }
+        for each in judged
+        for finding in each.findings
+    ]
+    notes = [_sarif_message("note", trust)] if trust else []
+    notes += [
+        _sarif_message("note", note, each.name)
+        for each in judged
+        for note in each.notes
+    ]
+    rules = [
+        {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
+    ]
+    driver = {"name": "dptext check", "version": __version__, "rules": rules}
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message, with the location of a file if it has one."""
+    from urllib.parse import quote
+
+    message: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        message["locations"] = [{"physicalLocation": location}]
+    return message

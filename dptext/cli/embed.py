@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen
+from dptext.cli import options, parser, screen
 from dptext.cli.parser import Take
 from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.interface import refuse_both
@@ -106,7 +106,7 @@ def command(
         profile=settings.recipe,
         key=open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
-        read=context.meta[outputs.READ],
+        read=context.meta[options.READ],
         inspect=None if inspect is None else inspect.look_at_vectors,
         begin_run=partial(VectorRun, settings),
     )

@@ -22,7 +22,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dptext import streams
-from dptext.cli import configuration, faults, outputs, screen
+from dptext.cli import configuration, faults, options, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
 from dptext.run import choices, selection
@@ -168,8 +168,8 @@ class Command(_Plain, TyperCommand):
         _name_standard_output(ctx.params, self.marks)
         _name_folder(ctx.params)
         ctx.meta[NEEDS] = self._needs(ctx)
-        outputs.check_formats(ctx.params, ctx.meta[NEEDS])
-        ctx.meta[outputs.READ] = outputs.check_named(
+        options.check_formats(ctx.params, ctx.meta[NEEDS])
+        ctx.meta[options.READ] = options.check_named(
             ctx.params, self.marks, ctx.meta.get(FILE)
         )
         settings, above = settings_of(ctx), ctx.meta.get(_ABOVE)
@@ -309,12 +309,8 @@ def _name_standard_output(
 ) -> None:
     """Turn other names of standard output, as /dev/stdout, into "-"."""
     for name, value in values.items():
-        is_output = find_mark(marks.get(name, ()), Writes) is not None
-        if (
-            is_output
-            and isinstance(value, str | Path)
-            and streams.descriptor(value) == 1
-        ):
+        is_named = isinstance(value, str | Path) and streams.descriptor(value) == 1
+        if is_named and find_mark(marks.get(name, ()), Writes) is not None:
             values[name] = type(value)("-")
 
 

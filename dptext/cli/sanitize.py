@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress
-from dptext.cli import options, outputs, parser, screen
+from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
 from dptext.run.choices import Choices
 from dptext.run.interface import refuse_alone, refuse_both
@@ -106,7 +106,7 @@ def command(
         needs=context.meta[parser.NEEDS],
         key=RunKey.fresh() if trial.plan else open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
-        read=context.meta[outputs.READ],
+        read=context.meta[options.READ],
         inspect=options.inspection(
             outs.fail_on, partial(parser.find_configuration, context), ledger.subject
         ),
