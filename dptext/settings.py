@@ -232,7 +232,7 @@ def _loader() -> Yaml:
         for number, key in enumerate(keys):
             if key in keys[:number]:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", node.start_mark
+                    None, None, f"duplicate key {key!r}", node.start_mark
                 )
         return dict(loader.construct_mapping(node, deep=True))
 

@@ -166,9 +166,7 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        raise UsageError(
-            f"{location}: the weight is a number from 0 to 1000000, true or false"
-        )
+        raise UsageError(f"{location}: give a weight from 0 to 1000000, true or false")
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))
 

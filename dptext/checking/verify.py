@@ -224,7 +224,7 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
         advice = export.unstaged() or again
         yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
-        yield "its report was changed: the file has another size"
+        yield "its report was changed: the file has a different size"
     elif output.file not in (None, export.name):
         yield (
             "its public report belongs to a file with another name; rename the file "
@@ -259,13 +259,13 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
-        yield "its report was changed: it names columns, as only reports on vectors do"
+        yield "its report was changed: it lists columns, as only those of vectors do"
         return
     head = exports.read_head(report.run.layout, export)
     if head.copied != output.copied:
-        yield "its report was changed: it names other unchanged fields than its file"
+        yield "its report was changed: its unchanged fields are not those of the file"
     if head.sheets != output.sheets:
-        yield "its report was changed: it names other sheets than its file"
+        yield "its report was changed: its sheets are not those of the file"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
@@ -278,15 +278,15 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
         yield "its report was changed: its layout is that of a report on words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:
-        yield "its report was changed: it names other columns than dptext writes"
+        yield "its report was changed: its columns are not those that dptext writes"
         return
     wanted = columns.Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:
-        yield "its report was changed: the file has other columns than it names"
+        yield "its report was changed: its columns are not those of the file"
     elif shape.rows != wanted.rows:
-        yield "its report was changed: the file has another number of rows"
+        yield "its report was changed: the file has a different number of rows"
 
 
 def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
@@ -350,9 +350,9 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
 def _edited(report: Document, data: bytes) -> Iterator[str]:
     """Yield the signs that dptext did not write the report in this form."""
     if _has_twice(data):
-        yield "its report holds a key twice"
+        yield "its report has a duplicate key"
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
-        yield "its report holds keys that dptext does not write, or lacks some"
+        yield "its report has keys that dptext does not write, or lacks some"
     run = report.run
     if settings.digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"

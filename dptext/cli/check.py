@@ -51,8 +51,8 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file. Used for recomputing, "
-            "besides the installed ones; repeatable.",
+            "Lexicon of `dptext lexicon list`, or file, to recompute with, in "
+            "addition to the installed ones; repeatable.",
             GUARANTEE,
             metavar="NAME",
         ),

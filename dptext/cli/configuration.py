@@ -152,7 +152,7 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
         raise UsageError(f"{path}: the {_KIND} belongs to another user; {advice}")
     if status.st_mode & stat.S_IWOTH:
         raise UsageError(
-            f"{path}: all users may write the {_KIND}; run: chmod o-w {path}, or "
+            f"{path}: all users can write the {_KIND}; run: chmod o-w {path}, or "
             f"{advice}"
         )
 
@@ -185,7 +185,7 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
             raise UsageError(f"{name}: {section}: give keys and values")
         sections[section] = {str(key).replace("-", "_"): keys[key] for key in keys}
         if len(sections[section]) < len(keys):
-            raise UsageError(f"{name}: {section}: a key is given twice, with - and _")
+            raise UsageError(f"{name}: {section}: duplicate key, with - and _")
     return Configuration(path.absolute(), sections)
 
 

@@ -34,12 +34,12 @@ class Trial:
 
     plan: Annotated[
         bool,
-        Option("Show what a run will promise; read no text.", OUTPUT),
+        Option("Show the guarantee of a run; read no text.", OUTPUT),
     ] = False
     public_text: Annotated[
         str | None,
         Option(
-            "Public text of the same kind, for one more attacker, of --plan. "
+            "With --plan: public text of the same kind, for one more attacker. "
             "Its fields are those of --field.",
             MEASURES,
             metavar="FILE",

@@ -440,7 +440,7 @@ class Source:
         """Raise InputError if an input to replace has changed since."""
         if self._before is not None and self._before != _status(self._job.output):
             raise InputError(
-                f"{self._job.output}: it changed while it was read; run again"
+                f"{self._job.output}: changed while it was being read; run again"
             )
 
     def check_read(self, records: int) -> None:

@@ -119,7 +119,7 @@ def refuse_both(first: str, is_first: object, second: str, is_second: object) ->
 
 def refuse_alone(name: str, is_given: object, other: str, is_other: object) -> None:
     """Raise UsageError for an option without the one that it is about."""
-    about = f"{noun(name)} is about {noun(other)}: give both"
+    about = f"{noun(name)} needs {noun(other)}: give both"
     refuse({about: is_given and not is_other})
 
 

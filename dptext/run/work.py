@@ -339,12 +339,12 @@ class Outputs:
         late = f"leave {noun('line-buffered')} out"
         shuffle = noun("shuffle")
         reasons = {
-            f"{shuffle}: no record leaves before all are read; {late}": (
+            f"{shuffle}: all records are read before any is written; {late}": (
                 self.shuffle and self.line_buffered
             ),
-            f"{shuffle}: the manifest of {noun('resume')} does not note single "
+            f"{shuffle}: the manifest of {noun('resume')} does not track single "
             "records; leave one of them out": self.shuffle and self.resume,
-            f"{shuffle}: {noun('in-place')} keeps the place of each record; write to "
+            f"{shuffle}: {noun('in-place')} keeps the order of the records; write to "
             "another file with -o": self.shuffle and self.in_place,
             f"{noun('fail-on')}: the output is held back until it is checked; {late}": (
                 self.fail_on is not None and self.line_buffered
@@ -471,8 +471,8 @@ def check_together(
             "as private": outputs.in_place and not reports.sidecar,
             f"{noun('seed')}: anyone who knows it can repeat every draw, so a ledger "
             f"has nothing to count; use {noun('key-file')}": has_ledger and seeded,
-            f"{noun('resume')}: without a key every run draws other words, so there is "
-            f"nothing to continue; give {noun('key-file')}": (
+            f"{noun('resume')}: without a key every run draws different words, and "
+            f"there is nothing to continue; give {noun('key-file')}": (
                 outputs.resume and not (has_key or seeded)
             ),
         }
@@ -501,7 +501,7 @@ def _check_cluster(
     local = f"use {option('engine', 'local')}"
     reasons = {
         f"{noun('shuffle')}: one process orders the records; {local}": outputs.shuffle,
-        f"{noun('jobs')}: the master says how many tasks Spark runs, as in "
+        f"{noun('jobs')}: the master sets the number of Spark tasks, as in "
         f"{option('master')} 'local[4]'": work.jobs != Work().jobs,
         f"{noun('quarantine')}: tasks of several machines cannot add to one file; use "
         f"{option('on-error', 'skip')}, or {local}": work.quarantine is not None,
