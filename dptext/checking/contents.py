@@ -165,10 +165,7 @@ class Contents:
 
 
 def read(
-    module: Format,
-    stream: BinaryIO,
-    selection: Selection,
-    contents: Contents,
+    module: Format, stream: BinaryIO, selection: Selection, contents: Contents
 ) -> Contents:
     """Count all unchanged values of a file. Raises InputError where it is not whole."""
     selection = replace(

@@ -28,8 +28,7 @@ class Sampling:
     inputs: Annotated[
         int,
         Option(
-            "Number of input words in an exact audit.",
-            parse=Number(kind=int, low=4),
+            "Number of input words in an exact audit.", parse=Number(kind=int, low=4)
         ),
     ] = 200
     runs: Annotated[

@@ -89,9 +89,7 @@ def command(
     risk: Annotated[
         str,
         Option(
-            "Epsilon by the share of right guesses: 10%.",
-            GUARANTEE,
-            metavar="SHARE",
+            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
         ),
     ],
     mechanism: Annotated[

@@ -80,8 +80,7 @@ class Findings:
         ),
     ] = "text"
     quiet: Annotated[
-        bool,
-        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
+        bool, Option("Print nothing; the exit code tells.", OUTPUT, short="-q")
     ] = False
 
     def note(self, line: str) -> None:
@@ -354,11 +353,7 @@ def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
             if not each.unchecked
         ],
         "not_checked": [
-            {
-                "file": each.name,
-                "success": not each.findings,
-                "reason": each.unchecked,
-            }
+            {"file": each.name, "success": not each.findings, "reason": each.unchecked}
             for each in judged
             if each.unchecked
         ],

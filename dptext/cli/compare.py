@@ -53,12 +53,7 @@ class Grid:
     """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
 
     sample: Annotated[
-        int,
-        Option(
-            "Number of texts to sample.",
-            INPUT,
-            parse=Number(kind=int, low=1),
-        ),
+        int, Option("Number of texts to sample.", INPUT, parse=Number(kind=int, low=1))
     ] = 2000
     profile: Annotated[
         str,
@@ -233,9 +228,7 @@ class ResultTable:
         Writes(),
     ] = None
     csv: Annotated[
-        Path | None,
-        Option("Write the table as CSV.", OUTPUT, metavar="FILE"),
-        Writes(),
+        Path | None, Option("Write the table as CSV.", OUTPUT, metavar="FILE"), Writes()
     ] = None
     latex: Annotated[
         Path | None,

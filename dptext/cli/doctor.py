@@ -69,8 +69,7 @@ def command(
         ),
     ] = False,
     cache: Annotated[
-        bool,
-        Option("Show the kept results and their size instead."),
+        bool, Option("Show the kept results and their size instead.")
     ] = False,
     clear: Annotated[bool, Option("With --cache: delete the kept results.")] = False,
     as_json: options.AsJson = False,

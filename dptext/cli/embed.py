@@ -40,8 +40,7 @@ def command(
     files: options.Files = None,
     *,
     selection: Annotated[
-        Selection,
-        Take(f"fields {FILE_LAYOUT} id_field missing max_record_bytes"),
+        Selection, Take(f"fields {FILE_LAYOUT} id_field missing max_record_bytes")
     ],
     pooled: Pooling,
     person: Annotated[

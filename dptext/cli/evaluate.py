@@ -81,8 +81,7 @@ def command(
         str, typer.Argument(metavar="ORIGINAL", help="The original file.")
     ],
     private: Annotated[
-        str,
-        typer.Argument(metavar="PRIVATE", help="The private file made from it."),
+        str, typer.Argument(metavar="PRIVATE", help="The private file made from it.")
     ],
     *,
     selection: Annotated[

@@ -89,8 +89,7 @@ def command(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            help="File, or folder of files, with texts to make private.",
+            metavar="FILE", help="File, or folder of files, with texts to make private."
         ),
     ],
     *,

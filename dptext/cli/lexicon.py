@@ -23,8 +23,7 @@ if TYPE_CHECKING:
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
-    str,
-    Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
+    str, Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME")
 ]
 
 
@@ -78,10 +77,7 @@ class WordFile:
     ] = None
     max_words: Annotated[
         int | None,
-        Option(
-            "Read only the first N words.",
-            parse=Number(kind=int, low=1),
-        ),
+        Option("Read only the first N words.", parse=Number(kind=int, low=1)),
     ] = None
     listed: Annotated[
         int,
@@ -91,8 +87,7 @@ class WordFile:
         ),
     ] = 100
     english: Annotated[
-        bool,
-        Option("English words: order replacements as the built-in lexicon does."),
+        bool, Option("English words: order replacements as the built-in lexicon does.")
     ] = False
     outputs: Annotated[
         int | None,
@@ -153,13 +148,11 @@ def ngrams(
     min_count: Annotated[
         int,
         Option(
-            "Keep pairs that occur at least this often.",
-            parse=Number(kind=int, low=1),
+            "Keep pairs that occur at least this often.", parse=Number(kind=int, low=1)
         ),
     ] = 1,
     licence: Annotated[
-        str,
-        Option("Licence of the corpus, for the record.", metavar="TEXT"),
+        str, Option("Licence of the corpus, for the record.", metavar="TEXT")
     ] = "not stated",
     as_json: options.AsJson = False,
 ) -> None:
@@ -206,8 +199,7 @@ class Learned:
         ),
     ] = False
     language: Annotated[
-        str | None,
-        Option("Language code, as in de.", metavar="NAME"),
+        str | None, Option("Language code, as in de.", metavar="NAME")
     ] = None
     min_count: Annotated[
         int,

@@ -42,15 +42,12 @@ Files = Annotated[
     typer.Argument(metavar="FILE", help="Files to read. Default: standard input (-)."),
 ]
 PublicFiles = Annotated[
-    list[str],
-    typer.Argument(metavar="FILE", help="Public texts: JSONL, CSV, text."),
+    list[str], typer.Argument(metavar="FILE", help="Public texts: JSONL, CSV, text.")
 ]
 PublicText = Annotated[
     str | None,
     Option(
-        "Public text of the same kind, for one more attacker.",
-        MEASURES,
-        metavar="FILE",
+        "Public text of the same kind, for one more attacker.", MEASURES, metavar="FILE"
     ),
 ]
 AsJson = Annotated[bool, Option("Print JSON.", OUTPUT, spelled="json")]
@@ -65,8 +62,7 @@ class Shown:
 
     quiet: Quiet = False
     verbose: Annotated[
-        bool,
-        Option("Show the whole report, not the short answer.", OUTPUT, short="-v"),
+        bool, Option("Show the whole report, not the short answer.", OUTPUT, short="-v")
     ] = False
     json: Annotated[
         bool,

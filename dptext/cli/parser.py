@@ -395,10 +395,7 @@ def add(
     # Help has colours by markup, where a bracket opens a style.
     lines = [f"Example: {each}".replace("[", "\\[") for each in examples]
     app.command(
-        name or command.__name__,
-        cls=Command,
-        help=text,
-        epilog="\n\n".join(lines),
+        name or command.__name__, cls=Command, help=text, epilog="\n\n".join(lines)
     )(spread(command))
 
 

@@ -33,8 +33,7 @@ class Trial:
     """Ways to see a run before it takes place."""
 
     plan: Annotated[
-        bool,
-        Option("Show the guarantee of a run; read no text.", OUTPUT),
+        bool, Option("Show the guarantee of a run; read no text.", OUTPUT)
     ] = False
     public_text: Annotated[
         str | None,
@@ -81,12 +80,7 @@ def command(
     from dptext.randomness import RunKey
 
     check_together(
-        files or (),
-        keys=keys,
-        ledger=ledger,
-        outputs=outs,
-        reports=reports,
-        work=work,
+        files or (), keys=keys, ledger=ledger, outputs=outs, reports=reports, work=work
     )
     refuse_both("plan", trial.plan, "seed", keys.seed is not None)
     answer = screen.Answer(shown, context)

@@ -60,8 +60,7 @@ class Made:
         ),
     ] = None
     sizes: Annotated[
-        str,
-        Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS"),
+        str, Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS")
     ] = _SIZES
     lexicon: Annotated[
         str | None,

@@ -12,15 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dptext.report import advice, protection, units
-from dptext.report.blocks import (
-    Badge,
-    Block,
-    Figures,
-    Rows,
-    Tone,
-    Verdict,
-    paragraphs,
-)
+from dptext.report.blocks import Badge, Block, Figures, Rows, Tone, Verdict, paragraphs
 from dptext.report.document import Document
 from dptext.report.figures import listed_names
 from dptext.report.layout import RunOutputs

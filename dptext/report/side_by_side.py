@@ -12,11 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
 
-from dptext.guarantees.claims import (
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Strength,
-    Unprotected,
-)
+from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS, Strength, Unprotected
 from dptext.guarantees.templates import series
 from dptext.report import answer, attackers, figures, layout, units
 from dptext.report.blocks import (

@@ -16,11 +16,7 @@ from dptext.guarantees import claims, sentences
 from dptext.guarantees.templates import series
 from dptext.measures.vector_figures import VectorMeasures, worth_of_texts
 from dptext.report import trade
-from dptext.report.attackers import (
-    Attackers,
-    attack_lines,
-    delicate_lines,
-)
+from dptext.report.attackers import Attackers, attack_lines, delicate_lines
 from dptext.report.document import Document
 from dptext.report.figures import CLASSES, count, plain_name
 from dptext.report.lines import AnswerLine, line, say

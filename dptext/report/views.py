@@ -35,12 +35,7 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.document import Document
-from dptext.report.figures import (
-    between,
-    count,
-    share,
-    with_chance,
-)
+from dptext.report.figures import between, count, share, with_chance
 from dptext.report.lines import page_rows, say
 from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of

@@ -100,18 +100,14 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Epsilon by the share of right guesses: 10%.",
-            GUARANTEE,
-            metavar="SHARE",
+            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
         ),
         ByFile(),
     ] = None
     epsilon: Annotated[
         float | None,
         Option(
-            "Epsilon per word.",
-            GUARANTEE,
-            parse=Number(kind=float, low=0, above=True),
+            "Epsilon per word.", GUARANTEE, parse=Number(kind=float, low=0, above=True)
         ),
         ByFile(),
     ] = None
@@ -139,11 +135,7 @@ class Choices:
     ] = None
     words: Annotated[
         str | os.PathLike[str] | None,
-        Option(
-            "Keep words of a `dptext words` file.",
-            GUARANTEE,
-            metavar="FILE",
-        ),
+        Option("Keep words of a `dptext words` file.", GUARANTEE, metavar="FILE"),
         ByFile(lambda value, path: True),
     ] = None
     languages: Annotated[
@@ -158,12 +150,7 @@ class Choices:
         ByFile(),
     ] = ()
     marks: Annotated[
-        bool,
-        Option(
-            r"Marks like \[name 1], no invented words.",
-            GUARANTEE,
-        ),
-        ByFile(),
+        bool, Option(r"Marks like \[name 1], no invented words.", GUARANTEE), ByFile()
     ] = False
     #: Added to the keep list of the profile.
     keep_words: Annotated[
@@ -196,10 +183,7 @@ class Choices:
             if not isinstance(value, str | os.PathLike | None):
                 raise TypeError(f"{name}: give a name, not {type(value).__name__}")
         refuse_both(
-            "topics",
-            self.topics is not None,
-            "lexicon",
-            self.lexicon is not None,
+            "topics", self.topics is not None, "lexicon", self.lexicon is not None
         )
         refuse_both("marks", self.marks, "decode", self.decode is not None)
 
