@@ -430,8 +430,8 @@ class Pipeline:
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
-                "the view of these topics may see equal texts differently, so that a "
-                "key or seed would not repeat draws: leave the key or seed out"
+                "the view of these topics may see equal texts differently, so draws "
+                "cannot be repeated: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 

@@ -234,7 +234,7 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
         if len(limits) != 1:
             several = f", not {' and '.join(limits)}" if limits else ""
             raise UsageError(
-                f"{location}: budget: give either epsilon, risk or attacker_risk"
+                f"{location}: budget: give one of epsilon, risk and attacker_risk"
                 f"{several}"
             )
     return recipe
@@ -313,8 +313,8 @@ def _tokens(settings: object, location: str) -> Policy:
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
             raise UsageError(
-                f"{location}: common copies words where sentences begin, and function "
-                f"words: {key} cannot be drop"
+                f"{location}: common needs the ends of sentences and function words: "
+                f"{key} cannot be drop"
             )
     if policy.marks:  # which show neither capitals nor forms of the words behind them
         policy = replace(policy, case="restore", grammar="hide", agreement="articles")

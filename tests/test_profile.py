@@ -204,7 +204,7 @@ def test_a_risk_may_be_written_in_percent(tmp_path: Path) -> None:
 def test_epsilon_and_risk_exclude_each_other(tmp_path: Path, given: str) -> None:
     """A uniform budget has one of the two."""
     text = SOUND.replace("{name: uniform, epsilon: 4}", given)
-    with pytest.raises(UsageError, match="give either epsilon, risk or attacker_risk"):
+    with pytest.raises(UsageError, match="give one of epsilon, risk and attacker_risk"):
         profile.load(write(tmp_path, text))
 
 

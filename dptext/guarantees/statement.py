@@ -303,7 +303,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
             raise UsageError(
                 f"all words of the lexicon {mechanism.space.lexicon.name} lie at one "
                 f"point of the space {mechanism.space.name}, where {mechanism.name} "
-                "tells no word from another; take another lexicon or space, or the "
+                "cannot tell words apart; use another lexicon or space, or the "
                 "mechanism rank"
             )
         exact = mechanism.numerical_slack(epsilon)

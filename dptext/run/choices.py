@@ -278,8 +278,8 @@ class Pooling:
     public: Annotated[
         str | None,
         Option(
-            "Public texts, one per line: the directions that privunit keeps, and "
-            "measures of sentence vectors. Default: frequent words.",
+            "Public texts, one per line, for the directions that privunit keeps and "
+            "for measures of sentence vectors. Default: frequent words.",
             MEASURES,
             metavar="FILE",
             hidden=True,
