@@ -385,16 +385,13 @@ def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
 
 
 def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
-    """Yield a finding on the fields of an export that the policy denies."""
-    denied = [name for name in names if _is_denied(name, policy)]
+    """Yield a finding on denied fields of an export, or fields inside of these."""
+    patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
+    denied = [
+        name for name in names if any(fnmatchcase(name, each) for each in patterns)
+    ]
     if denied:
         yield f"the policy does not want {series(denied)} in any export (deny_columns)"
-
-
-def _is_denied(name: str, policy: ExportPolicy) -> bool:
-    """Tell whether a field, or one that it is inside of, is denied."""
-    patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
-    return any(fnmatchcase(name, each) for each in patterns)
 
 
 def against_policy(
