@@ -398,15 +398,15 @@ def against_policy(
     names: Sequence[str],
     policy: ExportPolicy,
     key: str = "copy",
-    found: str = "unchanged",
+    treatment: str = "unchanged",
 ) -> Iterator[str]:
     """Yield the fields that a policy neither wants private nor lists under a key.
 
-    found: what became of them, for messages.
+    treatment: what became of them, for messages.
     """
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {series(must)} private; {found}"
+        yield f"the policy wants {series(must)} private; {treatment}"
     listed = getattr(policy, key)
     others = [
         name
@@ -414,7 +414,7 @@ def against_policy(
         if name not in must and listed is not None and not is_in(name, listed)
     ]
     if others:
-        where = f"{key}; {found}" if key == "copy" else key
+        where = f"{key}; {treatment}" if key == "copy" else key
         yield f"the policy does not list {series(others)} under {where}"
 
 

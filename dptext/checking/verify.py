@@ -303,8 +303,9 @@ def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
-    found = "a pseudonym is not"
-    yield from exports.against_policy(layout.pseudonyms, policy, "pseudonyms", found)
+    yield from exports.against_policy(
+        layout.pseudonyms, policy, "pseudonyms", "a pseudonym is not"
+    )
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
     try:
