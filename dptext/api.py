@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext import pipeline
-from dptext.calls import checked_texts, length, warn
 from dptext.engine.language import Language, is_asked_for
 from dptext.engine.request import open_key
 from dptext.errors import UsageError
@@ -28,6 +27,7 @@ from dptext.progress import share, visible
 from dptext.randomness import RunKey
 from dptext.report.layout import Layout
 from dptext.report.notebook import Report
+from dptext.run import selection, work
 from dptext.run.choices import Choices, Noise, Pooling
 from dptext.run.interface import shown_in
 from dptext.run.python import (
@@ -41,10 +41,9 @@ from dptext.run.python import (
     named,
     takes,
 )
-from dptext.run.selection import Selection
-from dptext.run.work import Keys
 from dptext.sanitizer import SanitizedFiles as SanitizedFiles
 from dptext.sanitizer import Sanitizer as Sanitizer
+from dptext.sanitizer import checked_texts, length, warn
 from dptext.types import Record
 from dptext.vectors import release
 from dptext.vectors import run as vector_run
@@ -210,7 +209,7 @@ def privatize(
     private: Any
     if columns is not None:
         private = sanitizer.table(texts, columns, **named(OF_TABLES, options))
-    elif fill(Selection, options) != Selection(fields=()):
+    elif fill(selection.Selection, options) != selection.Selection(fields=()):
         raise UsageError(
             "id, missing, drop and pseudonym are for tables: name the columns, too"
         )
@@ -265,7 +264,7 @@ class Vectors:
     @cached_property
     def report(self) -> Report:
         """Build the public report, which depends on no text."""
-        layout = Layout.from_selection(Selection(), {"text"})
+        layout = Layout.from_selection(selection.Selection(), {"text"})
         return vector_run.stated(self.release, self.key, layout)
 
 
@@ -299,9 +298,8 @@ def embed(
     """
     with shown_in(PYTHON), visible(progress):
         checked = checked_texts(texts)
-        keys, noise = fill(Keys, options), fill(Noise, options)
-        chosen = named(OF_PROFILES, options)
-        choices = Choices(overrides=overrides or {}, **chosen)
+        keys, noise = fill(work.Keys, options), fill(Noise, options)
+        choices = Choices(overrides=overrides or {}, **named(OF_PROFILES, options))
         choices.check()
         run_key, over = open_key(keys), choices.keys
         pooling = asdict(fill(Pooling, options))
@@ -310,8 +308,7 @@ def embed(
         )
         tokenizer = None if is_asked_for(over) else ready.tokenizer
         language = Language(tokenizer, ready.lexicon.name, warn)
-        total = length(texts)
-        values = _vectors(ready, checked, run_key, language, total=total)
+        values = _vectors(ready, checked, run_key, language, total=length(texts))
     return Vectors(
         values[0] if isinstance(texts, str) else values, ready, run_key.origin
     )

@@ -9,25 +9,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from dptext import pipeline, profile, progress, spaces
+from dptext import mechanisms, pipeline, profile, progress, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS
 from dptext.measures import bayes_risk, calibrate
-from dptext.mechanisms import Aim, Mechanism
-from dptext.pipeline import Pipeline
 from dptext.profile import Part, Profile
 from dptext.run.interface import option
 from dptext.types import Floats, Lexicon, Notion, Strategy
 
 
-def build(recipe: Profile, lexicon: Lexicon) -> Pipeline:
+def build(recipe: Profile, lexicon: Lexicon) -> pipeline.Pipeline:
     """Prepare a profile with an epsilon or a risk. Raises as `solve` and that do."""
     solved, mechanism = solve(recipe, lexicon)
     return pipeline.build(solved, lexicon, mechanism)
 
 
-def solve(recipe: Profile, lexicon: Lexicon) -> tuple[Profile, Mechanism | None]:
+def solve(
+    recipe: Profile, lexicon: Lexicon
+) -> tuple[Profile, mechanisms.Mechanism | None]:
     """Return a profile with the epsilon that meets its risk, and its mechanism.
 
     Without a risk the profile is unchanged and no mechanism has been prepared. Raises
@@ -44,7 +44,7 @@ def solve(recipe: Profile, lexicon: Lexicon) -> tuple[Profile, Mechanism | None]
     assert params.risk is not None
     prior = bayes_risk.prior_of_replaced(lexicon, recipe.tokens)
     space = spaces.prepare(lexicon, recipe.space.name, recipe.space.params)
-    aim = Aim(risk=params.risk, prior=prior)
+    aim = mechanisms.Aim(risk=params.risk, prior=prior)
     mechanism = recipe.mechanism.params.prepare(space, aim)
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
@@ -63,7 +63,7 @@ def _risk_of_words(recipe: Profile, lexicon: Lexicon, params: uniform.Params) ->
     return risk
 
 
-def _epsilon(mechanism: Mechanism, risk: float, prior: Floats) -> float:
+def _epsilon(mechanism: mechanisms.Mechanism, risk: float, prior: Floats) -> float:
     """Return the epsilon that meets a risk, refused where it promises nothing."""
     epsilon = calibrate.epsilon_for(mechanism, risk, prior)
     promise = mechanism.guarantee(epsilon)

@@ -71,8 +71,7 @@ def radial(bits: RandomBits, width: int, eps: Eps) -> Floats:
     # Gamma((d + 1) / 2) is a sum of exponentials, and of half a squared normal if d is
     # even: hence one more normal than coordinates.
     normal = bits.normal(0, width + 1)
-    lanes = (half + 1) // 2
-    exponential = -np.log(bits.uniform(width, lanes)[:, :half])
+    exponential = -np.log(bits.uniform(width, (half + 1) // 2)[:, :half])
     if width % 2:
         gamma = exponential.sum(axis=1)
     else:

@@ -8,54 +8,50 @@ from __future__ import annotations
 
 import os
 import typing
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from numbers import Real
-from typing import TYPE_CHECKING, TypedDict, Unpack
 
 from dptext.errors import UsageError
 from dptext.settings import share
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from dptext.types import JsonObject
 
 # The components of stages that a profile does not name.
 DEFAULTS = {"space": "identity", "mapping": "nearest", "decoder": "none"}
-
-
-class Choices(TypedDict, total=False):
-    """Choices of a run on top of a profile."""
-
-    epsilon: float | None
-    risk: str | float | None
-    attacker_risk: str | float | None
-    mechanism: str | None
-    decode: str | None
-    marks: bool | None
-    words: str | os.PathLike[str] | None
-    languages: Sequence[str] | None
-    lexicon: str | os.PathLike[str] | None
-    keep_words: Sequence[str] | None
-    keep_list: Sequence[str] | None
-    mask_list: Sequence[str] | None
+_SPENT = ("epsilon", "risk", "attacker_risk")
+# The choices of a run (dptext.run.choices), and lists of words as files.
+_CHOICES = (
+    *_SPENT,
+    "mechanism",
+    "decode",
+    "marks",
+    "words",
+    "languages",
+    "lexicon",
+    "keep_words",
+    "keep_list",
+    "mask_list",
+)
 
 
 def make_overrides(
     settings: Mapping[str, object] | None = None,
     option: Callable[[str], str] = str,
-    **chosen: Unpack[Choices],
+    **chosen: typing.Any,
 ) -> JsonObject:
     """Return keys of a profile: choices, and settings laid over them.
 
     option: writes a name as the user knows it. Raises UsageError for conflicting
     choices and invalid values, and TypeError for an unknown choice.
     """
-    if unknown := chosen.keys() - Choices.__annotations__.keys():
-        known = ", ".join(Choices.__annotations__)
+    if unknown := chosen.keys() - {*_CHOICES}:
+        known = ", ".join(_CHOICES)
         raise TypeError(f"no choice {', '.join(sorted(unknown))}: there are {known}")
     if not isinstance(settings, Mapping | None):
         raise TypeError("overrides: give a dictionary of keys and values")
     wanted = {name: value for name, value in chosen.items() if value is not None}
-    spent = [name for name in ("epsilon", "risk", "attacker_risk") if name in wanted]
+    spent = [name for name in _SPENT if name in wanted]
     if len(spent) > 1:
         raise UsageError(f"give only one of {', '.join(map(option, spent))}")
     over: JsonObject = {}
@@ -72,8 +68,7 @@ def make_overrides(
         over["tokens"] = tokens
     for name in spent:
         amount = _amount(name, wanted[name], option(name))
-        none = dict.fromkeys(("epsilon", "risk", "attacker_risk"))
-        over["budget"] = {"name": "uniform", **none, name: amount}
+        over["budget"] = {"name": "uniform", **dict.fromkeys(_SPENT), name: amount}
     return merged(over, settings or {}, {})
 
 

@@ -23,10 +23,9 @@ from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cache
 
-from dptext import noise
+from dptext import noise, randomness
 from dptext.errors import UsageError
 from dptext.noise import NORMAL_REST, NORMAL_SLACK, WIDTH, gaussian_delta, largest_mu
-from dptext.randomness import RandomBits
 from dptext.types import Ints
 
 #: Most items of a person that count.
@@ -98,7 +97,7 @@ class Law:
             return f"rho {self.rho:g} is too small for its sigma and delta"
         return ""
 
-    def add_noise(self, sums: Ints, bits: RandomBits) -> Ints:
+    def add_noise(self, sums: Ints, bits: randomness.RandomBits) -> Ints:
         """Return the noisy sums (m,) of items, in steps; bits (m,) of each item."""
         noisy: Ints = sums + noise.normal(bits, 1)[:, 0]
         return noisy

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dptext import mappings, progress, registry, spaces, views
+from dptext import mappings, metrics, progress, registry, shared_draws, spaces, views
 from dptext.attackers.channel import Channel
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
@@ -31,7 +31,6 @@ from dptext.lexicons.word_classes import (
     has_special_words,
     special_records,
 )
-from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (
     Aim,
@@ -42,7 +41,6 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
-from dptext.metrics import Batch
 from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
 from dptext.randomness import (
     ALGORITHM,
@@ -52,10 +50,9 @@ from dptext.randomness import (
     Randomness,
     RunKey,
 )
+from dptext.run.interface import refuse
 from dptext.settings import digest_of_data
-from dptext.shared_draws import RunTable, draw_by_record
-from dptext.tokens import kinds, lists
-from dptext.tokens.policy import Policy
+from dptext.tokens import kinds, lists, policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
@@ -202,10 +199,10 @@ class Privatized(NamedTuple):
         """Return the number of replaced words of each text."""
         return self.words.by_text()
 
-    def batch(self, first_text: int) -> Batch:
+    def batch(self, first_text: int) -> metrics.Batch:
         """Return the batch for meters; first_text: number of texts before it."""
         written, spelled = self.joined.written, self.joined.spelled
-        return Batch(
+        return metrics.Batch(
             words=self.words,
             written=written,
             spelled=spelled,
@@ -381,12 +378,14 @@ class Pipeline:
         records (n,) the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return draw_by_record(
+            return shared_draws.draw_by_record(
                 ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
             )
         if self.profile.strategy is Strategy.DATA_SET:
             size = len(self.lexicon.words)
-            table = randomness.once("table", lambda: RunTable(size, randomness))
+            table = randomness.once(
+                "table", lambda: shared_draws.RunTable(size, randomness)
+            )
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
 
@@ -444,8 +443,8 @@ class Pipeline:
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
-                "the view of these topics may see equal texts differently, so that a "
-                "key or seed would not repeat draws: leave the key or seed out"
+                "the view of these topics may see equal texts differently, so draws "
+                "cannot be repeated: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 
@@ -492,7 +491,7 @@ def build(
     mapping = None
     if recipe.mapping is not None:
         assert isinstance(mechanism, NoiseMechanism)
-        index = Index(mechanism.output_vectors, mechanism.space.size)
+        index = mappings.Index(mechanism.output_vectors, mechanism.space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
@@ -601,9 +600,7 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
         "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
         "and leave lists, forms and the treatment of words out": (
             replace(recipe.tokens, topic="words", agreement="inflect")
-            != Policy(punctuation="drop")
+            != policy.Policy(punctuation="drop")
         ),
     }
-    for message, is_refused in refusals.items():
-        if is_refused:
-            raise UsageError(message)
+    refuse(refusals)

@@ -35,10 +35,9 @@ from dptext.overrides import DEFAULTS, merged, name_in
 from dptext.run.choices import DEFAULT as DEFAULT
 from dptext.run.choices import FOR_PROGRAMS as FOR_PROGRAMS
 from dptext.run.choices import Choices
-from dptext.run.interface import noun, option
+from dptext.run.interface import noun, option, refuse
 from dptext.settings import convert, digest_of_data, read_yaml
-from dptext.tokens import language_data, languages, lists
-from dptext.tokens.draws import YEARS
+from dptext.tokens import draws, language_data, languages, lists
 from dptext.tokens.policy import Policy, WordList
 from dptext.types import ENGLISH, JsonObject, Lexicon, Strategy
 
@@ -235,7 +234,7 @@ def parse(data: Mapping[str, object], location: str) -> Profile:
         if len(limits) != 1:
             several = f", not {' and '.join(limits)}" if limits else ""
             raise UsageError(
-                f"{location}: budget: give either epsilon, risk or attacker_risk"
+                f"{location}: budget: give one of epsilon, risk and attacker_risk"
                 f"{several}"
             )
     return recipe
@@ -305,7 +304,7 @@ def _tokens(settings: object, location: str) -> Policy:
     policy = convert(rest, Policy, location)
     _check_common(policy, words is not None, location)
     policy = replace(policy, languages=_languages(policy, location))
-    first, last = policy.years or YEARS
+    first, last = policy.years or draws.YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
             f"{location}.years: give the first and the last year, from {_YEARS[0]} to "
@@ -314,8 +313,8 @@ def _tokens(settings: object, location: str) -> Policy:
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
             raise UsageError(
-                f"{location}: common copies words where sentences begin, and function "
-                f"words: {key} cannot be drop"
+                f"{location}: common needs the ends of sentences and function words: "
+                f"{key} cannot be drop"
             )
     if policy.marks:  # which show neither capitals nor forms of the words behind them
         policy = replace(policy, case="restore", grammar="hide", agreement="articles")
@@ -325,17 +324,16 @@ def _tokens(settings: object, location: str) -> Policy:
 def _check_common(policy: Policy, has_words: bool, location: str) -> None:
     """Raise UsageError for settings that need common words, without any."""
     needs = {
-        "classes go with common, which divides words by their spelling": bool(
+        f"{location}: classes go with common, which divides words by their spelling": (
             policy.classes
         ),
-        (
-            "words add to common words: set common, or use the profile readable"
-        ): has_words,
-        "opinion adds to common words: set common, too": policy.opinion == "keep",
+        f"{location}: words add to common words: set common, or use the profile "
+        "readable": has_words,
+        f"{location}: opinion adds to common words: set common, too": (
+            policy.opinion == "keep"
+        ),
     }
-    for reason, is_asked in needs.items():
-        if is_asked and not policy.common:
-            raise UsageError(f"{location}: {reason}")
+    refuse({} if policy.common else needs)
 
 
 def _lists(rest: JsonObject, location: str) -> tuple[WordList, WordList]:
@@ -397,32 +395,28 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
 
 def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
     """Raise UsageError if strategy, budget and mechanism do not go together."""
-    name = recipe.mechanism.name
-    if recipe.strategy is not Strategy.TOKEN and recipe.budget.name != "uniform":
-        raise UsageError(
-            f"strategy {recipe.strategy} draws a word once for several places, which "
-            "must have one epsilon: use the budget uniform"
-        )
-    params, budget_params = recipe.mechanism.params, recipe.budget.params
-    plain = isinstance(budget_params, uniform.Params) and budget_params.epsilon
-    if params.needs_one_epsilon and not plain:
-        raise UsageError(
-            f"{name} with these parameters looks at all pairs of words for each "
-            "epsilon: use the budget uniform with an epsilon, not a risk"
-        )
-    if params.family is not Family.TEXTS:
-        return
-    if isinstance(budget_params, uniform.Params) and budget_params.epsilon is None:
-        raise UsageError(
-            f"{name} looks at the whole text, so that the draw of a word has no risk "
-            f"of its own; give {option('epsilon')}"
-        )
-    if recipe.strategy is not Strategy.TOKEN:
-        raise UsageError(
-            f"{name} draws every word in its context: use the strategy token"
-        )
-    if isinstance(budget, SequentialBudget):
-        raise UsageError(
-            f"{name} looks at the whole text, so it cannot draw word after word as the "
-            f"budget {recipe.budget.name} wants; use another budget"
-        )
+    name, spent = recipe.mechanism.name, recipe.budget.params
+    of_texts = recipe.mechanism.params.family is Family.TEXTS
+    is_shared = recipe.strategy is not Strategy.TOKEN
+    epsilon = spent.epsilon if isinstance(spent, uniform.Params) else None
+    by_risk = isinstance(spent, uniform.Params) and epsilon is None
+    reasons = {
+        f"strategy {recipe.strategy} draws a word once for several places, which must "
+        "have one epsilon: use the budget uniform": (
+            is_shared and recipe.budget.name != "uniform"
+        ),
+        f"{name} with these parameters looks at all pairs of words for each epsilon: "
+        "use the budget uniform with an epsilon, not a risk": (
+            recipe.mechanism.params.needs_one_epsilon and not epsilon
+        ),
+        f"{name} looks at the whole text, so that the draw of a word has no risk of "
+        f"its own; give {option('epsilon')}": of_texts and by_risk,
+        f"{name} draws every word in its context: use the strategy token": (
+            of_texts and is_shared
+        ),
+        f"{name} looks at the whole text, so it cannot draw word after word as the "
+        f"budget {recipe.budget.name} wants; use another budget": (
+            of_texts and isinstance(budget, SequentialBudget)
+        ),
+    }
+    refuse(reasons)

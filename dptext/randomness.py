@@ -280,8 +280,7 @@ class Randomness:
 
         No record has it, as none has this number.
         """
-        shared = hashlib.blake2b(b"o-2", key=self._nonce_key, digest_size=16)
-        return shared.digest()
+        return hashlib.blake2b(b"o-2", key=self._nonce_key, digest_size=16).digest()
 
     def bits(self, nonces: Sequence[bytes], records: NDArray[np.int64]) -> RandomBits:
         """Return the random bits of a batch of n words.
@@ -376,8 +375,7 @@ class RandomBits:
 
     def normal(self, lane: int, width: int) -> NDArray[np.float64]:
         """Return standard normals (n, width), Box-Muller, from ceil(width/2) lanes."""
-        lanes = (width + 1) // 2
-        u = self.uniform(lane, lanes)
+        u = self.uniform(lane, (width + 1) // 2)
         radius = np.sqrt(-2.0 * np.log(u[:, 0::2]))
         angle = (2.0 * np.pi) * u[:, 1::2]
         out = np.empty_like(u)

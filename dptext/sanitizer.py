@@ -6,30 +6,35 @@ Errors and warnings name keywords, where those of commands name options.
 from __future__ import annotations
 
 import functools
+import inspect
 import os
 import pathlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import re
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Sized
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, Self, TypeVar, Unpack
 
+import numpy as np
+
 from dptext import calibration, formats, frames, lexicons, pseudonyms
 from dptext import profile as profiles
-from dptext.calls import Call, Warnings, checked_texts, length
-from dptext.engine import plan
+from dptext.engine import documents, job, language, plan, tally
 from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
-from dptext.engine.language import is_asked_for
 from dptext.engine.plan import Plan
 from dptext.engine.request import Request, open_key
 from dptext.errors import UsageError
 from dptext.keywords import ChoiceKeywords, FileKeywords, TableKeywords
-from dptext.pipeline import Pipeline
-from dptext.progress import visible
+from dptext.lexicons.public_rows import PublicRows
+from dptext.measures.public import PublicMeasures
+from dptext.pipeline import Pipeline, batches
+from dptext.progress import share, visible
+from dptext.randomness import RunKey
 from dptext.report.notebook import Report
-from dptext.run import rules
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
 from dptext.run.groups import given_needs
 from dptext.run.interface import Interface, shown_in
 from dptext.run.python import (
@@ -45,7 +50,8 @@ from dptext.run.python import (
     to_path,
 )
 from dptext.run.selection import Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work, check_together
+from dptext.types import Record
 
 Table = TypeVar("Table")  # of pandas, Polars, pyarrow or datasets
 
@@ -235,8 +241,7 @@ class Sanitizer:
             private: Table = frame.privatized(names, replaced, 0)
             if kinds := frame.identifying(selection):
                 call.warn(warning(kinds))
-            unchanged = frame.unchanged(selection)
-            report = call.end(selection, unchanged=unchanged)
+            report = call.end(selection, unchanged=frame.unchanged(selection))
             self._reported = report if call.counts else None
             return private
 
@@ -314,7 +319,7 @@ class Sanitizer:
         folder = next(filter(os.path.isdir, files), None)
         if outputs.output is not None and folder is not None:
             raise UsageError(f"{folder} is a folder: give out_dir= instead of output")
-        rules.check(
+        check_together(
             files,
             keys=self._keys,
             ledger=ledger,
@@ -347,7 +352,7 @@ class Sanitizer:
 
     def begin(self) -> Call:
         """Begin a call with the key of this object."""
-        is_any = is_asked_for(self.choices.keys)
+        is_any = language.is_asked_for(self.choices.keys)
         return Call(self.pipeline, self.key, any_language=is_any, counts=self._counts)
 
     @contextmanager
@@ -367,3 +372,189 @@ def _input_files(paths: Any) -> tuple[str, ...]:
     is_one = isinstance(paths, str | os.PathLike) or not isinstance(paths, Iterable)
     names: list[Any] = [paths] if is_one else list(paths)
     return tuple(to_path(name, "paths") for name in names)
+
+
+_OURS = re.compile(r"dptext(\.|$)")
+
+
+class Call:
+    """The texts or rows of one call, with their counts and warnings.
+
+    any_language: whether not to warn of words in other languages; counts: whether there
+    will be a report.
+    """
+
+    def __init__(
+        self,
+        pipeline: Pipeline,
+        key: RunKey,
+        *,
+        any_language: bool,
+        counts: bool = True,
+    ) -> None:
+        self.pipeline, self.key, self.counts = pipeline, key, counts
+        lexicon = pipeline.lexicon
+        tokenizer = None if any_language else pipeline.tokenizer
+        public = PublicRows(lexicon)
+        self.language = language.Language(tokenizer, lexicon.name, self.warn, public)
+        # Warnings so far.
+        self.warnings: list[str] = []
+        self.tally = tally.Tally.begin(lexicon)
+        self._began = time.monotonic()
+
+    def warn(self, line: str) -> None:
+        """Warn the program, and note it for the report."""
+        self.warnings.append(line)
+        warn(line)
+
+    def texts(self, texts: Iterable[str], total: int = 0) -> Iterator[str]:
+        """Give each text with its words replaced, in order.
+
+        total: their number, if it is known.
+        """
+        done = 0
+        randomness = self.pipeline.randomness(self.key)
+        records = (Record(number, (text,), None) for number, text in enumerate(texts))
+        for batch in batches(records):
+            self.language.look(batch)
+            private = self.pipeline.privatize(batch, randomness)
+            if self.counts:
+                self.tally.count(private)
+            done += len(batch)
+            share("texts", done / total if total else 0.0)
+            yield from (text for (text,) in private.texts)
+        self.language.close()
+
+    def end(
+        self,
+        selection: Selection | None = None,
+        *,
+        unchanged: Sequence[str] = (),
+        finder: str = "",
+    ) -> Callable[[], Report]:
+        """End the work so far, and return its internal report when it is called.
+
+        selection: the private columns of a table, None for texts without one;
+        unchanged: all others, empty if they are not known; finder: name of the
+        component that chose the private parts of texts, "" without one.
+        """
+        self.tally.copied.update(dict.fromkeys(unchanged))
+        self.tally.seconds = time.monotonic() - self._began
+
+        @functools.cache
+        def report() -> Report:
+            document = documents.called(
+                pipeline=self.pipeline,
+                key=self.key,
+                tally=self.tally,
+                measures=PublicMeasures.measure(self.pipeline),
+                selection=selection,
+                finder=finder,
+            )
+            return documents.with_warnings(document, self.warnings)
+
+        return report
+
+
+class Warnings:
+    """Passes the warnings of a run to the program, and notes them for the report."""
+
+    def __init__(self) -> None:
+        self._noted: dict[str, None] = {}
+
+    def warn(self, line: str) -> None:
+        """Warn the program once."""
+        if line not in self._noted:
+            self._noted[line] = None
+            warn(line)
+
+    announce = warn
+
+    @contextmanager
+    def bar(self) -> Iterator[job.Progress]:
+        """Show how many records and words are done."""
+        yield lambda records, words: share(
+            f"{records:,} records, {words:,} words replaced", 0.0
+        )
+
+    def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
+        """Warn last of the unchanged fields that identify people."""
+        if identifying:
+            self.warn(warning(identifying, advice))
+
+    def with_warnings(self, document: Report) -> Report:
+        """Return a report with all warnings."""
+        return documents.with_warnings(document, [*self._noted])
+
+
+def warn(line: str) -> None:
+    """Warn the program, at its line; the warning holds nothing of a text."""
+    modules = []
+    frame = inspect.currentframe()
+    while frame is not None:
+        modules.append(str(frame.f_globals.get("__name__")))
+        frame = frame.f_back
+    # Generators of dptext are run by frames of other modules.
+    ours = [level for level, name in enumerate(modules, 1) if _OURS.match(name)]
+    warnings.warn(line, stacklevel=ours[-1] + 1)
+
+
+def checked_texts(texts: object) -> Iterator[str]:
+    """Return an iterator of texts. Raises TypeError for anything else.
+
+    A table or a dict would give the names of its columns or its keys.
+    """
+    kind = type(texts).__name__
+    if isinstance(texts, Mapping):
+        raise TypeError(
+            f"a {kind} is not a list of texts: give a list of its values, or make a "
+            "table of it, such as pandas.DataFrame, and name its columns"
+        )
+    if hasattr(type(texts), "columns"):
+        raise TypeError(
+            f"a {kind} is not a list of texts: give one of its columns, "
+            "or name its columns, as in columns='text'"
+        )
+    if isinstance(texts, set | frozenset):
+        raise TypeError(f"a {kind} has no order to return texts in: give a list")
+    if isinstance(texts, bytes | bytearray | memoryview):
+        raise TypeError(f"a text is a str, not {kind}: decode it")
+    if isinstance(texts, str):
+        return iter((texts,))
+    if hasattr(texts, "to_pylist"):  # of pyarrow
+        texts = texts.to_pylist()
+    if not isinstance(texts, Iterable) or getattr(texts, "ndim", 1) != 1:
+        raise TypeError(f"give a text or an iterable of texts, not {_described(texts)}")
+    return _each(texts)
+
+
+def _each(texts: Iterable[object]) -> Iterator[str]:
+    for number, text in enumerate(texts):
+        if not isinstance(text, str):
+            problem = f"is of type {_described(text)}, not str"
+            if isinstance(text, bytes):
+                problem += ": decode it"
+            elif _is_missing(text):
+                problem = (
+                    f"is missing ({text}): leave it out, or give ''; in columns of a "
+                    "table missing='pass' keeps it"
+                )
+            raise TypeError(f"the text at index {number} {problem}")
+        yield text
+
+
+def _described(value: object) -> str:
+    """Name the type of a value, and the dimensions of an array."""
+    kind = type(value).__name__
+    return f"{kind} of {value.ndim} axes" if isinstance(value, np.ndarray) else kind
+
+
+def _is_missing(value: object) -> bool:
+    """Tell whether a value stands for a missing one: None, NaN, NA of pandas."""
+    is_nan = isinstance(value, float) and value != value
+    return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
+
+
+def length(texts: object) -> int:
+    """Return the number of texts, 0 where it is unknown."""
+    return len(texts) if isinstance(texts, Sized) else 0

@@ -18,21 +18,20 @@ from collections.abc import Iterator, Mapping
 from enum import EnumType
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from dptext import registry, streams
 from dptext.errors import UsageError
 
-if TYPE_CHECKING:
+if typing.TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
     from dptext.types import JsonObject
 
 # Loaders, nodes and events of YAML, whose package is loaded where it is used.
-Yaml = Any
-Settings = TypeVar("Settings", bound="DataclassInstance")
+Yaml = typing.Any
+Settings = typing.TypeVar("Settings", bound="DataclassInstance")
 # Most levels of keys in a file.
 _DEEPEST = 50
 # Messages of msgspec on types, with plain words for them.
@@ -233,7 +232,7 @@ def _loader() -> Yaml:
         for number, key in enumerate(keys):
             if key in keys[:number]:
                 raise yaml.constructor.ConstructorError(
-                    None, None, f"key {key!r} is given twice", node.start_mark
+                    None, None, f"duplicate key {key!r}", node.start_mark
                 )
         return dict(loader.construct_mapping(node, deep=True))
 

@@ -56,6 +56,5 @@ class RunTable:
         missing = self._drawn[new] < 0
         new, first = new[missing], first[missing]
         if len(new):
-            bits = self._bits.take(new)
-            self._drawn[new] = draw(ids[first], eps[first], bits)
+            self._drawn[new] = draw(ids[first], eps[first], self._bits.take(new))
         return self._drawn[rows]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final, Literal
 
 import msgspec
-from msgspec import Meta
 
 from dptext import randomness
 from dptext.errors import UsageError
@@ -38,11 +37,13 @@ class Signature:
     """A signature of a public report."""
 
     # No row: the page says who signed.
-    algorithm: Annotated[Literal["Ed25519"], Meta(description="Algorithm (RFC 8032).")]
+    algorithm: Annotated[
+        Literal["Ed25519"], msgspec.Meta(description="Algorithm (RFC 8032).")
+    ]
     # No row: the page says who signed.
     key: Annotated[
         str,
-        Meta(
+        msgspec.Meta(
             pattern=r"^[0-9a-f]{16}$(?!\n)",
             description="Id of the key: 16 digits of the SHA-256 of its public half.",
         ),
@@ -50,7 +51,7 @@ class Signature:
     # No row: the page says who signed.
     value: Annotated[
         str,
-        Meta(
+        msgspec.Meta(
             pattern=r"^[0-9a-f]{128}$(?!\n)",
             description="The signature in hexadecimal digits.",
         ),

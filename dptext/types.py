@@ -32,6 +32,11 @@ Mask = NDArray[np.bool_]
 JsonObject = dict[str, object]  # keys and values, as in YAML and JSON
 
 
+def about(description: str, **limits: Any) -> Meta:
+    """Describe a field of a report, with its constraints (`Meta` of msgspec)."""
+    return Meta(description=description, **limits)
+
+
 def blocks(end: int, size: int, begin: int = 0) -> Iterator[slice]:
     """Yield slices of at most size rows, from begin to end."""
     for first in range(begin, end, size):

@@ -19,15 +19,11 @@ from functools import cached_property
 from typing import Annotated, Any, Literal
 
 import msgspec
-from msgspec import Meta
 
-from dptext import partition, streams
+from dptext import noise, partition, signatures, streams
 from dptext.errors import UsageError
-from dptext.noise import WIDTH
-from dptext.partition import Law
 from dptext.run.interface import option
 from dptext.settings import digest_of_bytes
-from dptext.signatures import Key
 from dptext.types import JsonObject
 
 JOINED, REMOVED, OFFERED, CONFIRMED = "+-?!"
@@ -136,10 +132,10 @@ class WordFile:
         return partition.stated(self.epsilon, self.delta)
 
     @property
-    def law(self) -> Law:
+    def law(self) -> partition.Law:
         """Return the law by which the list was drawn."""
-        steps = round(self.rho * WIDTH / self.sigma)
-        return Law(self.epsilon, self.delta, self.sigma, steps)
+        steps = round(self.rho * noise.WIDTH / self.sigma)
+        return partition.Law(self.epsilon, self.delta, self.sigma, steps)
 
     def count(self, mark: str) -> int:
         """Return the number of words with a mark."""
@@ -174,13 +170,13 @@ class WordFile:
         )
         return replace(self, entries=entries)
 
-    def signed(self, key: Key) -> WordFile:
+    def signed(self, key: signatures.Key) -> WordFile:
         """Return the file with a signature of its draw."""
         assert key.private is not None
         value = key.private.sign(self.drawn_bytes()).hex()
         return replace(self, signature=f"{key.id} {value}")
 
-    def signature_problem(self, keys: Iterable[Key]) -> str:
+    def signature_problem(self, keys: Iterable[signatures.Key]) -> str:
         """Explain why no key verifies the signature; "" if one does."""
         match = _SIGNATURE.fullmatch(self.signature)
         if match is None:
@@ -318,8 +314,8 @@ class _Named(msgspec.Struct, forbid_unknown_fields=True):
     unit: Literal["person", "record"]
     subject: str
     key: Literal["system", "key-file", "seed"]
-    joined: Annotated[int, Meta(ge=0)]
-    confirmed: Annotated[int, Meta(ge=0)]
+    joined: Annotated[int, msgspec.Meta(ge=0)]
+    confirmed: Annotated[int, msgspec.Meta(ge=0)]
 
 
 def _entry(line: str, number: int, path: str) -> Entry:

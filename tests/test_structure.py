@@ -44,7 +44,7 @@ LAYERS = (
     "report measures.public measures.context_risk",
     "engine vectors.run",
     "checking",
-    "evaluation api sanitizer calls frames integrations spark",
+    "evaluation api sanitizer frames integrations spark",
     "cli __main__",
 )
 STAGES = {
@@ -83,7 +83,7 @@ ALLOWED = {
 # Commands that import their parts at run time, to keep one line and help quick, and
 # modules of all commands. Others, each loaded only to run it, import at the top.
 BEGINNERS = (
-    "cli.app cli.configuration cli.embed cli.init cli.lexicon cli.options cli.outputs "
+    "cli.app cli.configuration cli.embed cli.init cli.lexicon cli.options "
     "cli.parser cli.sanitize cli.screen"
 ).split()
 # Modules of dptext that a function imports, each with its reason; all others stand at

@@ -29,13 +29,13 @@ from scipy.optimize import linprog
 
 from dptext import calibration, lexicons, profile, spaces
 from dptext.budgets import uniform
+from dptext.cli.calibrate import budget_risk
 from dptext.errors import UsageError
 from dptext.measures import bayes_risk
 from dptext.mechanisms import Aim, rank
 from dptext.mechanisms.rank import Params, Rank
 from dptext.noise import unit
 from dptext.profile import Part, Profile
-from dptext.report.calibration import budget_risk
 from dptext.spaces import Space
 from dptext.types import JsonObject, Lexicon
 

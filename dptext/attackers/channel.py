@@ -253,13 +253,14 @@ class Channel:
 
     def compute_candidates(
         self, epsilon: float, count: int, inputs: Floats
-    ) -> Candidates:
+    ) -> InputCandidates:
         """Compute what `candidates` returns and keeps."""
         eps = self._eps(epsilon)
         rows, log_probs = self.mechanism.likeliest_inputs(inputs, eps, count)
         outputs = int(np.flatnonzero(np.isfinite(log_probs[:, 0]))[-1]) + 1
         rows, log_probs = rows[:outputs], log_probs[:outputs]
-        return Candidates(rows, log_probs, self._writable(rows, np.isfinite(log_probs)))
+        writable = self._writable(rows, np.isfinite(log_probs))
+        return InputCandidates(rows, log_probs, writable)
 
     def _eps(self, epsilon: float) -> Eps:
         """Return the epsilon of each input: (V + 1,)."""
@@ -311,7 +312,7 @@ class ChannelAttacker:
     def evidence(self, released: Released) -> tuple[Ids, Floats, Mask]:
         """Return inputs (c, n), ln P(y|x) with -inf for padding, which may be written.
 
-        `Candidates.writable` defines the last.
+        `InputCandidates.writable` defines the last.
         """
         shape = (self._count, len(released.drawn))
         rows, evidence = np.zeros(shape, np.int32), np.full(shape, -np.inf)

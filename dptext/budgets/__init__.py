@@ -18,8 +18,7 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext.randomness import RandomBits
-from dptext.settings import Prepared
+from dptext import randomness, settings
 from dptext.types import BudgetDescription, Eps, Ids, Ints, Lexicon, Words
 
 # Draws the words at these positions of a batch, (m,) int64, with an epsilon each.
@@ -40,7 +39,7 @@ class Params(ABC):
         """Do the public work. Raises UsageError if settings and lexicon do not fit."""
 
 
-class DescribedBudget(Prepared, ABC):
+class DescribedBudget(settings.Prepared, ABC):
     """The common part of all budgets."""
 
     __slots__ = ()
@@ -57,7 +56,7 @@ class Budget(DescribedBudget):
     __slots__ = ()
 
     @abstractmethod
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return the epsilon of each word, (n,) float64 > 0."""
 
     def columns(self, words: Words) -> Mapping[str, NDArray[np.generic]]:
@@ -74,7 +73,9 @@ class SequentialBudget(DescribedBudget):
     __slots__ = ()
 
     @abstractmethod
-    def release(self, words: Words, bits: RandomBits, draw: Draw) -> tuple[Ids, Eps]:
+    def release(
+        self, words: Words, bits: randomness.RandomBits, draw: Draw
+    ) -> tuple[Ids, Eps]:
         """Draw all words; return them and their epsilons, (n,) each."""
 
 

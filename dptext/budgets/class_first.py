@@ -12,9 +12,8 @@ from typing import Annotated, ClassVar
 import numpy as np
 from msgspec import Meta
 
-from dptext import budgets
+from dptext import budgets, randomness
 from dptext.budgets import declared
-from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
 
@@ -53,7 +52,7 @@ class ClassFirst(declared.ByClass, budgets.Budget):
             BudgetKind.CLASS, low, high, first=self.first, used=(self.used,)
         )
 
-    def released(self, words: Words, bits: RandomBits) -> Ints:
+    def released(self, words: Words, bits: randomness.RandomBits) -> Ints:
         """Draw the class of each word by randomised response over c classes: (n,).
 
         The true class has e^first times the weight of any other.
@@ -67,6 +66,6 @@ class ClassFirst(declared.ByClass, budgets.Budget):
         stays = bits.unit(integers[:, 0]) < spared
         return np.where(stays, true, bits.below(integers[:, 1], count))
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return the epsilon of each word's drawn class, (n,) float64."""
         return self.epsilons[self.released(words, bits)]

@@ -16,10 +16,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dptext import budgets
+from dptext import budgets, randomness, settings
 from dptext.errors import UsageError
-from dptext.randomness import RandomBits
-from dptext.settings import Prepared, digest_of_bytes, read_content
 from dptext.tokens import numbers
 from dptext.types import PARTS, BudgetDescription, BudgetKind, Eps, Ints, Lexicon, Words
 
@@ -85,7 +83,7 @@ class Classes:
 
 
 @dataclass(frozen=True, slots=True)
-class ByClass(Prepared):
+class ByClass(settings.Prepared):
     """The common part of budgets by classes."""
 
     classes: Classes
@@ -112,9 +110,9 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         fixed = (*(name for name, _ in _BANDS), _RARE)
         named = [_frequency_class(row) for row in range(len(lexicon.words))]
     elif by == "table":
-        data = read_content(table, "table")
+        data = settings.read_content(table, "table")
         named = _by_table(lexicon, table, data)
-        content["table"] = digest_of_bytes(data)
+        content["table"] = settings.digest_of_bytes(data)
     elif lexicon.parts is None:
         raise UsageError(
             f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
@@ -186,6 +184,6 @@ class Declared(ByClass, budgets.Budget):
         low, high = float(self.epsilons.min()), float(self.epsilons.max())
         return BudgetDescription(BudgetKind.TYPE, low, high, used=(self.used,))
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return the epsilon of each word's class, (n,) float64."""
         return self.epsilons[words.ids]

@@ -21,11 +21,10 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import budgets, registry
+from dptext import budgets, randomness, registry
 from dptext.budgets import LONGEST_TEXT, Epsilon, scores
 from dptext.budgets.scores import Score
 from dptext.errors import UsageError
-from dptext.randomness import RandomBits
 from dptext.settings import convert
 from dptext.types import BudgetDescription, BudgetKind, Floats, Ints, Lexicon, Words
 
@@ -43,8 +42,7 @@ def normalized(values: Floats, texts: Ints, count: int) -> Floats:
     values (n,) >= 0; texts (n,): the text of each.
     """
     sums = np.bincount(texts, values, minlength=count)
-    sizes = np.bincount(texts, minlength=count)
-    even = 1.0 / np.maximum(sizes, 1)
+    even = 1.0 / np.maximum(np.bincount(texts, minlength=count), 1)
     shares = np.divide(values, sums[texts], out=even[texts], where=(sums > 0)[texts])
     return np.asarray(shares)
 
@@ -168,9 +166,7 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        raise UsageError(
-            f"{location}: the weight is a number from 0 to 1000000, true or false"
-        )
+        raise UsageError(f"{location}: give a weight from 0 to 1000000, true or false")
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))
 
@@ -272,7 +268,7 @@ class Linguistic(budgets.Budget):
             used=tuple(f"Score {each.description}." for each in self.scores),
         )
 
-    def spread(self, words: Words, bits: RandomBits) -> Floats:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Floats:
         """Return each word's part of its text's total, (n,) float64."""
         return self._shares(words)[0]
 

@@ -11,8 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dptext import budgets
-from dptext.randomness import RandomBits
+from dptext import budgets, randomness
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
@@ -43,7 +42,7 @@ class PerText(budgets.Budget):
         # No lower limit of a part: the longer the text, the smaller.
         return BudgetDescription(BudgetKind.TEXT, 0.0, self.total, total=self.total)
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return each word's part of its text's total, (n,) float64."""
         counts = np.bincount(words.texts, minlength=len(words.ends))
         return np.asarray(self.total / counts[words.texts])

@@ -7,8 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from dptext import budgets
-from dptext.randomness import RandomBits
+from dptext import budgets, randomness
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
@@ -46,7 +45,7 @@ class ByPosition(budgets.Budget):
         low, high = min(self.epsilons), max(self.epsilons)
         return BudgetDescription(BudgetKind.POSITION, low, high, used=(used,))
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return the epsilon of each word's position, (n,) float64."""
         table = np.array(self.epsilons)
         last = len(table) - 1

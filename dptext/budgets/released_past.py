@@ -13,9 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from dptext import budgets
+from dptext import budgets, randomness
 from dptext.budgets import Draw, Epsilon, declared, positions_in_text
-from dptext.randomness import RandomBits
 from dptext.types import BudgetDescription, BudgetKind, Eps, Floats, Ids, Lexicon, Words
 
 
@@ -63,7 +62,9 @@ class ReleasedPast(declared.ByClass, budgets.SequentialBudget):
         )
         return BudgetDescription(BudgetKind.PAST, low, high, total=total, used=(used,))
 
-    def release(self, words: Words, bits: RandomBits, draw: Draw) -> tuple[Ids, Eps]:
+    def release(
+        self, words: Words, bits: randomness.RandomBits, draw: Draw
+    ) -> tuple[Ids, Eps]:
         """Draw the first words of all texts, then the second ones, and so on."""
         params = self.params
         position = positions_in_text(words)

@@ -8,8 +8,7 @@ from typing import Annotated, ClassVar
 import numpy as np
 from msgspec import Meta
 
-from dptext import budgets
-from dptext.randomness import RandomBits
+from dptext import budgets, randomness
 from dptext.types import BudgetDescription, BudgetKind, Eps, Lexicon, Words
 
 
@@ -44,6 +43,6 @@ class Uniform(budgets.Budget):
         """Return that every replaced word gets the same epsilon."""
         return BudgetDescription(BudgetKind.WORD, self.epsilon, self.epsilon)
 
-    def spread(self, words: Words, bits: RandomBits) -> Eps:
+    def spread(self, words: Words, bits: randomness.RandomBits) -> Eps:
         """Return the epsilon of each word, (n,) float64."""
         return np.full(len(words.ids), self.epsilon)

@@ -19,7 +19,6 @@ import msgspec
 
 from dptext import formats, pseudonyms, streams
 from dptext.checking import exports
-from dptext.checking.exports import Export
 from dptext.engine.identifying import (
     FieldValues,
     Identifying,
@@ -166,10 +165,7 @@ class Contents:
 
 
 def read(
-    module: Format,
-    stream: BinaryIO,
-    selection: Selection,
-    contents: Contents,
+    module: Format, stream: BinaryIO, selection: Selection, contents: Contents
 ) -> Contents:
     """Count all unchanged values of a file. Raises InputError where it is not whole."""
     selection = replace(
@@ -226,7 +222,7 @@ class StopAtIdentifying:
             )
 
 
-def read_export(report: Document, export: Export) -> Contents:
+def read_export(report: Document, export: exports.Export) -> Contents:
     """Count all unchanged values of an export, as its report says how it is read.
 
     Raises InputError, UsageError and MissingExtra where it cannot be read.

@@ -14,7 +14,6 @@ import re
 import shlex
 import subprocess
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from functools import partial
@@ -23,16 +22,14 @@ from typing import BinaryIO, NamedTuple
 
 import msgspec
 
-from dptext import formats, streams
+from dptext import formats, settings, streams
 from dptext.checking.policy import ExportPolicy
 from dptext.engine import earlier
 from dptext.errors import DptextError, InputError, UsageError
-from dptext.formats import Format
 from dptext.report.layout import Layout, sidecar_path
-from dptext.run.files import SIDECAR
 from dptext.run.interface import noun
 from dptext.run.selection import Selection
-from dptext.settings import digest_of_bytes
+from dptext.run.work import SIDECAR
 from dptext.streams import outputs
 from dptext.types import Fault, Record, Verbatim
 
@@ -86,7 +83,7 @@ class Export:
     #: Content of the report beside it; None without one.
     report: bytes | None
     #: Opens the content; raises NotHere if only the digest is here.
-    open: Callable[[], AbstractContextManager[BinaryIO]]
+    open: Callable[[], contextlib.AbstractContextManager[BinaryIO]]
     #: Returns advice to stage the files on disk, "" if that would not help.
     unstaged: Callable[[], str] = str
 
@@ -276,8 +273,8 @@ class GitIndex:
     def export(self, path: str) -> Export:
         """Return an export and the report that is staged beside it."""
         data = self.content(path) or b""
-        sha256, size = digest_of_bytes(data), len(data)
-        open: Callable[[], AbstractContextManager[BinaryIO]]
+        sha256, size = settings.digest_of_bytes(data), len(data)
+        open: Callable[[], contextlib.AbstractContextManager[BinaryIO]]
         open = partial(io.BytesIO, data)
         pointer = _POINTER.fullmatch(data[: _LONGEST_POINTER + 1])
         if pointer is not None:
@@ -295,13 +292,13 @@ class GitIndex:
         )
 
 
-def _fetched(path: Path, sha256: str) -> AbstractContextManager[BinaryIO]:
+def _fetched(path: Path, sha256: str) -> contextlib.AbstractContextManager[BinaryIO]:
     """Open the content that Git LFS has on the disk alone. Raises NotHere."""
     try:
         data = path.read_bytes()
     except OSError:
         data = b""
-    if digest_of_bytes(data) != sha256:
+    if settings.digest_of_bytes(data) != sha256:
         raise NotHere(
             f"{path}: Git LFS has not brought its content here; run git lfs pull"
         )
@@ -388,41 +385,43 @@ def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
 
 
 def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
-    """Yield a finding on the fields of an export that the policy denies."""
-    denied = [name for name in names if _is_denied(name, policy)]
+    """Yield a finding on denied fields of an export, or fields inside of these."""
+    patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
+    denied = [
+        name for name in names if any(fnmatchcase(name, each) for each in patterns)
+    ]
     if denied:
         yield f"the policy does not want {series(denied)} in any export (deny_columns)"
 
 
-def _is_denied(name: str, policy: ExportPolicy) -> bool:
-    """Tell whether a field, or one that it is inside of, is denied."""
-    patterns = [each for deny in policy.deny_columns for each in (deny, f"{deny}.*")]
-    return any(fnmatchcase(name, each) for each in patterns)
-
-
 def against_policy(
-    names: Sequence[str], policy: ExportPolicy, *, pseudonyms: bool = False
+    names: Sequence[str],
+    policy: ExportPolicy,
+    key: str = "copy",
+    treatment: str = "unchanged",
 ) -> Iterator[str]:
-    """Yield the copied fields, or pseudonyms, that a policy does not allow."""
+    """Yield the fields that a policy neither wants private nor lists under a key.
+
+    treatment: what became of them, for messages.
+    """
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        how = "a pseudonym is not" if pseudonyms else "unchanged"
-        yield f"the policy wants {series(must)} private; {how}"
-    listed = policy.pseudonyms if pseudonyms else policy.copy
+        yield f"the policy wants {series(must)} private; {treatment}"
+    listed = getattr(policy, key)
     others = [
         name
         for name in names
         if name not in must and listed is not None and not is_in(name, listed)
     ]
     if others:
-        where = "pseudonyms" if pseudonyms else "copy; unchanged"
+        where = f"{key}; {treatment}" if key == "copy" else key
         yield f"the policy does not list {series(others)} under {where}"
 
 
 @contextlib.contextmanager
 def open_export(
     layout: Layout, export: Export
-) -> Iterator[tuple[Format, BinaryIO, Selection]]:
+) -> Iterator[tuple[formats.Format, BinaryIO, Selection]]:
     """Open an export for a block, with what reads it as its report says.
 
     Raises UsageError where it cannot be read so.

@@ -36,12 +36,11 @@ from typing import Annotated, Literal
 
 from msgspec import Meta
 
-from dptext import profile
+from dptext import profile, settings
 from dptext.errors import UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected
 from dptext.run.choices import DEFAULT
-from dptext.settings import convert, share
 from dptext.tokens.policy import Policy
 
 Accepted = Literal["LDP", "metric-DP", "eps-delta"]
@@ -168,8 +167,8 @@ def parse(
         plain["allow"] = _allowed(allow, f"{name}: allow")
     for key in _SHARES:
         if plain.get(key) is not None:
-            plain[key] = share(plain[key], f"{name}: {key}")
-    return convert(plain, ExportPolicy, name, beside)
+            plain[key] = settings.share(plain[key], f"{name}: {key}")
+    return settings.convert(plain, ExportPolicy, name, beside)
 
 
 def _allowed(items: list[object], location: str) -> list[object]:

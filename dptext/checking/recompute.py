@@ -21,7 +21,6 @@ from dptext.errors import DptextError, UnprovenError, UsageError
 from dptext.lexicons import topics
 from dptext.measures import context_risk
 from dptext.measures.public import NoRisk, PublicMeasures, measure_risk
-from dptext.pipeline import Pipeline
 from dptext.report.blocks import at
 from dptext.report.document import Document, public
 from dptext.report.sections import Run
@@ -30,7 +29,6 @@ from dptext.settings import digest_of_path
 from dptext.types import Lexicon
 from dptext.vectors import Pool, release, statement
 from dptext.vectors import run as vector_run
-from dptext.vectors.release import VectorRelease
 
 # Builds the public report of a run with prepared settings.
 _Stated = Callable[[Run], Document]
@@ -251,7 +249,8 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
     if measured:
         return Outcome(gap=_not_recomputed(measured[0], actual.run))
     if worded:
-        return Outcome(gap=_reworded(worded[0], actual.run))
+        written = _of_version(actual.run, f"other words in {worded[0]}")
+        return Outcome(gap=Gap(Unverified.VERSION, written))
     return Outcome()
 
 
@@ -290,8 +289,7 @@ def _catch_invalid_settings(run: Run) -> Iterator[None]:
     except (UsageError, TypeError):
         if run.dptext != __version__:
             raise _EndedError("", _not_recomputed("run.settings", run)) from None
-        line = "its settings are not valid settings of dptext"
-        raise _EndedError(line) from None
+        raise _EndedError("its settings are not valid settings of dptext") from None
 
 
 @contextlib.contextmanager
@@ -337,10 +335,6 @@ def _not_recomputed(path: str, run: Run) -> Gap:
     return Gap(None, _of_version(run, f"another {path}"))
 
 
-def _reworded(path: str, run: Run) -> Gap:
-    return Gap(Unverified.VERSION, _of_version(run, f"other words in {path}"))
-
-
 def _of_version(run: Run, written: str) -> str:
     """Advise a check with the version that wrote a report."""
     return (
@@ -349,7 +343,7 @@ def _of_version(run: Run, written: str) -> str:
     )
 
 
-def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:
+def _check_risk(ready: pipeline.Pipeline, figures: PublicMeasures, run: Run) -> None:
     """Raise _EndedError if the risks in settings do not give each other and epsilon.
 
     The risk is measured for that where the report has none, as that of a seeded run.
@@ -373,7 +367,9 @@ def _check_risk(ready: Pipeline, figures: PublicMeasures, run: Run) -> None:
             raise _EndedError(_OTHER_RISK)
 
 
-def _check_risk_of_vectors(ready: VectorRelease, lexicon: Lexicon | None) -> None:
+def _check_risk_of_vectors(
+    ready: release.VectorRelease, lexicon: Lexicon | None
+) -> None:
     """Raise _EndedError unless the epsilon in settings is that of the risk in them."""
     recipe = ready.settings.recipe
     params = recipe.budget.params

@@ -14,30 +14,23 @@ from typing import NamedTuple
 
 import msgspec
 
-from dptext import profile, registry
-from dptext.checking import contents, corpus_words, exports, kept_words
+from dptext import profile, registry, settings, signatures
+from dptext.checking import contents, exports, recompute, word_lists
 from dptext.checking.exports import Export
 from dptext.checking.policy import ExportPolicy, Unverified, usually_allowed
-from dptext.checking.recompute import Recomputer, known_risk
 from dptext.errors import InputError, MissingExtra, UsageError
 from dptext.guarantees import claims
 from dptext.guarantees.claims import Unprotected, format_up
 from dptext.guarantees.templates import series
 from dptext.models import endpoint
-from dptext.report import advice, document, names
-from dptext.report.blocks import Tone
+from dptext.report import advice, blocks, document, names, protection, sections
 from dptext.report.document import Document, encode
-from dptext.report.protection import Basis, fitness
-from dptext.report.sections import Run
 from dptext.run.choices import DEFAULT
-from dptext.run.files import SIDECAR
 from dptext.run.interface import option
-from dptext.settings import digest_of_data
-from dptext.signatures import Key
+from dptext.run.work import SIDECAR
 from dptext.tokens.languages import name_of, names_without_special
 from dptext.types import Level, Notion, Strategy
 from dptext.vectors import Pool, columns
-from dptext.vectors.columns import Shape
 
 # The word among third parties of a policy that accepts any proxy.
 PROXY = "proxy"
@@ -126,8 +119,8 @@ def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
 def verdict(
     export: Export,
     policy: ExportPolicy,
-    recomputer: Recomputer,
-    keys: Sequence[Key] = (),
+    recomputer: recompute.Recomputer,
+    keys: Sequence[signatures.Key] = (),
 ) -> Verdict:
     """Judge an export: the report must belong to this file, be unchanged, and comply.
 
@@ -172,7 +165,7 @@ def verdict(
                 line += f", or accept that with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _compare_file(report, export)
-    risk = known_risk(report)
+    risk = recompute.known_risk(report)
     if risk is not None and outcome.risk is not None:
         risk = max(risk, outcome.risk)
     findings += [
@@ -181,12 +174,12 @@ def verdict(
         *as_findings(Rule.POLICY, _terms(report, risk, policy)),
         *as_findings(Rule.POLICY, _written(outcome.wanted or report, policy)),
         *as_findings(Rule.POLICY, _parts(report, policy)),
-        *as_findings(Rule.POLICY, corpus_words.against_policy(report, policy)),
-        *as_findings(Rule.SIGNATURE, corpus_words.unsigned(report, keys)),
+        *as_findings(Rule.POLICY, word_lists.against_policy(report, policy)),
+        *as_findings(Rule.SIGNATURE, word_lists.unsigned(report, keys)),
         *as_findings(Rule.FIELDS, _fields(report, export, policy)),
         *([] if differing else _content(report, export, policy)),
     ]
-    notes += [*corpus_words.trusted(report, keys), *_languages(report)]
+    notes += [*word_lists.trusted(report, keys), *_languages(report)]
     return Verdict(tuple(findings), (*notes, *unread))
 
 
@@ -231,7 +224,7 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
         advice = export.unstaged() or again
         yield f"its public report belongs to another file: the digests differ; {advice}"
     elif output.bytes != export.size:
-        yield "its report was changed: the file has another size"
+        yield "its report was changed: the file has a different size"
     elif output.file not in (None, export.name):
         yield (
             "its public report belongs to a file with another name; rename the file "
@@ -266,13 +259,13 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
-        yield "its report was changed: it names columns, as only reports on vectors do"
+        yield "its report was changed: it lists columns, as only those of vectors do"
         return
     head = exports.read_head(report.run.layout, export)
     if head.copied != output.copied:
-        yield "its report was changed: it names other unchanged fields than its file"
+        yield "its report was changed: its unchanged fields are not those of the file"
     if head.sheets != output.sheets:
-        yield "its report was changed: it names other sheets than its file"
+        yield "its report was changed: its sheets are not those of the file"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
@@ -281,22 +274,22 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     assert output is not None
     assert section is not None
     names = _columns(report.run, export.name)
-    if report.run.layout.changed or report.run.layout.shuffled:
+    if report.run.layout.changed or not report.run.layout.is_ordered:
         yield "its report was changed: its layout is that of a report on words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:
-        yield "its report was changed: it names other columns than dptext writes"
+        yield "its report was changed: its columns are not those that dptext writes"
         return
-    wanted = Shape.from_names(names, output.rows, section.dimensions)
+    wanted = columns.Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:
-        yield "its report was changed: the file has other columns than it names"
+        yield "its report was changed: its columns are not those of the file"
     elif shape.rows != wanted.rows:
-        yield "its report was changed: the file has another number of rows"
+        yield "its report was changed: the file has a different number of rows"
 
 
-def _columns(run: Run, name: str) -> tuple[str, ...]:
+def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
     """Return the columns of a file of vectors by settings and the name of the file."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
@@ -310,7 +303,9 @@ def _columns(run: Run, name: str) -> tuple[str, ...]:
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
     """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
-    yield from exports.against_policy(layout.pseudonyms, policy, pseudonyms=True)
+    yield from exports.against_policy(
+        layout.pseudonyms, policy, "pseudonyms", "a pseudonym is not"
+    )
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
     try:
@@ -356,11 +351,11 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
 def _edited(report: Document, data: bytes) -> Iterator[str]:
     """Yield the signs that dptext did not write the report in this form."""
     if _has_twice(data):
-        yield "its report holds a key twice"
+        yield "its report has a duplicate key"
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
-        yield "its report holds keys that dptext does not write, or lacks some"
+        yield "its report has keys that dptext does not write, or lacks some"
     run = report.run
-    if digest_of_data(run.settings) != run.settings_digest:
+    if settings.digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
 
 
@@ -468,8 +463,8 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
 
 def _unfit(report: Document) -> Iterator[str]:
     """Yield the verdict on a run if it was not to be handed on."""
-    verdict, tone = fitness(Basis.from_document(report))
-    if tone is Tone.BAD:
+    verdict, tone = protection.fitness(protection.Basis.from_document(report))
+    if tone is blocks.Tone.BAD:
         yield (
             f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
             "max_risk decides by these limits instead"
@@ -500,10 +495,10 @@ def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
     if allowed is None:
         allowed = usually_allowed(report.policy)
     shown = [each for each in report.guarantee.scope.unprotected if each not in allowed]
-    words = kept_words.kept(report)
+    words = word_lists.kept(report)
     if Unprotected.KEEP_LIST in shown and words is not None:
         shown.remove(Unprotected.KEEP_LIST)
-        yield from kept_words.against_policy(words, report, policy)
+        yield from word_lists.kept_against_policy(words, report, policy)
     unlike = {*usually_allowed(profile.load(DEFAULT).tokens)} if usual else set()
     for name in shown:
         line = f"{_SHOWN[name]}; the policy does not allow {name}"

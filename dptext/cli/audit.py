@@ -10,15 +10,13 @@ import msgspec
 import typer
 
 from dptext import calibration, lexicons, progress, registry, word_file
-from dptext.cli import options, screen
-from dptext.cli.parser import Take
+from dptext.cli import options, parser, screen
 from dptext.engine import release_audit, words_audit
 from dptext.errors import UsageError
 from dptext.guarantees import audit
 from dptext.profile import DEFAULT, FOR_PROGRAMS, Profile, load, shipped
 from dptext.run.choices import Choices
-from dptext.run.marks import Option
-from dptext.run.values import Number
+from dptext.run.marks import Number, Option
 
 EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
@@ -30,9 +28,7 @@ class Sampling:
     inputs: Annotated[
         int,
         Option(
-            "Number of input words in an exact audit.",
-            parse=Number(kind=int, low=4),
-            metavar="NUMBER",
+            "Number of input words in an exact audit.", parse=Number(kind=int, low=4)
         ),
     ] = 200
     runs: Annotated[
@@ -40,7 +36,6 @@ class Sampling:
         Option(
             "Draws of each word of a pair, if there is no exact output distribution.",
             parse=Number(kind=int, low=100),
-            metavar="NUMBER",
         ),
     ] = 20_000
     draws: Annotated[
@@ -48,7 +43,6 @@ class Sampling:
         Option(
             "Draws to test the program with; more find smaller deviations.",
             parse=Number(kind=int, low=1000),
-            metavar="NUMBER",
         ),
     ] = 4_000_000
 
@@ -65,7 +59,7 @@ def command(
     ] = None,
     *,
     choices: Annotated[
-        Choices, Take("epsilon mechanism lexicon overrides", is_typed=True)
+        Choices, parser.Take("epsilon mechanism lexicon overrides", is_typed=True)
     ],
     size: Sampling,
     as_json: options.AsJson = False,

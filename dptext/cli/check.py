@@ -12,23 +12,21 @@ from typing import Annotated
 import typer
 
 from dptext import lexicons, progress, signatures, streams
-from dptext.checking import exports, rendering, verify
+from dptext._version import __version__
+from dptext.checking import exports, recompute, verify
 from dptext.checking.exports import Entry, Export, GitIndex
 from dptext.checking.policy import ExportPolicy, from_section, parse
-from dptext.checking.recompute import Recomputer
-from dptext.checking.verify import Rule, Verdict
+from dptext.checking.verify import MEANINGS, Rule, Verdict
 from dptext.cli import configuration, faults, parser, screen
 from dptext.cli.configuration import Configuration
-from dptext.cli.parser import Take
 from dptext.engine.earlier import is_manifest
 from dptext.errors import UsageError
 from dptext.report.layout import sidecar_path
 from dptext.run.choices import Choices, is_word_file
-from dptext.run.files import SIDECAR
-from dptext.run.marks import GUARANTEE, OUTPUT, Option
-from dptext.run.values import one_of
-from dptext.signatures import Key
+from dptext.run.marks import GUARANTEE, OUTPUT, Option, one_of
+from dptext.run.work import SIDECAR
 from dptext.tokens import lists
+from dptext.types import JsonObject
 
 # An export by name with the function that reads it, or a verdict on another file.
 Named = tuple[str, Callable[[], Export]] | Verdict
@@ -53,8 +51,8 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file. Used for recomputing, "
-            "besides the installed ones; repeatable.",
+            "Lexicon of `dptext lexicon list`, or file, to recompute with, in "
+            "addition to the installed ones; repeatable.",
             GUARANTEE,
             metavar="NAME",
         ),
@@ -82,8 +80,7 @@ class Findings:
         ),
     ] = "text"
     quiet: Annotated[
-        bool,
-        Option("Print nothing; the exit code tells.", OUTPUT, short="-q"),
+        bool, Option("Print nothing; the exit code tells.", OUTPUT, short="-q")
     ] = False
 
     def note(self, line: str) -> None:
@@ -101,9 +98,7 @@ class Findings:
 
     def write(self, results: Sequence[Verdict], trust: str) -> None:
         """Print all verdicts as JSON or SARIF, if one is the format."""
-        write = {"json": rendering.as_json, "sarif": rendering.as_sarif}.get(
-            self.format
-        )
+        write = {"json": as_json, "sarif": as_sarif}.get(self.format)
         if write is not None and not self.quiet:
             screen.deliver(write(results, trust), as_json=True)
 
@@ -134,7 +129,7 @@ def command(
             metavar="FILE",
         ),
     ] = None,
-    choices: Annotated[Choices, Take("overrides", is_typed=True)],
+    choices: Annotated[Choices, parser.Take("overrides", is_typed=True)],
     means: Verifiers,
     findings: Findings,
 ) -> None:
@@ -148,7 +143,9 @@ def command(
     if not files and not staged:
         raise UsageError("nothing to check: name exports or folders, or give --staged")
     progress.enable(not findings.quiet)
-    recomputer = Recomputer([lexicons.find(name) for name in means.lexicon or ()])
+    recomputer = recompute.Recomputer(
+        [lexicons.find(name) for name in means.lexicon or ()]
+    )
     index = GitIndex() if staged else None
     configured = _configured(context, policy, index)
     asked = choices.overrides
@@ -210,8 +207,7 @@ def _exports(
 
 def _file(name: str, path: Path, accepted: ExportPolicy) -> Named:
     """Return a file that was named: an export to read, or the verdict on another."""
-    reported = sidecar_path(path).exists()
-    wanted = exports.is_export(path, accepted, reported, bytes)
+    wanted = exports.is_export(path, accepted, sidecar_path(path).exists(), bytes)
     if is_manifest(path):
         return verify.unchecked(name, _MANIFEST_STAYS, fails=False)
     if not wanted and exports.is_document(path):
@@ -282,8 +278,8 @@ def _staged(index: GitIndex) -> Configuration:
 def judged(
     read: Callable[[], Export],
     accepted: ExportPolicy,
-    keys: Sequence[Key],
-    recomputer: Recomputer,
+    keys: Sequence[signatures.Key],
+    recomputer: recompute.Recomputer,
 ) -> Verdict:
     """Return the verdict on an export, its signature included."""
     try:
@@ -313,8 +309,7 @@ def _kept_words(
             words.append(entry)
             continue
         staged = None if index is None else index.content(os.path.relpath(path))
-        where = f"keep_words: {entry}"
-        words += lists.read_entries(str(path), where, staged)
+        words += lists.read_entries(str(path), f"keep_words: {entry}", staged)
     return tuple(words)
 
 
@@ -323,13 +318,13 @@ def verifying_keys(
     accepted: ExportPolicy,
     configured: Configuration,
     index: GitIndex | None,
-) -> tuple[Key, ...]:
+) -> tuple[signatures.Key, ...]:
     """Return the keys of options, else those that the policy names from its folder."""
     if paths:
         return tuple(map(signatures.read, paths))
     folder = Path() if configured.path is None else configured.path.parent
 
-    def key(name: str) -> Key:
+    def key(name: str) -> signatures.Key:
         path = folder / os.path.expanduser(name)
         staged = None if index is None else index.content(os.path.relpath(path))
         if staged is None:
@@ -337,3 +332,72 @@ def verifying_keys(
         return signatures.parse(staged, f"key file {name}")
 
     return tuple(map(key, accepted.verify_key))
+
+
+_SARIF = "https://json.schemastore.org/sarif-2.1.0.json"
+
+
+def as_json(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return verdicts as plain data; trust describes the trusted signers."""
+    return {
+        "success": not any(each.findings for each in judged),
+        "trust": trust,
+        "exports": [
+            {
+                "file": each.name,
+                "success": not each.findings,
+                "findings": [finding._asdict() for finding in each.findings],
+                "notes": list(each.notes),
+            }
+            for each in judged
+            if not each.unchecked
+        ],
+        "not_checked": [
+            {"file": each.name, "success": not each.findings, "reason": each.unchecked}
+            for each in judged
+            if each.unchecked
+        ],
+    }
+
+
+def as_sarif(judged: Sequence[Verdict], trust: str) -> JsonObject:
+    """Return the findings as a log of SARIF 2.1.0 (OASIS, 2020)."""
+    results = [
+        {
+            "ruleId": finding.rule,
+            "ruleIndex": [*Rule].index(finding.rule),
+            **_sarif_message("error", finding.message, each.name),
+        }
+        for each in judged
+        for finding in each.findings
+    ]
+    notes = [_sarif_message("note", trust)] if trust else []
+    notes += [
+        _sarif_message("note", note, each.name)
+        for each in judged
+        for note in each.notes
+    ]
+    rules = [
+        {"id": rule, "shortDescription": {"text": MEANINGS[rule]}} for rule in Rule
+    ]
+    driver = {"name": "dptext check", "version": __version__, "rules": rules}
+    invocation = {"executionSuccessful": True, "toolExecutionNotifications": notes}
+    run = {
+        "tool": {"driver": driver},
+        "invocations": [invocation],
+        "columnKind": "unicodeCodePoints",
+        "results": results,
+    }
+    return {"$schema": _SARIF, "version": "2.1.0", "runs": [run]}
+
+
+def _sarif_message(level: str, text: str, name: str = "") -> JsonObject:
+    """Return a message, with the location of a file if it has one."""
+    from urllib.parse import quote
+
+    message: JsonObject = {"level": level, "message": {"text": text}}
+    if name:
+        uri = quote(name.replace("\\", "/"), safe="/", errors="surrogateescape")
+        location = {"artifactLocation": {"uri": uri}, "region": {"startLine": 1}}
+        message["locations"] = [{"physicalLocation": location}]
+    return message

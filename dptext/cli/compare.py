@@ -15,23 +15,26 @@ import typer
 
 from dptext import mechanisms, profile, progress, registry
 from dptext.attackers.endpoint import EndpointAttacker
-from dptext.cli import faults, options, screen
-from dptext.cli.parser import Take
+from dptext.cli import faults, options, parser, screen
 from dptext.decoders import endpoint
 from dptext.engine.files import find_files
 from dptext.errors import ComponentError, UsageError
-from dptext.evaluation import OWNER, comparison, comparison_views, views
-from dptext.evaluation.attackers import PublicText
+from dptext.evaluation import OWNER, attackers, comparison, comparison_views, run, views
 from dptext.evaluation.comparison import Cell, CellRow, Sample, check, read_sample
-from dptext.evaluation.run import EvaluationSettings
 from dptext.profile import FOR_PROGRAMS, Part
-from dptext.run.choices import is_yaml, read_keys
-from dptext.run.files import Reports
+from dptext.run import choices, measures, work
 from dptext.run.interface import refuse_both
-from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, ByFile, Option, Writes
-from dptext.run.measures import Measures
+from dptext.run.marks import (
+    GUARANTEE,
+    INPUT,
+    MOST_JOBS,
+    OUTPUT,
+    ByFile,
+    Number,
+    Option,
+    Writes,
+)
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.values import MOST_JOBS, Number
 from dptext.settings import share
 from dptext.types import JsonObject
 
@@ -50,13 +53,7 @@ class Grid:
     """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
 
     sample: Annotated[
-        int,
-        Option(
-            "Number of texts to sample.",
-            INPUT,
-            parse=Number(kind=int, low=1),
-            metavar="NUMBER",
-        ),
+        int, Option("Number of texts to sample.", INPUT, parse=Number(kind=int, low=1))
     ] = 2000
     profile: Annotated[
         str,
@@ -66,7 +63,7 @@ class Grid:
             metavar="NAME",
             short="-p",
         ),
-        ByFile(is_yaml),
+        ByFile(choices.is_yaml),
     ] = FOR_PROGRAMS  # mechanisms differ in the words that they replace
     mechanism: Annotated[
         list[str] | None,
@@ -94,7 +91,6 @@ class Grid:
             "Epsilon per word. Repeatable.",
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
         ),
     ] = None
     lexicon: Annotated[
@@ -123,7 +119,6 @@ class Grid:
             "For tests and papers: repeatable draws, without any privacy.",
             GUARANTEE,
             parse=Number(kind=int),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = None
@@ -162,7 +157,7 @@ class Grid:
 
     def _decoder(self, attacker: str | None) -> JsonObject:
         """Return the settings of the decoder: those of the attacker's server."""
-        keys = read_keys(self.set_ or ())
+        keys = choices.read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
             msg = "--set: compare takes decoder.KEY=VALUE, with --attacker endpoint"
@@ -182,7 +177,9 @@ def _mechanism(text: str) -> JsonObject:
     """Read NAME:key=value,key=value."""
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
-    keys = read_keys(filter(None, rest.split(",")), f"mechanism {name}:", "k=20")
+    keys = choices.read_keys(
+        filter(None, rest.split(",")), f"mechanism {name}:", "k=20"
+    )
     return {"name": name, **keys}
 
 
@@ -216,7 +213,6 @@ class ResultTable:
             "With 1, no cell slows another and speeds are comparable.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=MOST_JOBS),
-            metavar="NUMBER",
             short="-j",
             hidden=True,
         ),
@@ -232,9 +228,7 @@ class ResultTable:
         Writes(),
     ] = None
     csv: Annotated[
-        Path | None,
-        Option("Write the table as CSV.", OUTPUT, metavar="FILE"),
-        Writes(),
+        Path | None, Option("Write the table as CSV.", OUTPUT, metavar="FILE"), Writes()
     ] = None
     latex: Annotated[
         Path | None,
@@ -261,7 +255,7 @@ class ResultTable:
             )
 
     def compute(
-        self, cells: Sequence[Cell], sample: Sample, settings: EvaluationSettings
+        self, cells: Sequence[Cell], sample: Sample, settings: run.EvaluationSettings
     ) -> list[CellRow]:
         """Compute and print all cells; return their rows in order."""
         jobs = self.jobs or min(4, os.cpu_count() or 1)
@@ -306,18 +300,18 @@ def command(
         typer.Argument(metavar="FILE", help="File or folder of texts to compare on."),
     ],
     *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT}")],
+    selection: Annotated[Selection, parser.Take(f"fields {FILE_LAYOUT}")],
     grid: Grid,
     measured: Annotated[
-        Measures,
-        Take(
+        measures.Measures,
+        parser.Take(
             "labels attributes classifier splits alphas encoder masked_model attacker"
         ),
     ],
     public_text: options.PublicText = None,
     table: ResultTable,
     as_json: options.AsJson = False,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[work.Reports, parser.Take("html")],
     quiet: options.Quiet = False,
 ) -> None:
     """Compare mechanisms on a sample of your texts: utility, attacks.
@@ -329,11 +323,11 @@ def command(
     # The Bayes attack and attackers of whole texts need tables of all words, minutes
     # for each cell: the risk is the success of the first, `dptext evaluate` has both.
     # With --public-text the strongest of them reads, for users who wait for it.
-    settings = EvaluationSettings.begin(
+    settings = run.EvaluationSettings.begin(
         measured,
         bayes=False,
         attackers=False,
-        public_text=PublicText.named(public_text, selection.fields),
+        public_text=attackers.PublicText.named(public_text, selection.fields),
     )
     settings.check()
     cells = grid.cells(settings.attacker)

@@ -22,8 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dptext import registry, settings, streams
 from dptext.errors import UsageError
-from dptext.run import groups
-from dptext.run.choices import DECIDED
+from dptext.run import choices, groups
 from dptext.run.marks import ByFile, ByVariable, find_mark
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ _VOCABULARY = frozenset({"lexicon", "topics"})
 _SPENT = frozenset({"epsilon", "risk"})
 # Options that an option overrides in the layers below.
 OVERRIDDEN = {
-    "profile": frozenset({*DECIDED, "set"}),
+    "profile": frozenset({*choices.DECIDED, "set"}),
     **{name: _SPENT for name in _SPENT},
     **{name: _VOCABULARY for name in _VOCABULARY},
     "seed": frozenset({"key_file"}),
@@ -49,7 +48,7 @@ _AMOUNTS = ("budget.epsilon", "budget.risk", "budget.attacker_risk")
 _DECIDED = {
     **{
         name: _AMOUNTS if part == "budget" else (part,)
-        for name, (part, _) in DECIDED.items()
+        for name, (part, _) in choices.DECIDED.items()
     },
     "words": ("tokens.words",),  # and no other key of tokens
 }
@@ -153,7 +152,7 @@ def _check_owner(path: Path, status: os.stat_result) -> None:
         raise UsageError(f"{path}: the {_KIND} belongs to another user; {advice}")
     if status.st_mode & stat.S_IWOTH:
         raise UsageError(
-            f"{path}: all users may write the {_KIND}; run: chmod o-w {path}, or "
+            f"{path}: all users can write the {_KIND}; run: chmod o-w {path}, or "
             f"{advice}"
         )
 
@@ -186,7 +185,7 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
             raise UsageError(f"{name}: {section}: give keys and values")
         sections[section] = {str(key).replace("-", "_"): keys[key] for key in keys}
         if len(sections[section]) < len(keys):
-            raise UsageError(f"{name}: {section}: a key is given twice, with - and _")
+            raise UsageError(f"{name}: {section}: duplicate key, with - and _")
     return Configuration(path.absolute(), sections)
 
 

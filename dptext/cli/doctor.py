@@ -14,7 +14,7 @@ from typing import Annotated, NamedTuple
 
 import typer
 
-from dptext import cache, lexicons, models, profile, signatures, streams
+from dptext import cache, lexicons, models, profile, randomness, signatures, streams
 from dptext._built import VARIABLE, Source, source
 from dptext._version import __version__
 from dptext.attackers import kernel, ngrams
@@ -22,11 +22,9 @@ from dptext.checking import policy
 from dptext.cli import configuration, faults, options, parser, screen
 from dptext.errors import DptextError, UsageError
 from dptext.lexicons import store
-from dptext.randomness import RunKey
 from dptext.report.blocks import Column, Paragraph, Section, Table
 from dptext.report.figures import count
-from dptext.run import groups
-from dptext.run.choices import DEFAULT, Choices, read_keys
+from dptext.run import choices, groups
 from dptext.run.marks import ByFile, Option
 
 # In order; missing, which some settings need; broken.
@@ -71,8 +69,7 @@ def command(
         ),
     ] = False,
     cache: Annotated[
-        bool,
-        Option("Show the kept results and their size instead."),
+        bool, Option("Show the kept results and their size instead.")
     ] = False,
     clear: Annotated[bool, Option("With --cache: delete the kept results.")] = False,
     as_json: options.AsJson = False,
@@ -192,7 +189,7 @@ def _models() -> Iterator[Inspection]:
 def _keys() -> Iterator[Inspection]:
     """Look at the files of keys that variables name."""
     read: dict[str, Callable[[Path], object]] = {
-        "key_file": RunKey.from_file,
+        "key_file": randomness.RunKey.from_file,
         "sign_key": signatures.read_private,
     }
     for name, reader in read.items():
@@ -285,14 +282,16 @@ def _show_settings(context: typer.Context, as_json: bool) -> None:
 
     values, chosen = parser.default_values("sanitize", context)
     named = {each: values[each] for each in ("profile", "topics", "risk", "mechanism")}
-    values["profile"] = Choices(**named, overrides=read_keys(values["set"] or ())).name
+    values["profile"] = choices.Choices(
+        **named, overrides=choices.read_keys(values["set"] or ())
+    ).name
     for name in sorted({*groups.named(ByFile), *chosen}):
         source = chosen[name].source if name in chosen else None
         add(f"sanitize.{name}", values[name], source)
     values, chosen = parser.default_values("check", context)
     accepted = policy.from_section(file.policy, file.label)
     if accepted.allow is None:
-        usual = policy.usually_allowed(profile.load(DEFAULT).tokens)
+        usual = policy.usually_allowed(profile.load(choices.DEFAULT).tokens)
         accepted = replace(accepted, allow=usual)
     for name, value in asdict(accepted).items():
         source = file.label if name in (file.policy or ()) else None

@@ -8,14 +8,13 @@ from typing import Annotated
 
 import typer
 
-from dptext.cli import options, outputs, parser, screen
+from dptext.cli import options, parser, screen
 from dptext.cli.parser import Take
 from dptext.run.choices import Choices, Noise, Pooling
-from dptext.run.files import Outputs, Reports
 from dptext.run.interface import refuse_both
 from dptext.run.marks import OUTPUT, Option, Writes
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
 EXAMPLES = (
     "dptext embed tickets.jsonl -f text --epsilon 8 -o tickets.npy",
@@ -41,8 +40,7 @@ def command(
     files: options.Files = None,
     *,
     selection: Annotated[
-        Selection,
-        Take(f"fields {FILE_LAYOUT} id_field missing max_record_bytes"),
+        Selection, Take(f"fields {FILE_LAYOUT} id_field missing max_record_bytes")
     ],
     pooled: Pooling,
     person: Annotated[
@@ -107,7 +105,7 @@ def command(
         profile=settings.recipe,
         key=open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
-        read=context.meta[outputs.READ],
+        read=context.meta[options.READ],
         inspect=None if inspect is None else inspect.look_at_vectors,
         begin_run=partial(VectorRun, settings),
     )

@@ -13,24 +13,20 @@ import typer
 
 from dptext import api, formats, lexicons, pipeline, profile, progress, streams
 from dptext._version import __version__
-from dptext.cli import faults, options, screen
-from dptext.cli.parser import Take
+from dptext.cli import faults, options, parser, screen
 from dptext.engine import source
 from dptext.errors import UsageError
-from dptext.evaluation import rows, views
+from dptext.evaluation import attackers, rows, views
 from dptext.evaluation import run as evaluation
-from dptext.evaluation.attackers import PublicText
 from dptext.evaluation.identities import IdentityFile, IdentityMeter
 from dptext.evaluation.run import EvaluationSettings
 from dptext.lexicons import topics
 from dptext.pipeline import Pipeline
 from dptext.report import document
+from dptext.run import measures, work
 from dptext.run.choices import Choices
-from dptext.run.files import SIDECAR, Reports
 from dptext.run.marks import GUARANTEE, MEASURES, Option
-from dptext.run.measures import Measures
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.streams import read_small
 from dptext.types import Lexicon
 
 EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",)
@@ -85,21 +81,24 @@ def command(
         str, typer.Argument(metavar="ORIGINAL", help="The original file.")
     ],
     private: Annotated[
-        str,
-        typer.Argument(metavar="PRIVATE", help="The private file made from it."),
+        str, typer.Argument(metavar="PRIVATE", help="The private file made from it.")
     ],
     *,
-    selection: Annotated[Selection, Take(f"fields {FILE_LAYOUT} id_field missing")],
+    selection: Annotated[
+        Selection, parser.Take(f"fields {FILE_LAYOUT} id_field missing")
+    ],
     profile: WritingProfile = None,
     choices: Annotated[
         Choices,
-        Take("risk epsilon mechanism decode lexicon topics overrides", is_typed=True),
+        parser.Take(
+            "risk epsilon mechanism decode lexicon topics overrides", is_typed=True
+        ),
     ],
-    measured: Measures,
+    measured: measures.Measures,
     public_text: options.PublicText = None,
     values: Values,
     as_json: options.AsJson = False,
-    reports: Annotated[Reports, Take("report html")],
+    reports: Annotated[work.Reports, parser.Take("report html")],
 ) -> None:
     """Compare a private file with its original: utility, attacks.
 
@@ -107,7 +106,7 @@ def command(
     held in memory with --label, --attribute, --id and --masked-model.
     """
     over = choices.keys
-    public = PublicText.named(public_text, selection.fields)
+    public = attackers.PublicText.named(public_text, selection.fields)
     settings = EvaluationSettings.begin(measured, public_text=public)
     alone = set(over) <= {"lexicon"} and settings.attacker is None and public is None
     if profile is None and not alone:
@@ -168,7 +167,7 @@ def _with_fields(original: str, selection: Selection) -> Selection:
 
 def _writer(profile: str, over: Mapping[str, object]) -> Pipeline:
     """Make the settings of a profile or report ready."""
-    if profile.endswith(SIDECAR):
+    if profile.endswith(work.SIDECAR):
         return _pipeline_from_report(profile, over)
     return api.open_pipeline(profile, over)
 
@@ -198,7 +197,7 @@ def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     """
     if over:
         raise UsageError("--profile is a report: leave out settings, it has them all")
-    run = document.decode(read_small(path, "report"), path).run
+    run = document.decode(streams.read_small(path, "report"), path).run
     recipe = profile.resolved(run.settings, run.profile, run.lexicon)
     lexicon = lexicons.by_digest(run.lexicon_digest)
     if lexicon is None:

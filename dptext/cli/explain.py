@@ -8,14 +8,11 @@ from typing import Annotated
 import typer
 
 from dptext import calibration, lexicons, profile
-from dptext.cli import options, screen
-from dptext.cli.parser import Take
+from dptext.cli import options, parser, screen
 from dptext.engine import explanation
 from dptext.errors import UsageError
+from dptext.run import marks, work
 from dptext.run.choices import Choices
-from dptext.run.files import Reports
-from dptext.run.marks import Option
-from dptext.run.values import Number
 
 EXAMPLES = ('dptext explain "I love this small hotel in Paris."',)
 
@@ -31,14 +28,13 @@ def command(
     choices: Choices,
     top: Annotated[
         int,
-        Option(
+        marks.Option(
             "Number of replacements to show for each word.",
-            parse=Number(kind=int, low=0, high=1000),
-            metavar="NUMBER",
+            parse=marks.Number(kind=int, low=0, high=1000),
         ),
     ] = 5,
     as_json: options.AsJson = False,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[work.Reports, parser.Take("html")],
 ) -> None:
     """Show epsilon and likeliest replacements of each word of a text.
 

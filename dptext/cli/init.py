@@ -14,21 +14,17 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from dptext import progress, registry, streams
-from dptext.cli import configuration, init_file, screen
+from dptext import overrides, progress, registry, streams
+from dptext.cli import configuration, init_file, parser, screen
 from dptext.cli.init_file import Use, Uses
-from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.formats._fields import listed
-from dptext.overrides import make_overrides
 from dptext.run.choices import DEFAULT, FOR_PROGRAMS, Choices
 from dptext.run.interface import noun
-from dptext.run.marks import INPUT, Option
+from dptext.run.marks import INPUT, Option, one_of
 from dptext.run.selection import FILE_LAYOUT, Selection
-from dptext.run.values import one_of
 from dptext.settings import share
-from dptext.tokens import lists
-from dptext.tokens.policy import NOTHING
+from dptext.tokens import lists, policy
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
@@ -93,14 +89,13 @@ def command(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE",
-            help="File, or folder of files, with texts to make private.",
+            metavar="FILE", help="File, or folder of files, with texts to make private."
         ),
     ],
     *,
     selection: Annotated[
         Selection,
-        Take(f"fields {FILE_LAYOUT} dropped pseudonyms", is_typed=True),
+        parser.Take(f"fields {FILE_LAYOUT} dropped pseudonyms", is_typed=True),
     ],
     copy: Annotated[
         list[str] | None,
@@ -114,7 +109,7 @@ def command(
         list[str] | None,
         Option("An earlier name of --copy.", INPUT, metavar="NAME", hidden=True),
     ] = None,
-    choices: Annotated[Choices, Take("keep_words words", is_typed=True)],
+    choices: Annotated[Choices, parser.Take("keep_words words", is_typed=True)],
     audience: Annotated[
         str | None,
         Option(
@@ -133,18 +128,8 @@ def command(
     --audience says otherwise, and such a field is copied only if --copy names it.
     """
     from dptext.engine import survey
-    from dptext.engine.job import Job
 
-    if streams.is_stream(file):
-        raise UsageError(
-            "init reads its input several times: save it to a file, and name that"
-        )
-    from dptext.engine.files import find_files
-
-    first, *others = find_files([file], selection.format)
-    if first != file:
-        _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
-    job = Job((first,), None, replace(selection, dropped=(), pseudonyms=()))
+    job = _first_file(file, selection)
     columns = survey.survey(job)
     fields_by_use = {
         Use.PRIVATE: selection.fields,
@@ -152,7 +137,9 @@ def command(
         Use.PSEUDONYM: selection.pseudonyms,
         Use.COPY: (*(copy or ()), *(keep or ())),
     }
-    lists.add(NOTHING, choices.keep_words, noun("keep-words"))  # raises UsageError
+    lists.add(
+        policy.NOTHING, choices.keep_words, noun("keep-words")
+    )  # raises UsageError
     uses = _suggested(columns, _by_name(columns, fields_by_use))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         _ask(
@@ -163,20 +150,32 @@ def command(
             audience=audience,
             choices=choices,
         )
-    else:
-        job = _chosen(job, columns, uses)
-        reader = Audience(audience or _USUAL_AUDIENCE)
-        recipe = _recipe(reader, _USUAL, choices, job)
-        typer.echo(
-            init_file.settings_text(
-                job=job,
-                columns=columns,
-                uses=uses,
-                recipe=recipe,
-                proposal=_proposal(file, reader, recipe, job),
-            ),
-            nl=False,
+        return
+    text = _settings(
+        source=file,
+        job=_chosen(job, columns, uses),
+        columns=columns,
+        uses=uses,
+        reader=Audience(audience or _USUAL_AUDIENCE),
+        risk=_USUAL,
+        choices=choices,
+    )
+    typer.echo(text, nl=False)
+
+
+def _first_file(file: str, selection: Selection) -> Job:
+    """Return the job that reads a file, or the first one of a folder."""
+    from dptext.engine.files import find_files
+    from dptext.engine.job import Job
+
+    if streams.is_stream(file):
+        raise UsageError(
+            "init reads its input several times: save it to a file, and name that"
         )
+    first, *others = find_files([file], selection.format)
+    if first != file:
+        _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
+    return Job((first,), None, replace(selection, dropped=(), pseudonyms=()))
 
 
 def _by_name(
@@ -184,19 +183,14 @@ def _by_name(
 ) -> dict[str, Use]:
     """Return the uses that options name. Raises UsageError for unknown fields."""
     uses: dict[str, Use] = {}
+    known = tuple(each.name for each in columns)
     for use, names in fields_by_use.items():
         for name in names or ():
-            _check_known(columns, name)
+            if known and name not in known:
+                raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
             if uses.setdefault(name, use) is not use:
                 raise UsageError(f"field {name!r} is both {uses[name]} and {use}")
     return uses
-
-
-def _check_known(columns: Sequence[FieldSummary], name: str) -> None:
-
-    known = tuple(each.name for each in columns)
-    if known and name not in known:
-        raise UsageError(f"no field {name!r}; {registry.suggest(name, known)}")
 
 
 def _suggested(columns: Sequence[FieldSummary], chosen: Uses) -> dict[str, Use]:
@@ -251,13 +245,14 @@ def _ask(
     if reader is Audience.PROGRAMS:
         question = "Risk, how often the best guess of a word may be right"
         risk = _prompt(question, _USUAL, read_risk)
-    recipe = _recipe(reader, risk, choices, chosen)
-    text = init_file.settings_text(
+    text = _settings(
+        source=source,
         job=chosen,
         columns=columns,
         uses=uses,
-        recipe=recipe,
-        proposal=_proposal(source, reader, recipe, chosen),
+        reader=reader,
+        risk=risk,
+        choices=choices,
     )
     path = Path(configuration.NAME)
     _note(f"\n{text}")
@@ -270,6 +265,26 @@ def _ask(
     if reader is Audience.STATISTICS:
         _note(f"next, once: {_BUILD_TOPICS}")
     _say_next(source, chosen.selection.pseudonyms)
+
+
+def _settings(
+    source: str,
+    job: Job,
+    columns: Sequence[FieldSummary],
+    uses: Uses,
+    reader: Audience,
+    risk: str,
+    choices: Choices,
+) -> str:
+    """Return the content of the file of settings for a source."""
+    recipe = _recipe(reader, risk, choices, job)
+    return init_file.settings_text(
+        job=job,
+        columns=columns,
+        uses=uses,
+        recipe=recipe,
+        proposal=_proposal(source, reader, recipe, job),
+    )
 
 
 def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
@@ -293,18 +308,14 @@ def _say_next(source: str, pseudonyms: Sequence[str]) -> None:
 
 def _asked(columns: Sequence[FieldSummary], uses: Uses) -> dict[str, Use]:
     """Ask for the use of each field; uses are suggestions."""
-    answers, rest = dict(uses), False
+    answers = dict(uses)
     for each in columns:
-        if rest:
-            break
-
-        def read_use(answer: str, field: FieldSummary = each) -> Use | None:
-            return _read_use(answer, field)
-
         question = f"{each.name} ({each.looks})"
-        use = _prompt(question, str(uses[each.name]), read_use)
-        rest = use is None
-        answers[each.name] = use or uses[each.name]
+        read = partial(_read_use, field=each)
+        use = _prompt(question, str(uses[each.name]), read)
+        if use is None:  # the suggestions for the rest
+            break
+        answers[each.name] = use
     return answers
 
 
@@ -424,12 +435,16 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
     from dptext.randomness import RunKey
 
     name = _PROFILES[audience]
-    more = make_overrides(keep_words=choices.keep_words or None, words=choices.words)
+    more = overrides.make_overrides(
+        keep_words=choices.keep_words or None, words=choices.words
+    )
     recipes = {name: profile.load(name, more)}
     lexicon = lexicons.find(recipes[name].lexicon)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(name, make_overrides(more, risk=risk))
+            f"risk {risk}": profile.load(
+                name, overrides.make_overrides(more, risk=risk)
+            )
             for risk in _RISKS
         }
     pipelines = {}
@@ -508,7 +523,7 @@ def _proposal(
     records = source.first_records(job, RECORDS)
     if sum(any(record.texts) for record in records) < _MANY * RECORDS:
         return []
-    over = make_overrides(
+    over = overrides.make_overrides(
         keep_words=settings.get("keep_words"), languages=settings.get("language")
     )
     used = profile.load(_PROFILES[audience], over)

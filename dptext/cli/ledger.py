@@ -16,19 +16,12 @@ from dptext.errors import UsageError
 from dptext.formats._fields import normalize
 from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS
 from dptext.ledger import format_loss, open_ledger
-from dptext.report import document
+from dptext.report import document, layout
 from dptext.report.blocks import Column, Paragraph, Table
 from dptext.report.figures import bound, count
-from dptext.report.layout import sidecar_path
-from dptext.run.files import SIDECAR
 from dptext.run.marks import Option
+from dptext.run.work import SIDECAR
 
-app = typer.Typer(
-    name="ledger",
-    cls=parser.Group,
-    help="Show, export and verify the privacy losses that a ledger records.",
-    no_args_is_help=True,
-)
 LedgerFile = Annotated[Path, typer.Argument(metavar="LEDGER", help="The ledger.")]
 _ROWS_SHOWN = 10
 _ENTRIES = (
@@ -211,7 +204,7 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     """Return the names of released files with the entries that their reports name."""
     tokens = []
     for path in files:
-        report = sidecar_path(path)
+        report = layout.sidecar_path(path)
         try:
             data = streams.read_small(report, "report")
         except FileNotFoundError:
@@ -227,9 +220,12 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
     return tokens
 
 
-for function, example in (
-    (show, "dptext ledger show spent.db --value 4711"),
-    (export, "dptext ledger export spent.db > spent.jsonl"),
-    (verify, "dptext ledger verify spent.db tickets.private.jsonl"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "ledger",
+    "Show, export and verify the privacy losses that a ledger records.",
+    {
+        show: "dptext ledger show spent.db --value 4711",
+        export: "dptext ledger export spent.db > spent.jsonl",
+        verify: "dptext ledger verify spent.db tickets.private.jsonl",
+    },
+)

@@ -11,29 +11,19 @@ import typer
 from dptext import progress
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.options import PublicFiles, SavedName
-from dptext.cli.parser import Take
 from dptext.errors import UsageError
-from dptext.progress import shares
 from dptext.report.blocks import Column, Figures, Table
-from dptext.run.marks import GUARANTEE, Option
+from dptext.run.marks import GUARANTEE, Number, Option, one_of
 from dptext.run.selection import Selection
-from dptext.run.values import Number, one_of
 
 if TYPE_CHECKING:
     from dptext.types import JsonObject, Lexicon
 
 # Those of dptext.lexicons.sources.
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
-app = typer.Typer(
-    name="lexicon",
-    cls=parser.Group,
-    help="List, import and adapt vocabularies, and count pairs of words.",
-    no_args_is_help=True,
-)
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
-    str,
-    Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
+    str, Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME")
 ]
 
 
@@ -52,13 +42,12 @@ def list_(*, as_json: options.AsJson = False) -> None:
         Column("words", count),
         Column("dimensions", count),
         Column("digest", path=lambda row: row.get("digest", "")[:12]),
-        Column("licence", path=_licence),
+        Column(
+            "licence",
+            path=lambda row: row.get("problem") or row.get("licence", "unknown"),
+        ),
     )
     screen.deliver(plain, as_json, Table.from_items(columns, plain))
-
-
-def _licence(row: JsonObject) -> object:
-    return row.get("problem") or row.get("licence", "unknown")
 
 
 def info(
@@ -88,23 +77,17 @@ class WordFile:
     ] = None
     max_words: Annotated[
         int | None,
-        Option(
-            "Read only the first N words.",
-            parse=Number(kind=int, low=1),
-            metavar="NUMBER",
-        ),
+        Option("Read only the first N words.", parse=Number(kind=int, low=1)),
     ] = None
     listed: Annotated[
         int,
         Option(
             "Number of replacements to store for each word.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 100
     english: Annotated[
-        bool,
-        Option("English words: order replacements as the built-in lexicon does."),
+        bool, Option("English words: order replacements as the built-in lexicon does.")
     ] = False
     outputs: Annotated[
         int | None,
@@ -112,7 +95,6 @@ class WordFile:
             "Use only the first N words as replacements, none too often; 0: all "
             "words, by distance. Default: 8000, or all if there are fewer.",
             parse=Number(kind=int, low=0),
-            metavar="NUMBER",
         ),
     ] = None
     language: Annotated[
@@ -150,7 +132,7 @@ def import_(
         outputs=source.outputs,
         language=source.language,
     )
-    with shares():
+    with progress.shares():
         scheme = AsBuiltIn(source.outputs) if source.english else None
         lexicon = make(file, name, settings, scheme=scheme)
         store.save(lexicon, folder, licences() if source.english else ())
@@ -162,18 +144,15 @@ def ngrams(
     *,
     name: SavedName,
     lexicon: BaseLexicon = "builtin",
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     min_count: Annotated[
         int,
         Option(
-            "Keep pairs that occur at least this often.",
-            parse=Number(kind=int, low=1),
-            metavar="NUMBER",
+            "Keep pairs that occur at least this often.", parse=Number(kind=int, low=1)
         ),
     ] = 1,
     licence: Annotated[
-        str,
-        Option("Licence of the corpus, for the record.", metavar="TEXT"),
+        str, Option("Licence of the corpus, for the record.", metavar="TEXT")
     ] = "not stated",
     as_json: options.AsJson = False,
 ) -> None:
@@ -220,15 +199,13 @@ class Learned:
         ),
     ] = False
     language: Annotated[
-        str | None,
-        Option("Language code, as in de.", metavar="NAME"),
+        str | None, Option("Language code, as in de.", metavar="NAME")
     ] = None
     min_count: Annotated[
         int,
         Option(
             "Keep words and pairs that occur at least this often.",
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
         ),
     ] = 3
 
@@ -246,7 +223,7 @@ def adapt(
     name: SavedName,
     lexicon: BaseLexicon = "builtin",
     learned: Learned,
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     as_json: options.AsJson = False,
 ) -> None:
     """Make a lexicon of one kind of text from public text of that kind.
@@ -262,7 +239,7 @@ def adapt(
 
     base = None if learned.from_text else lexicons.find(lexicon, warn=faults.print_line)
     texts = [PublicText.from_file(file, public.fields, public.format) for file in files]
-    with shares():
+    with progress.shares():
         result = adapting.make(
             name,
             texts,
@@ -294,11 +271,14 @@ def _deliver(plain: JsonObject, as_json: bool) -> None:
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))
 
 
-for function, example in (
-    (list_, "dptext lexicon list"),
-    (info, "dptext lexicon info builtin"),
-    (import_, "dptext lexicon import glove.6B.50d.txt --name glove"),
-    (adapt, "dptext lexicon adapt old-tickets.jsonl --name tickets-en"),
-    (ngrams, "dptext lexicon ngrams news.jsonl --name news"),
-):
-    parser.add(app, function, function.__name__.rstrip("_"), [example])
+app = parser.group(
+    "lexicon",
+    "List, import and adapt vocabularies, and count pairs of words.",
+    {
+        list_: "dptext lexicon list",
+        info: "dptext lexicon info builtin",
+        import_: "dptext lexicon import glove.6B.50d.txt --name glove",
+        adapt: "dptext lexicon adapt old-tickets.jsonl --name tickets-en",
+        ngrams: "dptext lexicon ngrams news.jsonl --name news",
+    },
+)

@@ -17,7 +17,6 @@ import typer
 from dptext import profile, registry
 from dptext.cli import options, screen
 from dptext.errors import UsageError
-from dptext.profile import Profile
 from dptext.report import blocks
 from dptext.types import JsonObject
 
@@ -95,7 +94,7 @@ def _show_lists(kinds: Sequence[str], as_json: bool) -> None:
     screen.deliver(lists[kinds[0]] if len(kinds) == 1 else lists, as_json, *shown)
 
 
-def _plain(recipe: Profile) -> dict[str, Any]:
+def _plain(recipe: profile.Profile) -> dict[str, Any]:
     return {
         "name": recipe.name,
         "about": recipe.about,

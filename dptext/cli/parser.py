@@ -14,7 +14,7 @@ import os
 import re
 import sys
 import typing
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,13 +22,19 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from dptext import streams
-from dptext.cli import configuration, faults, outputs, screen
+from dptext.cli import configuration, faults, options, screen
 from dptext.cli.configuration import Configuration, Setting
 from dptext.errors import DptextError, UsageError
-from dptext.run.choices import DECIDED, Choices, read_keys
-from dptext.run.marks import ByFile, ByVariable, Needs, Option, Writes, find_mark
-from dptext.run.selection import CHANGES
-from dptext.run.values import BadValue
+from dptext.run import choices, selection
+from dptext.run.marks import (
+    BadValue,
+    ByFile,
+    ByVariable,
+    Needs,
+    Option,
+    Writes,
+    find_mark,
+)
 
 # Options and errors of the parser, which has no public types.
 Parsed = Any
@@ -137,10 +143,12 @@ class Command(_Plain, TyperCommand):
         if "set" in typed:
             chosen = {
                 name: ctx.params[name]
-                for name in typed.intersection(DECIDED)
+                for name in typed.intersection(choices.DECIDED)
                 if not isinstance(ctx.params[name], list | tuple)  # of a policy
             }
-            Choices(overrides=read_keys(ctx.params["set"]), **chosen).check()
+            choices.Choices(
+                overrides=choices.read_keys(ctx.params["set"]), **chosen
+            ).check()
         overridden = configuration.overridden(typed)
         ctx.meta[_REPLACED] = {
             name: each for name, each in settings.items() if name in typed
@@ -160,8 +168,8 @@ class Command(_Plain, TyperCommand):
         _name_standard_output(ctx.params, self.marks)
         _name_folder(ctx.params)
         ctx.meta[NEEDS] = self._needs(ctx)
-        outputs.check_formats(ctx.params, ctx.meta[NEEDS])
-        ctx.meta[outputs.READ] = outputs.check_named(
+        options.check_formats(ctx.params, ctx.meta[NEEDS])
+        ctx.meta[options.READ] = options.check_named(
             ctx.params, self.marks, ctx.meta.get(FILE)
         )
         settings, above = settings_of(ctx), ctx.meta.get(_ABOVE)
@@ -173,7 +181,9 @@ class Command(_Plain, TyperCommand):
             _print_sources(hidden)
         else:
             _print_sources(settings)
-            changing = [name for name, each in self.marks.items() if CHANGES in each]
+            changing = [
+                name for name, each in self.marks.items() if selection.CHANGES in each
+            ]
             _name_kept(ctx.params, ctx.meta[_REPLACED], changing)
         with _sources_named(settings):
             return super().invoke(ctx)
@@ -299,12 +309,8 @@ def _name_standard_output(
 ) -> None:
     """Turn other names of standard output, as /dev/stdout, into "-"."""
     for name, value in values.items():
-        is_output = find_mark(marks.get(name, ()), Writes) is not None
-        if (
-            is_output
-            and isinstance(value, str | Path)
-            and streams.descriptor(value) == 1
-        ):
+        is_named = isinstance(value, str | Path) and streams.descriptor(value) == 1
+        if is_named and find_mark(marks.get(name, ()), Writes) is not None:
             values[name] = type(value)("-")
 
 
@@ -389,11 +395,18 @@ def add(
     # Help has colours by markup, where a bracket opens a style.
     lines = [f"Example: {each}".replace("[", "\\[") for each in examples]
     app.command(
-        name or command.__name__,
-        cls=Command,
-        help=text,
-        epilog="\n\n".join(lines),
+        name or command.__name__, cls=Command, help=text, epilog="\n\n".join(lines)
     )(spread(command))
+
+
+def group(
+    name: str, summary: str, examples: Mapping[Callable[..., None], str]
+) -> typer.Typer:
+    """Return a group of commands, each with an example."""
+    app = typer.Typer(name=name, cls=Group, help=summary, no_args_is_help=True)
+    for command, example in examples.items():
+        add(app, command, command.__name__.rstrip("_"), [example])
+    return app
 
 
 class Take:
@@ -490,13 +503,12 @@ def _for_typer(parameter: inspect.Parameter, option: Option) -> inspect.Paramete
     declared = typer.Option(
         *filter(None, (flag, option.short)),
         parser=None if option.parse is None else _typed_parser(option.parse),
-        metavar=option.metavar or None,
+        metavar=option.metavar or getattr(option.parse, "__name__", None),
         help=option.help,
         rich_help_panel=option.heading or None,
         hidden=option.hidden,
     )
-    several = option.collect is not None or typing.get_origin(kind) is tuple
-    if several:
+    if option.collect is not None or typing.get_origin(kind) is tuple:
         element = typing.get_args(kind)[0] if option.collect is None else str
         kind, default = list[element] | None, None  # type: ignore[valid-type]
     elif len({*typing.get_args(kind)} - {type(None)}) > 1:  # typed as text

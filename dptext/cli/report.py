@@ -11,18 +11,13 @@ from typing import Annotated
 
 import typer
 
-from dptext import formats, signatures, streams
+from dptext import formats, settings, signatures, streams
 from dptext.checking import exports, policy
 from dptext.cli import check, options, parser, screen
-from dptext.cli.parser import Take
 from dptext.errors import DptextError, UsageError
-from dptext.report import answer, document, side_by_side, views
-from dptext.report.blocks import Page, Paragraph
-from dptext.report.document import Document
+from dptext.report import answer, blocks, document, side_by_side, views
 from dptext.report.layout import RunOutputs, sidecar_path
-from dptext.run.files import Reports
-from dptext.run.marks import Option
-from dptext.settings import digest_of_path
+from dptext.run import marks, work
 from dptext.types import Record
 
 _FIRST = 200  # records in which the names of unchanged columns are looked for
@@ -44,10 +39,10 @@ def command(
         typer.Argument(metavar="OTHER", help="Another one, to compare with."),
     ] = None,
     *,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[work.Reports, parser.Take("html")],
     as_json: options.AsJson = False,
     schema: Annotated[
-        bool, Option("Print the JSON schema of reports instead.")
+        bool, marks.Option("Print the JSON schema of reports instead.")
     ] = False,
 ) -> None:
     """Show the report of an output, or two reports side by side.
@@ -83,14 +78,16 @@ def command(
     screen.deliver(lines, as_json, page, html=pages.html)
 
 
-def _first_screen(page: Page, file: Path) -> Page:
+def _first_screen(page: blocks.Page, file: Path) -> blocks.Page:
     """Return the part of a report that a person reads in a terminal at once."""
     name = shlex.quote(screen.one_line(str(file)))
     note = f"All figures: dptext report {name} | less, or --html PAGE."
-    return replace(page, sections=(), first=(*page.first, Paragraph(note, "note")))
+    return replace(
+        page, sections=(), first=(*page.first, blocks.Paragraph(note, "note"))
+    )
 
 
-def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
+def _read(context: typer.Context, file: Path) -> tuple[document.Document, str]:
     """Return the report of an output, or one as JSON, and describe its signature."""
     sidecar, name = sidecar_path(file), str(file)
     if sidecar.is_file():
@@ -105,19 +102,19 @@ def _read(context: typer.Context, file: Path) -> tuple[Document, str]:
     return document.decode(data, name), signatures.describe(data, keys)
 
 
-def _is_changed(report: Document, file: Path) -> bool:
+def _is_changed(report: document.Document, file: Path) -> bool:
     """Tell whether the output beside a report is there and has other bytes."""
     output = report.output
     if output is None or output.file is None:
         return False
     path = file if sidecar_path(file).is_file() else file.with_name(output.file)
     try:
-        return path.is_file() and digest_of_path(path) != output.sha256
+        return path.is_file() and settings.digest_of_path(path) != output.sha256
     except (OSError, UsageError):
         return False
 
 
-def _released(report: Document, file: Path) -> RunOutputs | None:
+def _released(report: document.Document, file: Path) -> RunOutputs | None:
     """Return the output beside a report with the names of its unchanged columns.
 
     None where they cannot be read, or the report names them.

@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from dptext import progress
-from dptext.cli import options, outputs, parser, screen
+from dptext.cli import options, parser, screen
 from dptext.errors import UsageError
-from dptext.run import rules
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
-from dptext.run.interface import noun, refuse_both
-from dptext.run.marks import MEASURES, OUTPUT, Option
+from dptext.run.interface import refuse_alone, refuse_both
+from dptext.run.marks import MEASURES, OUTPUT, Number, Option
 from dptext.run.selection import Selection
-from dptext.run.values import Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work, check_together
 
 if TYPE_CHECKING:
     from dptext.engine.request import Request
@@ -36,13 +33,12 @@ class Trial:
     """Ways to see a run before it takes place."""
 
     plan: Annotated[
-        bool,
-        Option("Show what a run will promise; read no text.", OUTPUT),
+        bool, Option("Show the guarantee of a run; read no text.", OUTPUT)
     ] = False
     public_text: Annotated[
         str | None,
         Option(
-            "Public text of the same kind, for one more attacker, of --plan. "
+            "With --plan: public text of the same kind, for one more attacker. "
             "Its fields are those of --field.",
             MEASURES,
             metavar="FILE",
@@ -55,17 +51,13 @@ class Trial:
             "Show this many records and write nothing.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=1000),
-            metavar="NUMBER",
         ),
     ] = None
 
     def __post_init__(self) -> None:
         """Raise UsageError for a preview of a plan, and public text without a plan."""
         refuse_both("plan", self.plan, "preview", self.preview is not None)
-        if self.public_text is not None and not self.plan:
-            raise UsageError(
-                f"{noun('public-text')} is about {noun('plan')}: give both"
-            )
+        refuse_alone("public-text", self.public_text is not None, "plan", self.plan)
 
 
 def command(
@@ -87,13 +79,8 @@ def command(
     from dptext.engine.request import Request, open_key
     from dptext.randomness import RunKey
 
-    rules.check(
-        files or (),
-        keys=keys,
-        ledger=ledger,
-        outputs=outs,
-        reports=reports,
-        work=work,
+    check_together(
+        files or (), keys=keys, ledger=ledger, outputs=outs, reports=reports, work=work
     )
     refuse_both("plan", trial.plan, "seed", keys.seed is not None)
     answer = screen.Answer(shown, context)
@@ -113,7 +100,7 @@ def command(
         needs=context.meta[parser.NEEDS],
         key=RunKey.fresh() if trial.plan else open_key(keys),
         reports=SignedReports.begin(reports, keys.key_file),
-        read=context.meta[outputs.READ],
+        read=context.meta[options.READ],
         inspect=options.inspection(
             outs.fail_on, partial(parser.find_configuration, context), ledger.subject
         ),
@@ -167,29 +154,26 @@ def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None
     Raises UsageError unless standard error is a terminal: it is for one person's eyes.
     """
     from dptext.engine import source
-    from dptext.engine.job import pseudonym_function
+    from dptext.engine.job import token_function
 
     if not sys.stderr.isatty():
         raise UsageError(
             "--preview shows original text: standard error must be a terminal"
         )
     job, key, ready = request.job, request.key, request.pipeline(warn)
-    selection, token = job.selection, pseudonym_function(job.selection, key)
+    selection, token = job.selection, token_function(job.selection, key)
     beginning = source.beginning(job, number)
     batch = beginning.records
     there = {name for record in batch for name in record.present or ()}
     for name in selection.changed:
         if name not in there:
             warn(f"field {name!r} is in none of these records")
-    tokens: list[dict[str, str]] = []
-    if selection.pseudonyms:
-        tokens = beginning.pseudonyms(selection, token)
     dropped = [name for name in selection.dropped if name in there]
     screen.preview(
         batch=batch,
         pipelines={"private": ready},
         key=key,
-        tokens=tokens,
+        tokens=beginning.tokens(selection, token),
         dropped=dropped,
     )
     warn("a preview: nothing was written, sent, or recorded in a ledger")

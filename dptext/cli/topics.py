@@ -12,12 +12,9 @@ import msgspec
 import typer
 
 from dptext.cli import faults, options, parser, screen
-from dptext.cli.options import PublicFiles
-from dptext.cli.parser import Take
 from dptext.errors import UsageError
 from dptext.evaluation import shares, topics
 from dptext.evaluation.rows import one_text, records
-from dptext.evaluation.shares import Estimate, differences
 from dptext.lexicons import store
 from dptext.lexicons.topics import (
     EPSILON_OF_NOTE,
@@ -30,10 +27,9 @@ from dptext.lexicons.topics import (
 )
 from dptext.report.blocks import Block, Column, Page, Paragraph, Section, Table
 from dptext.report.figures import count, whole
-from dptext.run.files import Reports
-from dptext.run.marks import GUARANTEE, MEASURES, Option
+from dptext.run.marks import GUARANTEE, MEASURES, Number, Option, one_of
 from dptext.run.selection import Selection
-from dptext.run.values import Number, one_of
+from dptext.run.work import Reports
 from dptext.settings import digest_of_path
 from dptext.types import JsonObject
 
@@ -50,13 +46,6 @@ _BEYOND = (
     "right on average, and the noise can exceed the share."
 )
 
-app = typer.Typer(
-    name="topics",
-    cls=parser.Group,
-    help="Make public topics, for releases that protect whole texts.",
-    no_args_is_help=True,
-)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
@@ -71,8 +60,7 @@ class Made:
         ),
     ] = None
     sizes: Annotated[
-        str,
-        Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS"),
+        str, Option("Numbers of topics, as in 4,16,64.", metavar="NUMBERS")
     ] = _SIZES
     lexicon: Annotated[
         str | None,
@@ -107,10 +95,10 @@ class Made:
 
 
 def build(
-    files: PublicFiles,
+    files: options.PublicFiles,
     *,
     name: options.SavedName,
-    public: Annotated[Selection, Take("fields format", is_typed=True)],
+    public: Annotated[Selection, parser.Take("fields format", is_typed=True)],
     making: Made,
     as_json: options.AsJson = False,
 ) -> None:
@@ -223,7 +211,6 @@ class Shares:
         Option(
             "Confidence of each interval.",
             parse=Number(kind=float, low=0.5, high=0.9999),
-            metavar="NUMBER",
         ),
     ] = 0.95
 
@@ -244,7 +231,7 @@ def estimate(
     ] = None,
     *,
     wanted: Shares,
-    pages: Annotated[Reports, Take("html")],
+    pages: Annotated[Reports, parser.Take("html")],
     as_json: options.AsJson = False,
 ) -> None:
     """Estimate the shares of topics from a private output alone.
@@ -284,11 +271,11 @@ def estimate(
 
 def _estimated(
     phrases: tuple[str, ...],
-    before: Sequence[Estimate],
-    after: Sequence[Estimate] | None = None,
+    before: Sequence[shares.Estimate],
+    after: Sequence[shares.Estimate] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the estimates of each topic."""
-    grown = [] if after is None else differences(before, after)
+    grown = [] if after is None else shares.differences(before, after)
     for row, (phrase, each) in enumerate(zip(phrases, before, strict=True)):
         one: dict[str, Any] = {"topic": row + 1, "words": phrase, **asdict(each)}
         if after is not None:
@@ -334,9 +321,12 @@ _GROWTH = (
 )
 
 
-for function, example in (
-    (build, "dptext topics build old-tickets.jsonl --name tickets"),
-    (show, "dptext topics show tickets"),
-    (estimate, "dptext topics estimate tickets.private.jsonl --by product"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "topics",
+    "Make public topics, for releases that protect whole texts.",
+    {
+        build: "dptext topics build old-tickets.jsonl --name tickets",
+        show: "dptext topics show tickets",
+        estimate: "dptext topics estimate tickets.private.jsonl --by product",
+    },
+)

@@ -12,21 +12,17 @@ import typer
 from dptext import profile, signatures, word_file
 from dptext.cli import faults, options, parser, screen
 from dptext.cli.parser import Take
-from dptext.engine.corpus_words import DELTA, EPSILON, Building
+from dptext.engine import corpus_words, job, request
 from dptext.engine.files import find_files
-from dptext.engine.job import Job
-from dptext.engine.request import open_key
 from dptext.errors import UsageError
 from dptext.formats import _fields
 from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.run.choices import Choices
-from dptext.run.files import Reports
-from dptext.run.interface import noun, option
-from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, Names, Option, Writes
+from dptext.run.interface import noun, option, refuse, refuse_alone
+from dptext.run.marks import GUARANTEE, INPUT, OUTPUT, Names, Number, Option, Writes
 from dptext.run.selection import FIELDS, FILE_LAYOUT, Selection
-from dptext.run.values import Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Reports, Work, together
 from dptext.streams.outputs import Release
 from dptext.types import JsonObject
 from dptext.word_file import CONFIRMED, JOINED, OFFERED, WordFile
@@ -39,12 +35,6 @@ _MEANINGS = {
 }
 
 _NAMED = 20  # words that the end of a build names
-app = typer.Typer(
-    name="words",
-    cls=parser.Group,
-    help="Find words that many people wrote, to leave them unchanged.",
-    no_args_is_help=True,
-)
 ListFile = Annotated[
     str, typer.Argument(metavar="FILE", help="A file of dptext words build.")
 ]
@@ -63,18 +53,16 @@ class Promise:
             "Epsilon of the whole list, for each person.",
             GUARANTEE,
             parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
         ),
-    ] = EPSILON
+    ] = corpus_words.EPSILON
     delta: Annotated[
         float,
         Option(
             "Delta of the whole list, for each person.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-15, high=1),
-            metavar="NUMBER",
         ),
-    ] = DELTA
+    ] = corpus_words.DELTA
 
 
 def build(
@@ -130,8 +118,8 @@ def build(
     _check_ledger(use)
     key = signer.sign_key
     private = None if key is None else signatures.read_private(key)
-    building = Building(
-        job=Job(
+    building = corpus_words.Building(
+        job=job.Job(
             inputs=tuple(find_files(files or ("-",), selection.format)),
             output=None,
             selection=selection,
@@ -139,7 +127,7 @@ def build(
             needs=context.meta[parser.NEEDS],
         ),
         recipe=profile.chosen(choices),
-        key=open_key(keys),
+        key=request.open_key(keys),
         epsilon=promise.epsilon,
         delta=promise.delta,
         ledger=use,
@@ -173,18 +161,16 @@ def _drawn(listed: WordFile, output: str) -> Iterator[str]:
 
 def _check_ledger(use: LedgerUse) -> None:
     """Raise UsageError for a ledger without persons or a limit."""
-    if use.ledger is None:
-        if use.limit is not None or use.limit_delta is not None:
-            raise UsageError(f"{noun('limit')} is about {noun('ledger')}: give both")
-        return
-    if use.subject is None or use.limit is None:
-        first, second, third = map(noun, ("ledger", "subject", "limit"))
-        raise UsageError(f"{first}, {second} and {third} go together: give all")
-    if use.limit_delta is None:
-        raise UsageError(
-            f"a list has a delta, which adds up, too: give {option('limit-delta')}, as "
-            "in 1e-5"
-        )
+    has_ledger, has_limit = use.ledger is not None, use.limit is not None
+    is_limited = has_limit or use.limit_delta is not None
+    refuse_alone("limit", is_limited, "ledger", has_ledger)
+    is_whole = use.subject is not None and has_limit
+    reasons = {
+        together(): has_ledger and not is_whole,
+        f"a list has a delta, which adds up, too: give {option('limit-delta')}, as in "
+        "1e-5": has_ledger and use.limit_delta is None,
+    }
+    refuse(reasons)
 
 
 def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
@@ -231,13 +217,13 @@ def _plain(listed: WordFile) -> JsonObject:
     return {**listed.settings(), **facts, "words": words}
 
 
-for function, example in (
-    (
-        build,
-        "dptext words build notes.csv -f note --subject patient -o own.words",
-    ),
-    (show, "dptext words show own.words"),
-    (confirm, "dptext words confirm own.words CloudDesk"),
-    (remove, "dptext words remove own.words hassle"),
-):
-    parser.add(app, function, examples=[example])
+app = parser.group(
+    "words",
+    "Find words that many people wrote, to leave them unchanged.",
+    {
+        build: "dptext words build notes.csv -f note --subject patient -o own.words",
+        show: "dptext words show own.words",
+        confirm: "dptext words confirm own.words CloudDesk",
+        remove: "dptext words remove own.words hassle",
+    },
+)

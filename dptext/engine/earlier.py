@@ -28,8 +28,8 @@ from dptext.randomness import RunKey
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import Layout, sidecar_path
-from dptext.run.files import SIDECAR
 from dptext.run.interface import option
+from dptext.run.work import SIDECAR
 from dptext.settings import digest_of_data
 from dptext.types import JsonObject
 

@@ -20,8 +20,8 @@ from dptext.errors import InputError, OutputError, UsageError
 from dptext.report import document
 from dptext.report.document import Document
 from dptext.report.layout import sidecar_path
-from dptext.run.files import SIDECAR, Outputs, Reports
 from dptext.run.interface import noun, option
+from dptext.run.work import SIDECAR, Outputs, Reports
 from dptext.settings import digest_of_path
 from dptext.signatures import Key
 from dptext.streams.outputs import OutputFile, Quarantine, Release
@@ -132,7 +132,7 @@ def _files(name: str, out_dir: str) -> list[Path]:
         folders[:] = filter(_is_shown, folders)
         for link in filter(os.path.islink, (f"{parent}/{each}" for each in folders)):
             raise InputError(
-                f"{link}: a link to a folder, which is not followed; name that folder"
+                f"{link}: links to folders are not followed; name the folder itself"
             )
         files += (Path(parent, each) for each in filter(_is_shown, names))
     files = sorted(path for path in files if not path.name.endswith(SIDECAR))
@@ -235,8 +235,8 @@ def plan_jobs(
     once = list(filter(streams.is_stream, job.inputs))
     if outputs.is_several and once:
         raise UsageError(
-            "standard input, pipes and devices give no name to an output; name the "
-            "files, or give -o FILE"
+            "standard input, pipes and devices have no name from which to derive an "
+            "output's; name the files, or give -o FILE"
         )
     if len(set(once)) < len(once):
         raise UsageError(

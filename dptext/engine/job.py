@@ -21,10 +21,9 @@ from dptext.pipeline import Pipeline
 from dptext.profile import Profile
 from dptext.pseudonyms import Pseudonyms
 from dptext.randomness import Randomness, RunKey
-from dptext.run.files import Outputs
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
-from dptext.run.work import Work
+from dptext.run.work import Outputs, Work
 from dptext.types import Fault, Lexicon, Record, Verbatim
 
 # Called now and then with records and words done so far.
@@ -230,7 +229,7 @@ class Worker:
         of_part = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
         done = self._records(of_part)
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        token, others = pseudonym_function(part.selection, self._key), 0
+        token, others = token_function(part.selection, self._key), 0
         writer = module.writer(out, part.selection, token)
         aside = io.BytesIO()
         kept = module.writer(aside, part.selection, token)
@@ -258,7 +257,7 @@ class Worker:
         )
 
 
-def pseudonym_function(selection: Selection, key: RunKey) -> formats.Token:
+def token_function(selection: Selection, key: RunKey) -> formats.Token:
     """Return the function that writes pseudonyms, for records that have any.
 
     Raises UsageError unless the key is from a file.

@@ -354,7 +354,7 @@ def view(result: Plan) -> Page:
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
-        *protection.changed_fields(result.dropped, result.pseudonyms),
+        *protection.changed_fields(result),
         *protection.protection(result.guarantee, limits=result.limits),
         *(
             attack_lines(known)

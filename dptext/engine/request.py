@@ -31,11 +31,10 @@ from dptext.randomness import RunKey
 from dptext.report.layout import RunOutputs
 from dptext.report.notebook import Report
 from dptext.run.choices import Choices
-from dptext.run.files import Outputs
 from dptext.run.interface import noun, option
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Work
 from dptext.streams.outputs import Release
 
 if TYPE_CHECKING:  # runs without a ledger load nothing of it

@@ -33,7 +33,7 @@ from dptext.engine.job import (
     Warn,
     Worker,
     Written,
-    pseudonym_function,
+    token_function,
 )
 from dptext.engine.language import Language
 from dptext.engine.reading import JobRecords
@@ -373,7 +373,7 @@ class Run(JobRun):
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        token = pseudonym_function(job.selection, self.key)
+        token = token_function(job.selection, self.key)
         writer = module.writer(stream, job.selection, token)
         if not job.outputs.shuffle:
             return writer
@@ -384,7 +384,7 @@ class Run(JobRun):
 
         Raises UsageError for a format that keeps no record apart.
         """
-        token = pseudonym_function(job.selection, self.key)
+        token = token_function(job.selection, self.key)
 
         def lines(record: Record) -> bytes:
             out = io.BytesIO()

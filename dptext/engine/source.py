@@ -437,7 +437,7 @@ class Source:
         """Raise InputError if an input to replace has changed since."""
         if self._before not in (None, streams.status(self._job.output)):
             raise InputError(
-                f"{self._job.output}: it changed while it was read; run again"
+                f"{self._job.output}: changed while it was being read; run again"
             )
 
     def check_read(self, records: int) -> None:
@@ -478,13 +478,15 @@ class Beginning(NamedTuple):
         """Return the records."""
         return [each for each in self.items if not isinstance(each.rest, Verbatim)]
 
-    def pseudonyms(
+    def tokens(
         self, selection: Selection, token: formats.Token
     ) -> list[dict[str, str]]:
-        """Return the pseudonyms in each record, by the names of fields.
+        """Return the pseudonyms in each record, by the names of fields; [] for none.
 
         They are written and read as in the output, in memory.
         """
+        if not selection.pseudonyms:
+            return []
         out = io.BytesIO()
         writer = self.format.writer(out, selection, token)
         for record in self.items:

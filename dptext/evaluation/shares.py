@@ -295,8 +295,8 @@ def _law(report: Document, path: Path) -> ResponseLaw:
     )
     if not is_plain:
         raise UsageError(
-            f"{path}: shares follow from randomised response alone: weights staircase "
-            "with k 1, as the profile topics has them, or from the mechanism subset"
+            f"{path}: shares can be estimated from randomised response alone: weights "
+            "staircase with k 1, as in the profile topics, or the mechanism subset"
         )
     return ResponseLaw(report.words.vocabulary, float(budget["epsilon"]))
 

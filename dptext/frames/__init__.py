@@ -15,10 +15,9 @@ from dataclasses import replace
 from typing import Any
 
 from dptext import pipeline as pipelines
-from dptext import progress
-from dptext.engine.fields import SAMPLE
+from dptext import progress, randomness
+from dptext.engine import fields, job
 from dptext.engine.identifying import FieldValues, identifying
-from dptext.engine.job import pseudonym_function
 from dptext.engine.language import Language
 from dptext.engine.tally import Repeats, Tally
 from dptext.errors import InputError, MissingExtra, UnknownFieldError, UsageError
@@ -27,7 +26,6 @@ from dptext.formats._arrow import RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
 from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
-from dptext.randomness import RunKey
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -48,7 +46,7 @@ class PrivateColumns:
     def __init__(
         self,
         pipeline: Pipeline,
-        key: RunKey,
+        key: randomness.RunKey,
         selection: Selection,
         tally: Tally | None = None,
         language: Language | None = None,
@@ -65,7 +63,7 @@ class PrivateColumns:
         self._selection, self._tally = selection, tally
         public = PublicRows(pipeline.lexicon)
         self._language = language or Language(public=public)
-        self._token = pseudonym_function(selection, key)
+        self._token = job.token_function(selection, key)
         counts = is_whole and selection.id_field is not None
         self._repeats = Repeats() if counts else None
 
@@ -210,7 +208,7 @@ class Frame(ABC):
         every = [name for name in self.names if isinstance(name, str)]
         values: dict[tuple[str, ...], FieldValues] = {}
         for name in every:
-            known = self.values(name, SAMPLE) if every.count(name) == 1 else ()
+            known = self.values(name, fields.SAMPLE) if every.count(name) == 1 else ()
             by_path: dict[tuple[str, ...], FieldValues] = {}
             for value in known:
                 for path, text in _strings(value, (name,)):

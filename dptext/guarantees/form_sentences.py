@@ -1,4 +1,4 @@
-"""What the output shows of pieces that are known by their form, in words."""
+"""Sentences of a statement on pieces known by their form, and on other languages."""
 
 from __future__ import annotations
 
@@ -6,7 +6,19 @@ from collections.abc import Iterator
 
 from dptext.guarantees.templates import render, series
 from dptext.tokens.forms import RULES
-from dptext.tokens.policy import Form, Policy
+from dptext.tokens.languages import (
+    COPIED,
+    ENGLISH_SHARE,
+    FEW_LOWER,
+    MANY,
+    MARK,
+    language_lists,
+    languages,
+    name_of,
+    names_without_special,
+)
+from dptext.tokens.policy import MANY_COMMON, Form, Policy
+from dptext.types import ENGLISH
 
 _COPIED_FORMS = (Form.FIXED, Form.MARKUP)
 
@@ -18,16 +30,6 @@ def made(kind: str, policy: Policy, layouts: str = "") -> str:
     return render(f"shown.made.{kind}{marks}", repeated=repeated, layouts=layouts)
 
 
-def _in_order(policy: Policy) -> list[Form]:
-    """Return the forms of a policy in the order of its settings' documentation."""
-    return [form for form in Form if form in policy.forms]
-
-
-def _short_name(form: Form) -> str:
-    """Name a form without the words that explain it."""
-    return RULES[form].name.partition(" (")[0]
-
-
 def _name(form: Form, policy: Policy) -> str:
     """Name a form; common words among emoji are unchanged."""
     if form is Form.EMOJI and policy.common:
@@ -36,8 +38,9 @@ def _name(form: Form, policy: Policy) -> str:
 
 
 def new_forms(policy: Policy) -> list[Form]:
-    """Return the forms with pieces that are drawn anew."""
-    return [form for form in _in_order(policy) if form not in _COPIED_FORMS]
+    """Return the forms with pieces that are drawn anew, in the order of the docs."""
+    drawn = {*policy.forms} - {*_COPIED_FORMS}
+    return [form for form in Form if form in drawn]
 
 
 def shown_of_forms(policy: Policy) -> Iterator[str]:
@@ -54,7 +57,8 @@ def shown_of_forms(policy: Policy) -> Iterator[str]:
             key = str(form)
             if form is Form.MARKUP and policy.punctuation == "drop":
                 key = "markup_dropped"
-            yield render(f"shown.{key}", Named=_capital(_short_name(form)))
+            short = RULES[form].name.partition(" (")[0]
+            yield render(f"shown.{key}", Named=_capital(short))
 
 
 def form_layouts(policy: Policy) -> tuple[str, ...]:
@@ -83,3 +87,69 @@ def form_layouts(policy: Policy) -> tuple[str, ...]:
 
 def _capital(text: str) -> str:
     return text[:1].upper() + text[1:]
+
+
+def lists_of_names(policy: Policy) -> str:
+    """State the languages of lists of names and special categories."""
+    name = "lists_of_languages" if policy.languages else "english_lists"
+    return render(f"shown.{name}")
+
+
+def where_numbers_are_written(policy: Policy) -> dict[str, str]:
+    """Name the languages in which numbers are written as people write them."""
+    return {"In_languages": f"In {'every language' if policy.languages else 'English'}"}
+
+
+def but_other_languages(policy: Policy) -> str:
+    """Except records in other languages from the words that the mechanism replaces."""
+    if policy.marks_others:
+        return render("covered.but_marked")
+    return render("covered.but_other_languages") if policy.languages else ""
+
+
+def languages_in_common(policy: Policy) -> list[str]:
+    """Return what compared texts have in common besides, with several languages."""
+    if not policy.languages:
+        return []
+    return [render("in_common.languages", **_languages_of(policy))]
+
+
+def _languages_of(policy: Policy) -> dict[str, str]:
+    """Name the languages of a policy, and those other than English."""
+    names = {code: name_of(code) for code in policy.languages}
+    others = (names[code] for code in names if code != ENGLISH)
+    return {"named": series(tuple(names.values())), "others": series(tuple(others))}
+
+
+def shown_languages(policy: Policy) -> list[str]:
+    """State how the language of a record is found, and what its texts show."""
+    if policy.marks_others:
+        numbers = {"common": MANY_COMMON, "many": MANY, "lower": FEW_LOWER}
+        named = {name: f"{number:,}" for name, number in numbers.items()}
+        share = f"{ENGLISH_SHARE:.0%}"
+        return [render("shown.marked_languages", **named, share=share, mark=MARK)]
+    if not policy.languages:
+        return []
+    lists = [language_lists(code) for code in policy.languages if code != ENGLISH]
+    without = names_without_special(policy.languages)
+    is_one = len(policy.languages) == 1
+    which = render(
+        f"shown.{'one_language' if is_one else 'several_languages'}",
+        **_languages_of(policy),
+        first=name_of(policy.languages[0]),
+        known=series(tuple(map(name_of, (ENGLISH, *languages())))),
+        evidence=f"{COPIED:,}",
+        many=str(MANY),
+        other=render("shown.other_language", mark=MARK),
+    )
+    sentence = render(
+        "shown.languages",
+        **_languages_of(policy),
+        which=which,
+        opinions=render("shown.language_opinions") if policy.opinion == "keep" else "",
+        nouns=render("shown.nouns") if any(each.nouns for each in lists) else "",
+        repeated=render(f"shown.made.{policy.repeat}"),
+        shown="" if policy.marks else render("shown.drawn_shown"),
+        special=render("shown.no_special", named=series(without)) if without else "",
+    )
+    return [sentence]

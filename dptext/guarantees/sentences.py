@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping
 
-from dptext.guarantees import form_sentences, language_sentences, word_lists
+from dptext.guarantees import form_sentences, word_lists
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_LOSS,
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -318,7 +318,7 @@ def adjacency(terms: Terms) -> tuple[str, ...]:
         parts.append(render("in_common.corpus_words"))
     parts += _by_setting("in_common", policy)
     parts += [render(f"in_common.{n}_list") for n in _LISTS if getattr(policy, n)]
-    parts += language_sentences.languages_in_common(policy)
+    parts += form_sentences.languages_in_common(policy)
     if policy.classes:
         layouts = ""
         if _has_layouts(policy):
@@ -349,7 +349,7 @@ def covered(policy: Policy) -> tuple[str, ...]:
     parts = [render(f"covered.{name}") for name in names]
     if policy.has_lists or policy.classes:
         parts[-1] += render("covered.but_listed")
-    parts[-1] += language_sentences.but_other_languages(policy)
+    parts[-1] += form_sentences.but_other_languages(policy)
     return tuple(parts)
 
 
@@ -357,16 +357,17 @@ def shown(policy: Policy) -> tuple[str, ...]:
     """Return one sentence for each thing that the output shows of the text."""
     lines = [render("shown.tokens"), *_by_setting("shown", policy)]
     if policy.common:
-        articles = render("shown.articles") if policy.agreement != "none" else ""
-        count = f"{policy.common:,}"
-        headings = render("shown.headings") if policy.case == "copy" else ""
-        opinions = render("shown.opinions") if policy.opinion == "keep" else ""
-        words = {"articles": articles, "headings": headings, "opinions": opinions}
-        words["lists"] = language_sentences.lists_of_names(policy)
-        lines.insert(0, render("shown.common", count=count, **words))
+        used = {
+            "articles": policy.agreement != "none",
+            "headings": policy.case == "copy",
+            "opinions": policy.opinion == "keep",
+        }
+        words = {key: render(f"shown.{key}") if used[key] else "" for key in used}
+        words["lists"] = form_sentences.lists_of_names(policy)
+        lines.insert(0, render("shown.common", count=f"{policy.common:,}", **words))
     if policy.words is not None:
         lines.append(word_lists.show(policy.words))
-    lines += language_sentences.shown_languages(policy)
+    lines += form_sentences.shown_languages(policy)
     for name in _LISTS:
         if listed := getattr(policy, name):
             lines.append(render(f"shown.{name}_list", size=_size(listed)))
@@ -488,12 +489,12 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
     if terms.strategy is Strategy.DATA_SET:
         of_key = terms.run.key == "key-file"
         yield render("always.data_set_of_key" if of_key else "always.data_set")
-    yield render(f"always.records{_order(terms)}")
+    yield render(f"always.records{order(terms)}")
     if notion is Notion.METRIC:
         yield render("always.far")
 
 
-def _order(terms: Terms) -> str:
+def order(terms: Terms) -> str:
     """Return the end of the names of sentences about records in random order."""
     return "_shuffled" if terms.run.shuffled else ""
 
@@ -504,7 +505,7 @@ def _uncovered_by_topics(terms: Terms) -> Iterator[str]:
     yield render("topics.disclosed", factor=factor(terms.epsilon))
     for name in ("words", "missing"):
         yield render(f"topics.{name}")
-    yield render(f"always.topic_records{_order(terms)}")
+    yield render(f"always.topic_records{order(terms)}")
 
 
 def _named(fields: tuple[str, ...]) -> str:
@@ -516,7 +517,7 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     # dptext.writing.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
-    years = _years(policy) | language_sentences.where_numbers_are_written(policy)
+    years = _years(policy) | form_sentences.where_numbers_are_written(policy)
     parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)

@@ -10,7 +10,6 @@ from dataclasses import astuple, dataclass, field
 from typing import Annotated
 
 import numpy as np
-from msgspec import Meta
 
 from dptext.errors import UsageError
 from dptext.guarantees import claims, sentences
@@ -29,6 +28,7 @@ from dptext.types import (
     Metric,
     Notion,
     Strategy,
+    about,
 )
 
 # Words of a text that is longer than any: a share of a total is never smaller.
@@ -81,60 +81,45 @@ def conditions(promise: Guarantee, terms: Terms) -> tuple[str, ...]:
 class Bound:
     """The guarantee in figures."""
 
-    notion: Annotated[Notion, Meta(description="Kind of guarantee.")]
+    notion: Annotated[Notion, about("Kind of guarantee.")]
     level: Annotated[
         Level,
-        Meta(
-            description=(
-                "Unit that the guarantee is about: a word, each of the words, "
-                "or a text."
-            )
+        about(
+            "Unit that the guarantee is about: a word, each of the words, or a text."
         ),
     ]
-    metric: Annotated[
-        Metric, Meta(description="The distance that epsilon multiplies.")
-    ] = ONE
+    metric: Annotated[Metric, about("The distance that epsilon multiplies.")] = ONE
     epsilon: Annotated[
         Nats,
-        Meta(
-            description=(
-                'Per word at level "word", of a whole text at level "text". At '
-                'level "words" the n replaced words of a text lose n times epsilon, '
-                "whatever changes."
-            )
+        about(
+            'Per word at level "word", of a whole text at level "text". At '
+            'level "words" the n replaced words of a text lose n times epsilon, '
+            "whatever changes."
         ),
     ]
-    unit: Annotated[str, Meta(description="Unit of all losses.")] = "nats"
-    delta: Annotated[
-        float, Meta(ge=0, le=1, description='0 except for notion "eps-delta".')
-    ] = 0.0
+    unit: Annotated[str, about("Unit of all losses.")] = "nats"
+    delta: Annotated[float, about('0 except for notion "eps-delta".', ge=0, le=1)] = 0.0
     loss: Annotated[
         claims.Loss,
-        Meta(
-            description=(
-                'Bound on the loss of one changed word, at level "words" for each '
-                "replaced word of the text. With equal_parts it is for a text of "
-                "one replaced word, and less in one of n."
-            )
+        about(
+            'Bound on the loss of one changed word, at level "words" for each '
+            "replaced word of the text. With equal_parts it is for a text of "
+            "one replaced word, and less in one of n."
         ),
     ]
     # No row: the sentences and `loss` have it.
     worst_loss: Annotated[
         Nats | None,
-        Meta(
-            description=(
-                'Bound on the loss of one word at level "word", and of a whole text '
-                'of any length at level "text".'
-            )
+        about(
+            'Bound on the loss of one word at level "word", and of a whole text '
+            'of any length at level "text".'
         ),
     ] = None
     text_loss: Annotated[
-        TextLoss,
-        Meta(description="Bound on the loss of a text when all of its words change."),
+        TextLoss, about("Bound on the loss of a text when all of its words change.")
     ] = field(default_factory=TextLoss)
     equal_parts: Annotated[
-        bool,
-        Meta(description="Whether the n words of a text share epsilon in equal parts."),
+        bool, about("Whether the n words of a text share epsilon in equal parts.")
     ] = False
 
 
@@ -147,81 +132,65 @@ class Scope:
 
     strategy: Annotated[
         Strategy,
-        Meta(
-            description=(
-                "How often a word is drawn: each time, once for a record, or "
-                "once for a data set."
-            )
+        about(
+            "How often a word is drawn: each time, once for a record, or "
+            "once for a data set."
         ),
     ]
     decoder: Annotated[
         str,
-        Meta(
-            description=(
-                'Name of the component that writes the words, "none" where the '
-                "drawn ones are written."
-            )
+        about(
+            'Name of the component that writes the words, "none" where the '
+            "drawn ones are written."
         ),
     ] = "none"
     # No row: the sentence has it.
     adjacency: Annotated[
         tuple[str, ...],
-        Meta(
-            description="What two texts must have in common to be compared, in words."
-        ),
+        about("What two texts must have in common to be compared, in words."),
     ] = ()
     # No row: the sentence has it.
     covered: Annotated[
         tuple[str, ...],
-        Meta(description="Classes of token that the mechanism replaces, in words."),
+        about("Classes of token that the mechanism replaces, in words."),
     ] = ()
     unprotected: Annotated[
         tuple[claims.Unprotected, ...],
-        Meta(description="Classes of token that the settings do not protect."),
+        about("Classes of token that the settings do not protect."),
     ]
     not_covered: Annotated[
-        tuple[str, ...],
-        Meta(description="What the guarantee does not cover, in words."),
+        tuple[str, ...], about("What the guarantee does not cover, in words.")
     ]
     conditions: Annotated[
-        tuple[str, ...],
-        Meta(description="What must hold for the guarantee to be true, in words."),
+        tuple[str, ...], about("What must hold for the guarantee to be true, in words.")
     ] = ()
     # No row: a condition has it.
     numerical_slack: Annotated[
-        Nats | None,
-        Meta(description="Nats that finite random bits may add; null: not bounded."),
+        Nats | None, about("Nats that finite random bits may add; null: not bounded.")
     ]
-    subjects: Annotated[str, Meta(description="The limits of a ledger.")] = ""
+    subjects: Annotated[str, about("The limits of a ledger.")] = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wording:
     """The guarantee and its background in sentences; no program decides by them."""
 
-    sentence: Annotated[str, Meta(description="The guarantee in words.")]
-    text_level: Annotated[
-        str, Meta(description="What holds for whole texts, in words.")
-    ]
-    distance: Annotated[str, Meta(description="The metric in words.")] = ONE.name
+    sentence: Annotated[str, about("The guarantee in words.")]
+    text_level: Annotated[str, about("What holds for whole texts, in words.")]
+    distance: Annotated[str, about("The metric in words.")] = ONE.name
     translation: Annotated[
         str,
-        Meta(
-            description=(
-                "Meaning of epsilon in the lexicon's own distance, where the metric "
-                "is another."
-            )
+        about(
+            "Meaning of epsilon in the lexicon's own distance, where the metric "
+            "is another."
         ),
     ] = ""
-    decoding: Annotated[str, Meta(description="The effect of decoding, in words.")] = ""
-    source: Annotated[
-        str, Meta(description="Source of the mechanism and of its proof.")
-    ] = ""
+    decoding: Annotated[str, about("The effect of decoding, in words.")] = ""
+    source: Annotated[str, about("Source of the mechanism and of its proof.")] = ""
     #: What the layout of each declared form shows; a public report leaves it out, since
     #: it follows from the settings.
     form_layouts: Annotated[
-        tuple[str, ...],
-        Meta(description="What the layout of each declared form shows."),
+        tuple[str, ...], about("What the layout of each declared form shows.")
     ] = ()
 
 
@@ -229,14 +198,12 @@ class Wording:
 class Statement:
     """The guarantee of a run."""
 
-    strength: Annotated[claims.Strengths, Meta(description="Meaning of the bounds.")]
-    bound: Annotated[Bound, Meta(description="The guarantee in figures.")]
+    strength: Annotated[claims.Strengths, about("Meaning of the bounds.")]
+    bound: Annotated[Bound, about("The guarantee in figures.")]
     scope: Annotated[
-        Scope, Meta(description="Coverage, exceptions and conditions of the guarantee.")
+        Scope, about("Coverage, exceptions and conditions of the guarantee.")
     ]
-    wording: Annotated[
-        Wording, Meta(description="The guarantee in sentences, for people.")
-    ]
+    wording: Annotated[Wording, about("The guarantee in sentences, for people.")]
 
     @property
     def copies_common(self) -> bool:
@@ -291,7 +258,7 @@ def build(promise: Guarantee, terms: Terms) -> Statement:
             unprotected=claims.unprotected(terms.policy, terms.strategy),
             not_covered=(
                 *(() if terms.topics else sentences.shown(terms.policy)),
-                render(f"topics.original{'_shuffled' if terms.run.shuffled else ''}")
+                render(f"topics.original{sentences.order(terms)}")
                 if terms.topics
                 else sentences.original_row(claim.text_loss.total),
                 *sentences.uncovered(
@@ -336,7 +303,7 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
             raise UsageError(
                 f"all words of the lexicon {mechanism.space.lexicon.name} lie at one "
                 f"point of the space {mechanism.space.name}, where {mechanism.name} "
-                "tells no word from another; take another lexicon or space, or the "
+                "cannot tell words apart; use another lexicon or space, or the "
                 "mechanism rank"
             )
         exact = mechanism.numerical_slack(epsilon)
@@ -405,8 +372,7 @@ def topic_terms(
             source=source,
             together=mechanism.together,
         )
-    rows = np.arange(-1, size, dtype=np.int32)
-    law = mechanism.probs(rows, budget.high)
+    law = mechanism.probs(np.arange(-1, size, dtype=np.int32), budget.high)
     return claims.TopicTerms(
         size=size,
         nearest=float(law[1:].diagonal().min()),

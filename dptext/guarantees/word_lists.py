@@ -47,8 +47,7 @@ def show(listed: WordFile) -> str:
             delta=format_up((1 + math.exp(epsilon)) * listed.delta),
         )
     unit, persons = listed.unit, f"{listed.persons:,}"
-    wrote = _WROTE[unit == PERSON]
-    limits = render("corpus_words.limits", unit=unit, wrote=wrote)
+    limits = render("corpus_words.limits", unit=unit, wrote=_WROTE[unit == PERSON])
     public = render("corpus_words.public", unit=unit, persons=persons)
     return render(
         "shown.corpus_words",

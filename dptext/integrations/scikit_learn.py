@@ -14,15 +14,13 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from dptext import api
+from dptext import api, keywords, sanitizer
 from dptext.engine.request import open_key
 from dptext.errors import MissingExtra
-from dptext.keywords import ChoiceKeywords
 from dptext.mechanisms import NoiseMechanism, gaussian
 from dptext.randomness import Randomness
 from dptext.run.python import CHOICES, fill, takes
 from dptext.run.work import Keys
-from dptext.sanitizer import Sanitizer
 from dptext.types import Record
 from dptext.vectors import release
 
@@ -56,7 +54,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
         profile: str | None = None,
         *,
         overrides: Mapping[str, object] | None = None,
-        **choices: Unpack[ChoiceKeywords],
+        **choices: Unpack[keywords.ChoiceKeywords],
     ) -> None:
         self.profile, self.overrides = profile, overrides
         # Scikit-learn reads each parameter back, also those that were not given.
@@ -70,7 +68,7 @@ class PrivateText(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None): 
     def transform(self, X: Iterable[str]) -> list[str]:
         """Replace the words of each text."""
         _check_several(X)
-        once = Sanitizer.for_one_call(**self.get_params(), report=False)
+        once = sanitizer.Sanitizer.for_one_call(**self.get_params(), report=False)
         return once.texts(X)
 
     def get_feature_names_out(
@@ -121,8 +119,7 @@ class TextVectors(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(msg)
         _check_several(X)
         choices = self.get_params()
-        overrides = choices.pop("overrides")
-        released = api.embed(X, overrides, **choices)
+        released = api.embed(X, choices.pop("overrides"), **choices)
         assert isinstance(released.values, np.ndarray)
         return released.values
 

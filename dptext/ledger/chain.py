@@ -63,8 +63,7 @@ class Chain:
         # Copied for each event, which costs half as much as to begin with the key.
         self._keyed = hmac.new(chain_key, digestmod=hashlib.sha256)
         self._head_key = head_key
-        start = self._value(bytes(VALUE_BYTES), encode(ledger))
-        self.start = Position(0, start)
+        self.start = Position(0, self._value(bytes(VALUE_BYTES), encode(ledger)))
 
     def __repr__(self) -> str:
         """Show nothing of the keys."""

@@ -135,7 +135,7 @@ def read_key(path: Path) -> LedgerKey:
     if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _FILE_BYTES:
-        raise UsageError(f"{path}: not the key of a ledger; put the right one back")
+        raise UsageError(f"{path}: not the key of a ledger; restore the right file")
     return LedgerKey(data[:_SECRET_BYTES])
 
 

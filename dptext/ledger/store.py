@@ -104,10 +104,10 @@ _OBJECTS = "SELECT sql FROM sqlite_master ORDER BY sql"
 _FACTS = ["id", "key", "seal"]
 _EDITED = "the ledger was edited"
 _REASONS = {
-    "SQLITE_BUSY": "other runs hold it; try again when they are done",
+    "SQLITE_BUSY": "other runs have locked it; try again when they end",
     "SQLITE_FULL": "no space left on the disk",
     "SQLITE_IOERR_SHMSIZE": "no space left on the disk",
-    "SQLITE_READONLY": "it cannot be written",
+    "SQLITE_READONLY": "it is read-only",
     "SQLITE_CANTOPEN": "it cannot be opened (also to read it, its folder must be "
     "writable)",
 }
@@ -449,7 +449,7 @@ def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey
     key = read_key(key_path(path))
     if _fact(data, "key") != key.check():
         raise UsageError(
-            f"{key_path(path)}: the key of another ledger; put the right one back"
+            f"{key_path(path)}: the key of another ledger; restore the right file"
         )
     for view in _VIEWS:
         data.execute(view)

@@ -192,7 +192,7 @@ def _arrange(
     counts = zipf(len(raw.words)) if raw.counts is None else raw.counts
     folded = fold(raw.words, counts)
     if not len(folded.rows):
-        raise LexiconError(f"{location}: no entry in it is a word")
+        raise LexiconError(f"{location}: the file contains no words")
     words = [normalize("NFC", raw.words[row]) for row in folded.rows.tolist()]
     names = numbers.names(language)
     counts = _number_counts(folded, scheme.outputs, names)

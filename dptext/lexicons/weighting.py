@@ -66,7 +66,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
         raise LexiconError(
             f"lexicon {lexicon.name}: its vectors lie in one direction, which "
-            f"{option('pool', 'sif')} takes off; use {option('pool', 'mean')}"
+            f"{option('pool', 'sif')} removes; use {option('pool', 'mean')}"
         )
     digest = digest_of_data([lexicon.digest, "sif", a])
     return with_vectors(lexicon, rows.astype(np.float32), digest)

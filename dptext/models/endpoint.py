@@ -56,7 +56,7 @@ _UNREACHED = "cannot be reached, or closed the connection"
 _REASONS = {_SLOW: "took too long to answer", _CLOSED: _UNREACHED}
 # Statuses that no later try will change, with their messages.
 _NO_MODEL = "has no such model or address; see decoder.model; addresses end in /v1"
-_MOVED = "refers to another address, which is not followed; name the right one"
+_MOVED = "redirects, and redirects are not followed; give the final address"
 _FINAL = {
     **dict.fromkeys((401, 403), f"refuses the key; set {KEY}"),
     **dict.fromkeys((404, 405), _NO_MODEL),

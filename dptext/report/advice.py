@@ -10,14 +10,12 @@ from pathlib import Path
 
 import msgspec
 
-from dptext import streams
-from dptext.decoders import ServerAsked, ServerUse
+from dptext import decoders, signatures, streams
 from dptext.guarantees.templates import series
-from dptext.report.blocks import Tone
+from dptext.report import blocks, protection
 from dptext.report.document import Document
 from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, line, say
-from dptext.report.protection import Basis, fitness
 from dptext.report.units import (
     Topics,
     Unit,
@@ -25,9 +23,8 @@ from dptext.report.units import (
     how_languages_are_found,
     unit_of,
 )
-from dptext.run.files import SIDECAR
 from dptext.run.interface import COMMAND_LINE, current
-from dptext.signatures import UNSIGNED
+from dptext.run.work import SIDECAR
 from dptext.tokens.languages import name_of
 from dptext.tokens.policy import Policy
 from dptext.types import JsonObject, Strategy
@@ -44,7 +41,10 @@ def sending(
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
-    if fitness(Basis.from_document(document))[1] is Tone.BAD:
+    if (
+        protection.fitness(protection.Basis.from_document(document))[1]
+        is blocks.Tone.BAD
+    ):
         return line("sending", "bad")
     unit, layout, private = unit_of(document), document.run.layout, document.private
     has_columns = unchanged is None or len(unchanged) > 0
@@ -65,7 +65,7 @@ def sending(
         words = private.words if private is not None else None
         special = words.special if words is not None else None
         # Numbers of the input: in another order they are others.
-        seen = special.named if special is not None and not layout.shuffled else ""
+        seen = special.named if special is not None and layout.is_ordered else ""
         named = say("look.numbered", unit, rows=rows, numbers=series_of, special=seen)
     blanks = {"few": few, "python": python}
     look = say(key, unit, rows=0 if named else rows, numbers=named, **blanks)
@@ -140,7 +140,7 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
         "public": public,
         "internal": released.internal,
         "page": released.page,
-        "signed": None if signed == UNSIGNED else signed,
+        "signed": None if signed == signatures.UNSIGNED else signed,
     }
     if not released.is_run:
         return AnswerLine("report", _genuine(document, released), figures)
@@ -149,7 +149,7 @@ def report(document: Document, released: RunOutputs) -> AnswerLine:
         name = shlex.quote(public.removesuffix(SIDECAR))
         parts.append(say(f"report.{'stdout' if public == '-' else 'shown'}", name=name))
         if signed:
-            is_signed = signed != UNSIGNED
+            is_signed = signed != signatures.UNSIGNED
             parts.append(say("report.signed", signed=signed) if is_signed else signed)
         if len(released.outputs) > 1:
             parts.append(say("report.beside", files=len(released.outputs)))
@@ -195,10 +195,8 @@ def measure(document: Document, released: RunOutputs) -> Iterator[AnswerLine]:
     report = f"{path}{SIDECAR}"
     if path is None or (released.is_run and released.public != report):
         return
-    is_ordered = not layout.shuffled and not (
-        private and (private.faults or private.others)
-    )
-    if not (is_ordered or layout.id_field):
+    is_whole = private is None or not (private.faults or private.others)
+    if not ((layout.is_ordered and is_whole) or layout.id_field):
         return
     if len(inputs) > 1 or inputs[0] == path or streams.is_stream(inputs[0]):
         return
@@ -219,12 +217,12 @@ def _genuine(document: Document, released: RunOutputs) -> str:
         is_named = current().is_python and name is not None
         return say(f"report.{'internal_named' if is_named else 'internal'}", file=file)
     compared = say(f"report.{'other' if released.is_changed else 'same'}", file=file)
-    is_signed = released.signed not in (None, UNSIGNED)
+    is_signed = released.signed not in (None, signatures.UNSIGNED)
     key = f"report.{'signature' if is_signed else 'not_signed'}"
     return say(key, signed=released.signed, compared=compared)
 
 
-def third_party(used: ServerAsked | ServerUse) -> AnswerLine:
+def third_party(used: decoders.ServerAsked | decoders.ServerUse) -> AnswerLine:
     """Name the address that draws went to and, if known, the number of answers."""
-    key = "used" if isinstance(used, ServerUse) else "asked"
+    key = "used" if isinstance(used, decoders.ServerUse) else "asked"
     return line("third party", key, msgspec.to_builtins(used))

@@ -11,22 +11,13 @@ import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 
-from dptext.report import advice, protection
-from dptext.report.blocks import (
-    Badge,
-    Block,
-    Figures,
-    Rows,
-    Tone,
-    Verdict,
-    paragraphs,
-)
+from dptext.report import advice, protection, units
+from dptext.report.blocks import Badge, Block, Figures, Rows, Tone, Verdict, paragraphs
 from dptext.report.document import Document
 from dptext.report.figures import listed_names
 from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, say, templates
 from dptext.report.protection import Basis, fitness
-from dptext.report.units import Unit, unit_of
 from dptext.run.interface import COMMAND_LINE, Interface, shown_in
 from dptext.types import JsonObject
 
@@ -48,7 +39,7 @@ def answer(
     """
     released = released or outputs_named(document)
     promise, layout = document.guarantee, document.run.layout
-    unit, used = unit_of(document), _third_party(document)
+    unit, used = units.unit_of(document), _third_party(document)
     unchanged = unit.unchanged_fields(released.copied)
     is_sent, is_by_name = bool(used), released.is_by_name
     with shown_in(interface):
@@ -58,7 +49,7 @@ def answer(
             *unit.profile(),
             _output(unit, released),
             _unchanged(unit, released, unchanged),
-            *protection.changed_fields(layout.dropped, layout.pseudonyms),
+            *protection.changed_fields(layout),
             *protection.protection(promise, document),
             protection.for_whom(document),
             *advice.questions(unit),
@@ -184,8 +175,7 @@ def to_text(document: Document) -> str:
     from dptext.run.python import PYTHON
 
     shown = Console(file=io.StringIO(), width=_COLUMNS, color_system=None)
-    answered = answer(document, interface=PYTHON)
-    lines = blocks(answered, run_warnings(document))
+    lines = blocks(answer(document, interface=PYTHON), run_warnings(document))
     with shown.capture() as capture:
         terminal.show(lines, shown)
     return "\n".join(line.rstrip() for line in capture.get().splitlines())
@@ -196,7 +186,7 @@ def _height(sentence: str) -> int:
     return len(textwrap.wrap(sentence, _WIDTH, break_on_hyphens=False)) or 1
 
 
-def _output(unit: Unit, released: RunOutputs) -> AnswerLine:
+def _output(unit: units.Unit, released: RunOutputs) -> AnswerLine:
     """Return the line that counts the private texts and names the outputs."""
     outputs, where = released.outputs, ""
     if len(outputs) == 1:
@@ -214,7 +204,7 @@ def _output(unit: Unit, released: RunOutputs) -> AnswerLine:
 
 
 def _unchanged(
-    unit: Unit, released: RunOutputs, names: Sequence[str] | None
+    unit: units.Unit, released: RunOutputs, names: Sequence[str] | None
 ) -> AnswerLine:
     """Name everything that is unchanged: fields, and parts of the texts."""
     inside, first, parts = unit.inside(), released.first, []

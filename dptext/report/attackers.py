@@ -68,16 +68,6 @@ def trials() -> dict[str, Trial]:
     return msgspec.convert(read_templates(_TRIALS), dict[str, Trial])
 
 
-def trial_for(profile: str, *, common: bool) -> tuple[str, Trial] | None:
-    """Return the trial nearest to a run, with the name of its profile, if any.
-
-    common: common words are copied; then it is that of `readable`.
-    """
-    name = "readable" if common else profile
-    known = trials().get(name)
-    return None if known is None else (name, known)
-
-
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Attackers:
     """All figures of attackers on the words of a run."""
@@ -129,10 +119,15 @@ class Attackers:
 
     @property
     def trial(self) -> tuple[str, Trial] | None:
-        """Return the trial of a large language model with its profile, if any."""
+        """Return the trial of a large language model nearest to the run, if any.
+
+        With the name of its profile: where common words are copied, `readable`.
+        """
         if self.seeded or self.other_language or self.language not in ("", "en"):
             return None
-        return trial_for(self.profile, common=self.common)
+        name = "readable" if self.common else self.profile
+        known = trials().get(name)
+        return None if known is None else (name, known)
 
     @property
     def words(self) -> str:

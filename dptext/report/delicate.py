@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
 
-from msgspec import Meta
-
 from dptext.lexicons.topics import topic_meta
+from dptext.types import about
 
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
@@ -20,20 +19,16 @@ class SpecialRecords:
 
     records: Annotated[
         int,
-        Meta(
-            description=(
-                "Number of records with a replaced word of the public lists of health, "
-                "religion, origin, sexuality, politics, crime and money."
-            )
+        about(
+            "Number of records with a replaced word of the public lists of health, "
+            "religion, origin, sexuality, politics, crime and money."
         ),
     ]
     first: Annotated[
         tuple[int, ...],
-        Meta(
-            description=(
-                "Numbers of the first 20 of them, of the records that could be read, "
-                "in the order of the input, from 1."
-            )
+        about(
+            "Numbers of the first 20 of them, of the records that could be read, "
+            "in the order of the input, from 1."
         ),
     ]
 

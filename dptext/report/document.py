@@ -18,21 +18,13 @@ from typing import Annotated, Any, Final, Literal
 import msgspec
 from msgspec import Meta, ValidationError
 
-from dptext import word_file
+from dptext import signatures, word_file
 from dptext.errors import UsageError
 from dptext.guarantees.statement import Statement
 from dptext.measures.context_risk import AttackerFigures
-from dptext.report.sections import (
-    Output,
-    Private,
-    Run,
-    VectorSection,
-    WordSection,
-)
-from dptext.signatures import Signature
+from dptext.report.sections import Output, Private, Run, VectorSection, WordSection
 from dptext.tokens.policy import Policy
-from dptext.types import JsonObject
-from dptext.word_file import WordFile
+from dptext.types import JsonObject, about
 
 VERSION: Final = 1
 _WIDEST = 240  # characters of a line of JSON that holds several values
@@ -44,38 +36,30 @@ class Document:
     """A privacy report, either of words or of vectors: the other section is null."""
 
     # No row: programs tell files apart by it.
-    report: Annotated[Literal["dptext"], Meta(description="Kind of file.")]
+    report: Annotated[Literal["dptext"], about("Kind of file.")]
     # No row: programs decide by it.
-    version: Annotated[Literal[1], Meta(description="Version of this schema.")]
+    version: Annotated[Literal[1], about("Version of this schema.")]
     audience: Annotated[
         Literal["internal", "public"],
-        Meta(description="Readers: the owner of the text, or anybody."),
+        about("Readers: the owner of the text, or anybody."),
     ]
-    success: Annotated[bool, Meta(description="Whether the run succeeded.")]
-    run: Annotated[Run, Meta(description="Versions, settings and layout of the run.")]
-    guarantee: Annotated[Statement, Meta(description="The guarantee, and its limits.")]
-    words: Annotated[
-        WordSection | None, Meta(description="Public figures of released words.")
-    ]
+    success: Annotated[bool, about("Whether the run succeeded.")]
+    run: Annotated[Run, about("Versions, settings and layout of the run.")]
+    guarantee: Annotated[Statement, about("The guarantee, and its limits.")]
+    words: Annotated[WordSection | None, about("Public figures of released words.")]
     vectors: Annotated[
-        VectorSection | None, Meta(description="Public figures of released vectors.")
+        VectorSection | None, about("Public figures of released vectors.")
     ]
     output: Annotated[
-        Output | None,
-        Meta(description="The released file; null if there is none, or several."),
+        Output | None, about("The released file; null if there is none, or several.")
     ]
     private: Annotated[
-        Private | None,
-        Meta(description="Functions of the private text; null in a public report."),
+        Private | None, about("Functions of the private text; null in a public report.")
     ]
     # No row: the page says who signed.
     signature: Annotated[
-        Signature | None,
-        Meta(
-            description=(
-                "Signature of the public report, written last; null without one."
-            )
-        ),
+        signatures.Signature | None,
+        about("Signature of the public report, written last; null without one."),
     ]
 
     @property
@@ -110,7 +94,7 @@ class Document:
     def policy(self) -> Policy | None:
         """Return the policy for tokens of its settings, None if they are invalid."""
         tokens = self.run.settings.get("tokens")
-        words: WordFile | None = None
+        words: word_file.WordFile | None = None
         if isinstance(tokens, dict) and "words" in tokens:
             tokens = {**tokens}
             if (words := word_file.from_settings(tokens.pop("words"))) is None:

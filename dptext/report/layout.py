@@ -10,10 +10,11 @@ from typing import Annotated, Literal
 from msgspec import Meta
 
 from dptext import formats
-from dptext.run.files import SIDECAR
 from dptext.run.groups import needs, options
 from dptext.run.interface import COMMAND_LINE
 from dptext.run.selection import CHANGES, FIELDS, Selection
+from dptext.run.work import SIDECAR
+from dptext.types import about
 
 # In patterns, `$` alone would let a line end follow.
 _Encoding = Annotated[str, Meta(pattern=r"^[A-Za-z0-9_-]{1,32}$(?!\n)")]
@@ -29,83 +30,71 @@ class Layout:
     """How the settings of a run say that records are read; nothing of their content."""
 
     format: Annotated[
-        str | None,
-        Meta(description="Name of the format; null if the outputs have several."),
+        str | None, about("Name of the format; null if the outputs have several.")
     ]
     fields: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description=(
-                "Names of the private fields; null if the whole input is text, as "
-                "strings of JSON may be, too."
-            )
+        about(
+            "Names of the private fields; null if the whole input is text, as "
+            "strings of JSON may be, too."
         ),
     ]
     id_field: Annotated[
-        str | None,
-        Meta(description="Field that names records, unchanged in the output."),
+        str | None, about("Field that names records, unchanged in the output.")
     ] = None
     # No row: the commands that read the file name it.
     missing: Annotated[
         Literal["fail", "pass"],
-        Meta(description="Records that lack a private field stop the run or pass."),
+        about("Records that lack a private field stop the run or pass."),
     ] = "fail"
     # No row: the commands that read the file name it.
     sheets: Annotated[
         tuple[str, ...],
-        Meta(
-            description=(
-                "Sheets of workbooks that have the private fields; empty if all with "
-                "such a field do."
-            )
+        about(
+            "Sheets of workbooks that have the private fields; empty if all with "
+            "such a field do."
         ),
     ] = ()
     # No row: the commands that read the file name it.
     delimiter: Annotated[
         Annotated[str, Meta(max_length=1)] | None,
-        Meta(description="Delimiter of a table; null if its header tells it."),
+        about("Delimiter of a table; null if its header tells it."),
     ] = None
     # No row: the commands that read the file name it.
-    quoting: Annotated[
-        bool, Meta(description="Whether quotes enclose fields of a table.")
-    ] = True
+    quoting: Annotated[bool, about("Whether quotes enclose fields of a table.")] = True
     # No row: the commands that read the file name it.
     header: Annotated[
-        bool, Meta(description="Whether a table begins with the names of its columns.")
+        bool, about("Whether a table begins with the names of its columns.")
     ] = True
     # No row: the commands that read the file name it.
     encoding: Annotated[
-        _Encoding | None, Meta(description="Encoding of text; null for UTF-8.")
+        _Encoding | None, about("Encoding of text; null for UTF-8.")
     ] = None
     # No row: the commands that read the file name it.
     escapes: Annotated[
         Literal["backslash", "none"] | None,
-        Meta(
-            description=(
-                "Meaning of backslashes in a table; null if no private field has any."
-            )
-        ),
+        about("Meaning of backslashes in a table; null if no private field has any."),
     ] = None
     dropped: Annotated[
-        tuple[str, ...],
-        Meta(description="Fields of the input that the output leaves out."),
+        tuple[str, ...], about("Fields of the input that the output leaves out.")
     ] = ()
     pseudonyms: Annotated[
         tuple[str, ...],
-        Meta(
-            description=(
-                "Fields whose values are keyed tokens, without differential privacy."
-            )
-        ),
+        about("Fields whose values are keyed tokens, without differential privacy."),
     ] = ()
     shuffled: Annotated[
-        bool, Meta(description="Whether the output has its records in random order.")
+        bool, about("Whether the output has its records in random order.")
     ] = False
 
     @property
     def changed(self) -> tuple[str, ...]:
         """Return the fields that are left out or replaced by pseudonyms."""
         return (*self.dropped, *self.pseudonyms)
+
+    @property
+    def is_ordered(self) -> bool:
+        """Tell whether records of the output stand in the order of the input."""
+        return not self.shuffled
 
     @classmethod
     def from_selection(

@@ -18,11 +18,9 @@ from pathlib import Path
 from string import Formatter
 from typing import Any
 
-from dptext.guarantees import sentences
+from dptext.guarantees import claims, sentences
 from dptext.guarantees import templates as guarantee_templates
-from dptext.guarantees.claims import format_up, number
-from dptext.report import figures
-from dptext.report.blocks import Code, Rows
+from dptext.report import blocks, figures
 from dptext.run.interface import noun, option
 from dptext.types import JsonObject
 
@@ -35,10 +33,10 @@ _WRITERS: dict[str, Callable[[Any], str]] = {
     "count": figures.count,
     "exact": figures.exact,
     "limit": sentences.percent,
-    "nats": format_up,
+    "nats": claims.format_up,
     "list": ", ".join,
     "nearest": sentences.nearest_percent,
-    "plain": number,
+    "plain": claims.number,
     "share": figures.share,
     "short": figures.short,
     "span": figures.span,
@@ -114,13 +112,13 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
     return writer.vformat(text, (source,), values)
 
 
-def page_rows(name: str, source: object = None, /, **blanks: object) -> Rows:
+def page_rows(name: str, source: object = None, /, **blanks: object) -> blocks.Rows:
     """Return a table of rows without those that are left out, machine text as code."""
-    shown: Rows = []
+    shown: blocks.Rows = []
     for key, template in templates()["rows"][name].items():
         text = say(f"rows.{name}.{key}", source, **blanks)
         if text or not template.startswith("["):
-            shown.append((key, Code(text[1:-1]) if "`" in template else text))
+            shown.append((key, blocks.Code(text[1:-1]) if "`" in template else text))
     return shown
 
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from dptext import lexicons, profile
 from dptext.lexicons import store, topics
-from dptext.profile import Profile
 from dptext.types import Lexicon
 
 CUSTOM = "custom"
@@ -49,7 +48,7 @@ def _is_of_topics(name: str) -> bool:
     return name == f"{topics.PREFIX}{parts[0]}/{parts[1]}"
 
 
-def profile_name(recipe: Profile) -> str:
+def profile_name(recipe: profile.Profile) -> str:
     """Return the name of a profile as a report writes it.
 
     The name of a profile that ships is written for its settings alone.
@@ -63,7 +62,7 @@ def profile_name(recipe: Profile) -> str:
     return f"{CUSTOM}, from {base}"
 
 
-def _as_shipped(recipe: Profile) -> bool:
+def _as_shipped(recipe: profile.Profile) -> bool:
     """Tell whether settings are those of the profile that ships under this name.
 
     Epsilon and parameters of the mechanism may follow from a risk, which `check`

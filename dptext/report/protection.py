@@ -7,8 +7,9 @@ page and a plan print the same ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -150,12 +151,10 @@ def badge(promise: Statement) -> Badge:
     return Badge(shown, tone)
 
 
-def changed_fields(
-    dropped: Sequence[str], pseudonyms: Sequence[str]
-) -> Iterator[AnswerLine]:
-    """Name the fields left out, and those of pseudonyms."""
-    for name, fields in (("left out", dropped), ("pseudonyms", pseudonyms)):
-        if fields:
+def changed_fields(stated: Any) -> Iterator[AnswerLine]:
+    """Name the fields left out, and those of pseudonyms, of a layout or a plan."""
+    for name, key in (("left out", "dropped"), ("pseudonyms", "pseudonyms")):
+        if fields := getattr(stated, key):
             shown = {"fields": list(fields)}
             yield line(name, "always", shown, names=listed_names(fields))
 
@@ -291,8 +290,7 @@ def _people(
 def _people_key(promise: Statement, limit: SubjectLimit | None) -> str:
     """Return the key of the sentence on people that a guarantee allows."""
     if limit is None:
-        is_one = _is_within(promise.bound.text_loss.total)
-        return "text" if is_one else "records"
+        return "text" if _is_within(promise.bound.text_loss.total) else "records"
     if promise.leaves_words:
         return "ledger_visible"
     if _protects(limit):

@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from msgspec import Meta
 
 from dptext.decoders import ServerAsked, ServerUse
+from dptext.guarantees import sentences, statement
 from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
-from dptext.guarantees.sentences import ORIGINALS
-from dptext.guarantees.statement import topic_terms
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import AttackerFigures
 from dptext.measures.public import (
@@ -28,6 +27,7 @@ from dptext.report.delicate import SpecialRecords
 from dptext.report.layout import Layout
 from dptext.tokens import kinds, lists
 from dptext.tokens.policy import Policy, WordClass
+from dptext.types import about
 
 if TYPE_CHECKING:
     from dptext.engine.tally import Tally
@@ -63,15 +63,13 @@ class Recorded:
     """The ledger that records an output."""
 
     # No row: `dptext ledger` shows it.
-    ledger: Annotated[_Hex, Meta(description="Id of the ledger.")]
+    ledger: Annotated[_Hex, about("Id of the ledger.")]
     # No row: `dptext ledger` shows it.
     entry: Annotated[
-        _Hex | None,
-        Meta(description="Entry of the output; null for a report of several outputs."),
+        _Hex | None, about("Entry of the output; null for a report of several outputs.")
     ]
     limits: Annotated[
-        SubjectLimit,
-        Meta(description="Limits of each subject in all recorded outputs."),
+        SubjectLimit, about("Limits of each subject in all recorded outputs.")
     ]
 
 
@@ -79,29 +77,21 @@ class Recorded:
 class Run:
     """Versions, settings, lexicon and layout of a run."""
 
-    dptext: Annotated[Release, Meta(description="Version of dptext.")]
-    algorithm: Annotated[
-        str, Meta(description="Algorithm that turns the key into random bits.")
-    ]
-    profile: Annotated[str, Meta(description="Name of the profile, with changes.")]
+    dptext: Annotated[Release, about("Version of dptext.")]
+    algorithm: Annotated[str, about("Algorithm that turns the key into random bits.")]
+    profile: Annotated[str, about("Name of the profile, with changes.")]
     settings: Annotated[
-        dict[str, Any], Meta(description="The resolved profile, epsilon included.")
+        dict[str, Any], about("The resolved profile, epsilon included.")
     ]
-    settings_digest: Annotated[Digest, Meta(description="SHA-256 of the settings.")]
-    lexicon: Annotated[
-        str, Meta(description="Name of the lexicon, or of the sentence model.")
-    ]
+    settings_digest: Annotated[Digest, about("SHA-256 of the settings.")]
+    lexicon: Annotated[str, about("Name of the lexicon, or of the sentence model.")]
     lexicon_digest: Annotated[
-        str,
-        Meta(
-            description="Digest of the lexicon's content; empty for a sentence model."
-        ),
+        str, about("Digest of the lexicon's content; empty for a sentence model.")
     ]
-    key: Annotated[_Key, Meta(description="Source of randomness.")]
-    layout: Annotated[Layout, Meta(description="How records were read.")]
+    key: Annotated[_Key, about("Source of randomness.")]
+    layout: Annotated[Layout, about("How records were read.")]
     recorded: Annotated[
-        Recorded | None,
-        Meta(description="The ledger that records the run; null without one."),
+        Recorded | None, about("The ledger that records the run; null without one.")
     ] = None
 
 
@@ -109,48 +99,37 @@ class Run:
 class TopicFigures:
     """Success of attackers who hold originals, if whole texts become topics."""
 
-    topics: Annotated[Count, Meta(description="Number of topics.")]
+    topics: Annotated[Count, about("Number of topics.")]
     nearest: Annotated[
-        Share,
-        Meta(
-            description=(
-                "Probability that the topic nearest to a text is written, exact."
-            )
-        ),
+        Share, about("Probability that the topic nearest to a text is written, exact.")
     ]
     originals: Annotated[
         Count,
-        Meta(
-            description=(
-                "Number of equally likely originals, alike in all unchanged fields, "
-                "that the attacker holds."
-            )
+        about(
+            "Number of equally likely originals, alike in all unchanged fields, "
+            "that the attacker holds."
         ),
     ]
-    picked: Annotated[
-        Share, Meta(description="Upper limit of picking the right one, on average.")
-    ]
-    picked_after: Annotated[
-        Share, Meta(description="The same after any single output.")
-    ]
-    picked_of_two: Annotated[Share, Meta(description="The same for two originals.")]
+    picked: Annotated[Share, about("Upper limit of picking the right one, on average.")]
+    picked_after: Annotated[Share, about("The same after any single output.")]
+    picked_of_two: Annotated[Share, about("The same for two originals.")]
     together: Annotated[
-        Count, Meta(description="Number of topics written for a text, as a set.")
+        Count, about("Number of topics written for a text, as a set.")
     ] = 1
 
     @classmethod
     def from_pipeline(cls, pipeline: Pipeline) -> TopicFigures | None:
         """Return the figures of a pipeline of topics, None for one of words."""
-        terms = topic_terms(pipeline.mechanism, pipeline.budget.description)
+        terms = statement.topic_terms(pipeline.mechanism, pipeline.budget.description)
         if terms is None:
             return None
         epsilon = pipeline.budget.description.high
         return cls(
             topics=terms.size,
             nearest=terms.nearest,
-            originals=ORIGINALS,
-            picked=picked_share(epsilon, ORIGINALS, terms),
-            picked_after=picked_after(epsilon, ORIGINALS),
+            originals=sentences.ORIGINALS,
+            picked=picked_share(epsilon, sentences.ORIGINALS, terms),
+            picked_after=picked_after(epsilon, sentences.ORIGINALS),
             picked_of_two=picked_after(epsilon, 2),
             together=terms.together,
         )
@@ -162,87 +141,65 @@ class WordSection:
 
     risk: Annotated[
         Risk | None,
-        Meta(
-            description=(
-                "Success of the best guess of a word from one draw; a public report "
-                "leaves out its frequency bands."
-            )
+        about(
+            "Success of the best guess of a word from one draw; a public report "
+            "leaves out its frequency bands."
         ),
     ]
-    risk_note: Annotated[
-        str, Meta(description="Meaning of the risk, or why there is none.")
-    ]
-    vocabulary: Annotated[Count, Meta(description="Number of words of the lexicon.")]
-    dimensions: Annotated[
-        Count, Meta(description="Number of dimensions of its vectors.")
-    ]
+    risk_note: Annotated[str, about("Meaning of the risk, or why there is none.")]
+    vocabulary: Annotated[Count, about("Number of words of the lexicon.")]
+    dimensions: Annotated[Count, about("Number of dimensions of its vectors.")]
     prior: Annotated[
-        str,
-        Meta(description="Source of its word frequencies; empty in a public report."),
+        str, about("Source of its word frequencies; empty in a public report.")
     ] = ""
     # No row: risk_note says why in words.
     no_risk: Annotated[
-        NoRisk | None, Meta(description="Why there is no risk; null if there is one.")
+        NoRisk | None, about("Why there is no risk; null if there is one.")
     ] = None
     deniability: Annotated[
-        Deniability | None, Meta(description="Figures of plausible deniability.")
+        Deniability | None, about("Figures of plausible deniability.")
     ] = None
     attackers: Annotated[
         tuple[AttackerFigures, ...],
-        Meta(
-            description=(
-                "Findings of attackers of whole texts in draws of public texts in the "
-                "language of the lexicon, at the risk attackers_risk (a lower limit) "
-                "or, if that is null, under these settings."
-            )
+        about(
+            "Findings of attackers of whole texts in draws of public texts in the "
+            "language of the lexicon, at the risk attackers_risk (a lower limit) "
+            "or, if that is null, under these settings."
         ),
     ] = ()
     written: Annotated[
         tuple[AttackerFigures, ...],
-        Meta(
-            description=(
-                "Share of written words of such texts that are the original, under "
-                "these settings."
-            )
+        about(
+            "Share of written words of such texts that are the original, under "
+            "these settings."
         ),
     ] = ()
     attackers_risk: Annotated[
         Share | None,
-        Meta(
-            description=(
-                "The smaller risk at which attackers were measured; null for these "
-                "settings."
-            )
+        about(
+            "The smaller risk at which attackers were measured; null for these "
+            "settings."
         ),
     ] = None
-    language: Annotated[
-        str, Meta(description="Code of the language of the lexicon.")
-    ] = ""
+    language: Annotated[str, about("Code of the language of the lexicon.")] = ""
     common: Annotated[
         Share | None,
-        Meta(
-            description=(
-                "Share of common words, which are unchanged, by the word frequencies "
-                "of the lexicon; null if common words are replaced."
-            )
+        about(
+            "Share of common words, which are unchanged, by the word frequencies "
+            "of the lexicon; null if common words are replaced."
         ),
     ] = None
     # No row: settings name the files.
     decoder_files: Annotated[
-        dict[str, str],
-        Meta(description="Digests of the files of the decoder, by setting."),
+        dict[str, str], about("Digests of the files of the decoder, by setting.")
     ] = field(default_factory=dict)
     # No row: settings name the files.
     list_files: Annotated[
-        dict[str, str], Meta(description="Digests of the files of lists, by path.")
+        dict[str, str], about("Digests of the files of lists, by path.")
     ] = field(default_factory=dict)
     topics: Annotated[
         TopicFigures | None,
-        Meta(
-            description=(
-                "Figures if whole texts become topics; null if words are replaced."
-            )
-        ),
+        about("Figures if whole texts become topics; null if words are replaced."),
     ] = None
 
     @classmethod
@@ -274,26 +231,22 @@ class VectorSection:
 
     measures: Annotated[
         VectorMeasures | None,
-        Meta(description="Figures of attackers and distances; null for a seeded run."),
+        about("Figures of attackers and distances; null for a seeded run."),
     ]
-    dimensions: Annotated[Count, Meta(description="Number of dimensions of a vector.")]
-    epsilon_each: Annotated[float, Meta(description="Epsilon of one vector, in nats.")]
+    dimensions: Annotated[Count, about("Number of dimensions of a vector.")]
+    epsilon_each: Annotated[float, about("Epsilon of one vector, in nats.")]
     step: Annotated[
         float,
-        Meta(
-            description=(
-                "Step of the public grid of released values; 0 for public points off a "
-                "grid."
-            )
+        about(
+            "Step of the public grid of released values; 0 for public points off a "
+            "grid."
         ),
     ]
     table_digest: Annotated[
         Digest,
-        Meta(
-            description=(
-                "Digest of the vectors before noise: those of the lexicon, weighted if "
-                "the settings weight them, or of the sentence model."
-            )
+        about(
+            "Digest of the vectors before noise: those of the lexicon, weighted if "
+            "the settings weight them, or of the sentence model."
         ),
     ]
 
@@ -333,96 +286,71 @@ def _languages(pipeline: Pipeline, texts: Mapping[str, int]) -> dict[str, int]:
 class WordCounts:
     """Counts of texts with replaced words."""
 
-    tokens: Annotated[dict[str, int], Meta(description="Number of tokens by class.")]
-    treatment: Annotated[
-        dict[str, str], Meta(description="Treatment of each class of token.")
-    ]
+    tokens: Annotated[dict[str, int], about("Number of tokens by class.")]
+    treatment: Annotated[dict[str, str], about("Treatment of each class of token.")]
     share_copied: Annotated[
         float,
-        Meta(
-            description=(
-                "Share of unchanged tokens, of those that are neither punctuation nor "
-                "space."
-            )
+        about(
+            "Share of unchanged tokens, of those that are neither punctuation nor "
+            "space."
         ),
     ]
     metrics: Annotated[
         dict[str, dict[str, int | float | str | None]],
-        Meta(
-            description=(
-                "Metrics by name, of the written words; none for rewritten texts, in "
-                "which no word stands for another."
-            )
+        about(
+            "Metrics by name, of the written words; none for rewritten texts, in "
+            "which no word stands for another."
         ),
     ]
     describes: Annotated[
         Literal["drawn words", "decoded words", "rewritten texts"],
-        Meta(description="The words that metrics describe."),
+        about("The words that metrics describe."),
     ]
     epsilon_per_text: Annotated[
         dict[str, float],
-        Meta(
-            description=(
-                "Epsilon of texts, in nats: least, quantiles, largest and total."
-            )
-        ),
+        about("Epsilon of texts, in nats: least, quantiles, largest and total."),
     ]
-    words_per_second: Annotated[float, Meta(description="Speed of the whole run.")]
+    words_per_second: Annotated[float, about("Speed of the whole run.")]
     fields: Annotated[
         dict[str, int],
-        Meta(
-            description=(
-                "Number of records with each selected field, null or not; empty for "
-                "plain text."
-            )
+        about(
+            "Number of records with each selected field, null or not; empty for "
+            "plain text."
         ),
     ] = field(default_factory=dict)
     forms: Annotated[
         dict[str, int],
-        Meta(
-            description=(
-                "Number of pieces of each form, markup and fixed expressions included."
-            )
-        ),
+        about("Number of pieces of each form, markup and fixed expressions included."),
     ] = field(default_factory=dict)
     languages: Annotated[
         dict[str, int],
-        Meta(
-            description=(
-                "Number of texts by the language that they are read in, by its code; "
-                '"" for none of the languages of the run. Empty where all are read by '
-                "the lexicon."
-            )
+        about(
+            "Number of texts by the language that they are read in, by its code; "
+            '"" for none of the languages of the run. Empty where all are read by '
+            "the lexicon."
         ),
     ] = field(default_factory=dict)
     used: Annotated[
-        ServerUse | None,
-        Meta(description="All requests to a third party; null without one."),
+        ServerUse | None, about("All requests to a third party; null without one.")
     ] = None
     unchanged_texts: Annotated[
         int,
-        Meta(
-            description=(
-                "Number of texts with a letter or digit that are the same before and "
-                "after."
-            )
+        about(
+            "Number of texts with a letter or digit that are the same before and after."
         ),
     ] = 0
     changed_texts: Annotated[
-        int, Meta(description="Number of the other texts with a letter or digit.")
+        int, about("Number of the other texts with a letter or digit.")
     ] = 0
     corpus_words: Annotated[
         int | None,
-        Meta(
-            description=(
-                "Number of words that the list of words that many people wrote leaves "
-                "unchanged; null without one."
-            )
+        about(
+            "Number of words that the list of words that many people wrote leaves "
+            "unchanged; null without one."
         ),
     ] = None
     special: Annotated[
-        SpecialRecords | None,
-        Meta(description="Records with a delicate word; null for topics."),
+        SpecialRecords | None, about("Records with a delicate word; null for topics.")
     ] = None
 
     @property
@@ -477,23 +405,16 @@ class WordCounts:
 class VectorCounts:
     """Counts of texts that became vectors."""
 
-    words: Annotated[int, Meta(description="Number of words.")]
-    vectors: Annotated[int, Meta(description="Number of vectors.")]
+    words: Annotated[int, about("Number of words.")]
+    vectors: Annotated[int, about("Number of vectors.")]
     most_of_one: Annotated[
         int | None,
-        Meta(
-            description=(
-                "Largest number of vectors of one subject; null without subjects."
-            )
-        ),
+        about("Largest number of vectors of one subject; null without subjects."),
     ]
     epsilon_of_one: Annotated[
         float | None,
-        Meta(
-            description=(
-                "Loss of these together, in nats, at the statement's delta if it has "
-                "one."
-            )
+        about(
+            "Loss of these together, in nats, at the statement's delta if it has one."
         ),
     ]
 
@@ -502,44 +423,34 @@ class VectorCounts:
 class Private:
     """Functions of the private text, for its owner only."""
 
-    inputs: Annotated[tuple[str, ...], Meta(description="Paths of the inputs.")]
-    records: Annotated[int, Meta(description="Number of records.")]
+    inputs: Annotated[tuple[str, ...], about("Paths of the inputs.")]
+    records: Annotated[int, about("Number of records.")]
     faults: Annotated[
-        int, Meta(description="Number of records left out because they cannot be read.")
+        int, about("Number of records left out because they cannot be read.")
     ]
-    texts: Annotated[int, Meta(description="Number of texts.")]
-    seconds: Annotated[float, Meta(description="Duration of the run.")]
-    words: Annotated[
-        WordCounts | None, Meta(description="Counts of words; null for vectors.")
-    ]
-    vectors: Annotated[
-        VectorCounts | None, Meta(description="Counts of vectors; null for words.")
-    ]
+    texts: Annotated[int, about("Number of texts.")]
+    seconds: Annotated[float, about("Duration of the run.")]
+    words: Annotated[WordCounts | None, about("Counts of words; null for vectors.")]
+    vectors: Annotated[VectorCounts | None, about("Counts of vectors; null for words.")]
     warnings: Annotated[
         tuple[str, ...],
-        Meta(
-            description=(
-                "Warnings of the run, which depend on the private text, as does their "
-                "absence."
-            )
+        about(
+            "Warnings of the run, which depend on the private text, as does their "
+            "absence."
         ),
     ] = ()
     others: Annotated[
         int,
-        Meta(
-            description=(
-                "Number of records left out because they are in none of the languages "
-                "of the run."
-            )
+        about(
+            "Number of records left out because they are in none of the languages "
+            "of the run."
         ),
     ] = 0
     unchanged: Annotated[
         tuple[str, ...],
-        Meta(
-            description=(
-                "Names of the unchanged fields that were found in the first records; "
-                "empty for vectors, and where none was looked for."
-            )
+        about(
+            "Names of the unchanged fields that were found in the first records; "
+            "empty for vectors, and where none was looked for."
         ),
     ] = ()
 
@@ -566,33 +477,28 @@ class Private:
 class Output:
     """The released file."""
 
-    file: Annotated[
-        str | None, Meta(description="Base name; null for standard output.")
-    ]
-    bytes: Annotated[Count, Meta(description="Size.")]
-    sha256: Annotated[Digest, Meta(description="SHA-256 of the file.")]
+    file: Annotated[str | None, about("Base name; null for standard output.")]
+    bytes: Annotated[Count, about("Size.")]
+    sha256: Annotated[Digest, about("SHA-256 of the file.")]
     copied: Annotated[
         tuple[str, ...] | None,
-        Meta(
-            description=(
-                "Unchanged fields; null if the file does not name all of its "
-                "fields in one place, as a header or schema does."
-            )
+        about(
+            "Unchanged fields; null if the file does not name all of its "
+            "fields in one place, as a header or schema does."
         ),
     ] = None
     sheets: Annotated[
         dict[str, bool] | None,
-        Meta(description="Sheets of a workbook, and whether each has private texts."),
+        about("Sheets of a workbook, and whether each has private texts."),
     ] = None
     columns: Annotated[
-        tuple[str, ...] | None,
-        Meta(description="Columns of a file of vectors; null for words."),
+        tuple[str, ...] | None, about("Columns of a file of vectors; null for words.")
     ] = None
     # No row: `dptext check` compares it with the file.
     rows: Annotated[
-        Count | None, Meta(description="Rows of a file of vectors; null for words.")
+        Count | None, about("Rows of a file of vectors; null for words.")
     ] = None
     used: Annotated[
         ServerAsked | None,
-        Meta(description="The third party that decoded draws; null without one."),
+        about("The third party that decoded draws; null without one."),
     ] = None

@@ -12,14 +12,9 @@ from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Literal
 
-from dptext.guarantees.claims import (
-    MAX_MEANINGFUL_TEXT_LOSS,
-    Strength,
-    Unprotected,
-)
+from dptext.guarantees.claims import MAX_MEANINGFUL_TEXT_LOSS, Strength, Unprotected
 from dptext.guarantees.templates import series
-from dptext.report import answer, figures
-from dptext.report.attackers import Attackers
+from dptext.report import answer, attackers, figures, layout, units
 from dptext.report.blocks import (
     Badge,
     Block,
@@ -34,9 +29,7 @@ from dptext.report.blocks import (
     Verdict,
 )
 from dptext.report.document import Document
-from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine
-from dptext.report.units import attackers_on, unit_of
 from dptext.types import JsonObject, Notion
 
 _Better = Literal["A", "B", "equal"]
@@ -64,7 +57,7 @@ class Side:
 
     name: str
     document: Document
-    released: RunOutputs | None = None
+    released: layout.RunOutputs | None = None
 
     @cached_property
     def lines(self) -> dict[str, AnswerLine]:
@@ -72,10 +65,10 @@ class Side:
         return {each.name: each for each in answer.answer(self.document, self.released)}
 
     @property
-    def known(self) -> Attackers | None:
+    def known(self) -> attackers.Attackers | None:
         """Return the attackers that its report knows; None for vectors."""
         words = self.document.words
-        return None if words is None else attackers_on(self.document, words)
+        return None if words is None else units.attackers_on(self.document, words)
 
     @property
     def settings(self) -> dict[str, str]:
@@ -235,7 +228,7 @@ def _of_guarantees(first: Side, second: Side) -> tuple[_Better | None, str]:
         return "equal", ""
     if any(none):
         return ("B" if none[0] else "A"), ""
-    if unit_of(first.document).noun != unit_of(second.document).noun:
+    if units.unit_of(first.document).noun != units.unit_of(second.document).noun:
         return None, "one is a guarantee of words, the other of whole texts"
     if {*one.scope.unprotected} & _WORDS != {*other.scope.unprotected} & _WORDS:
         return None, "they replace different words"

@@ -12,16 +12,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from dptext.guarantees.claims import Unprotected
-from dptext.guarantees.sentences import original_row
+from dptext.guarantees import claims, sentences
 from dptext.guarantees.templates import series
 from dptext.measures.vector_figures import VectorMeasures, worth_of_texts
 from dptext.report import trade
-from dptext.report.attackers import (
-    Attackers,
-    attack_lines,
-    delicate_lines,
-)
+from dptext.report.attackers import Attackers, attack_lines, delicate_lines
 from dptext.report.document import Document
 from dptext.report.figures import CLASSES, count, plain_name
 from dptext.report.lines import AnswerLine, line, say
@@ -45,7 +40,7 @@ _NOTHING = 0.05
 # Fewest records from which the answer names `dptext words build`.
 _MANY = 1000
 # Lists of words that are copied, which the measured texts lack.
-_LISTS = frozenset((Unprotected.KEEP_LIST, Unprotected.CORPUS_WORDS))
+_LISTS = frozenset((claims.Unprotected.KEEP_LIST, claims.Unprotected.CORPUS_WORDS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,7 +215,7 @@ class Words(Unit):
             shown = {"named": named, "marks": policy.marks, "equal": equal}
             yield line("names", key, None, **shown)
         total = document.guarantee.bound.text_loss.total
-        yield AnswerLine("original", original_row(total))
+        yield AnswerLine("original", sentences.original_row(total))
         if document.private is not None:
             yield self._meaning()
 
@@ -392,7 +387,7 @@ def attackers_on(document: Document, words: WordSection) -> Attackers:
         rewritten=counts is not None and counts.describes == "rewritten texts",
         common=promise.copies_common,
         leaves_words=promise.leaves_words,
-        classes=Unprotected.CLASSES in promise.scope.unprotected,
+        classes=claims.Unprotected.CLASSES in promise.scope.unprotected,
         listed=not _LISTS.isdisjoint(promise.scope.unprotected),
         decoded=promise.scope.decoder != "none",
         measured_by=measured_by,

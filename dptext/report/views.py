@@ -11,14 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dptext.guarantees import form_sentences, sentences
+from dptext.guarantees import form_sentences, sentences, statement
 from dptext.guarantees.claims import MAX_MEANINGFUL_LOSS, format_up, number
-from dptext.guarantees.statement import Bound, Statement
-from dptext.measures.bayes_risk import Risk
+from dptext.measures import bayes_risk, public
 from dptext.measures.context_risk import AS_WRITTEN, AT_LEAST, AttackerFigures
-from dptext.measures.public import Deniability
 from dptext.metrics import Figure
-from dptext.report import answer, figures, protection, trade
+from dptext.report import answer, figures, layout, protection, trade
 from dptext.report.attackers import Attackers, category_rows
 from dptext.report.blocks import (
     Badge,
@@ -37,17 +35,11 @@ from dptext.report.blocks import (
     paragraphs,
 )
 from dptext.report.document import Document
-from dptext.report.figures import (
-    between,
-    count,
-    share,
-    with_chance,
-)
-from dptext.report.layout import RunOutputs
+from dptext.report.figures import between, count, share, with_chance
 from dptext.report.lines import page_rows, say
 from dptext.report.sections import Private, TopicFigures, WordCounts
 from dptext.report.units import Topics, Unit, Vectors, Words, kept_line, unit_of
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from dptext.signatures import UNSIGNED
 from dptext.types import Level, Notion
 
@@ -64,7 +56,9 @@ _ATTACKERS = {
 
 
 def report(
-    document: Document, signed: str = UNSIGNED, released: RunOutputs | None = None
+    document: Document,
+    signed: str = UNSIGNED,
+    released: layout.RunOutputs | None = None,
 ) -> Page:
     """Return a report as a page; signed describes its signature.
 
@@ -99,7 +93,7 @@ def report(
 
 
 def guarantee(
-    promise: Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
+    promise: statement.Statement, *, of_texts: bool = False, layouts: Sequence[str] = ()
 ) -> list[Section]:
     """Return the guarantee, its limits and its conditions.
 
@@ -128,7 +122,7 @@ def guarantee(
     ]
 
 
-def _loss(bound: Bound, of_texts: bool) -> Iterator[Block]:
+def _loss(bound: statement.Bound, of_texts: bool) -> Iterator[Block]:
     """Yield loss bounds as factors; none without a guarantee."""
     loss = bound.loss
     if bound.notion is Notion.NONE:
@@ -178,8 +172,7 @@ def _words(unit: Words) -> Iterator[Section]:
         if deny.n_w_by_chance is not None:
             method += f" {figures.DRAWN_BY_CHANCE}"
         note = Paragraph(method, "note")
-        rows = Figures(deniability(deny))
-        yield Section("Plausible deniability", (rows, note))
+        yield Section("Plausible deniability", (Figures(deniability(deny)), note))
 
 
 def _topics(unit: Topics) -> Iterator[Section]:
@@ -269,7 +262,7 @@ def attackers(known: Attackers) -> Iterator[Block]:
         yield Paragraph(f"Best guess from one draw: {risk.method}.{sure}", "note")
 
 
-def _guesses(risk: Risk | None) -> list[tuple[object, ...]]:
+def _guesses(risk: bayes_risk.Risk | None) -> list[tuple[object, ...]]:
     """Return the rows of the best guess from one draw."""
     if risk is None:
         return []
@@ -291,8 +284,7 @@ def _attacker(row: AttackerFigures) -> tuple[object, ...]:
     """Return the row of an attacker in a kind of text."""
     name = _ATTACKERS.get(row.attacker, row.attacker)
     attacker = f"{name}: {row.kind or row.corpus}"
-    limits = between(row.low, row.high)
-    return attacker, row.success, limits, row.content, row.rare
+    return attacker, row.success, between(row.low, row.high), row.content, row.rare
 
 
 def _corpus(row: AttackerFigures) -> str:
@@ -306,7 +298,7 @@ def _corpus(row: AttackerFigures) -> str:
     return f"{row.kind or row.corpus}{about}"
 
 
-def _bands(risk: Risk) -> Iterator[Table]:
+def _bands(risk: bayes_risk.Risk) -> Iterator[Table]:
     """Yield the best guess of words by their public frequency."""
     columns = [
         Column("best guess from one draw, by frequency"),
@@ -329,7 +321,7 @@ def _bands(risk: Risk) -> Iterator[Table]:
         yield Table(columns, rows)
 
 
-def deniability(deny: Deniability) -> Rows:
+def deniability(deny: public.Deniability) -> Rows:
     """Return N_w and S_w, each with its meaning."""
     shown = {
         "N_w": (share(deny.n_w), deny.n_w_by_chance),
@@ -357,8 +349,7 @@ def _private(
     number = "" if special is None else count(special.records)
     named = "" if special is None else special.named
     rows = page_rows("read", private, number=number, special=named)
-    shown = Figures([*rows, *read, time])
-    yield Section("What was read", (shown,), mark)
+    yield Section("What was read", (Figures([*rows, *read, time]),), mark)
 
 
 def _texts_happened(unit: Topics, private: Private) -> _Happened:
@@ -397,8 +388,7 @@ def _vectors_happened(unit: Vectors, private: Private) -> _Happened:
     most, nats = vectors.most_of_one, vectors.epsilon_of_one
     shown = "" if most is None else count(most)
     with_delta = number(delta) if delta and nats is not None else ""
-    read = page_rows("vectors_read", vectors, most=shown, delta=with_delta)
-    return [], read, ""
+    return [], page_rows("vectors_read", vectors, most=shown, delta=with_delta), ""
 
 
 def _tokens(words: WordCounts) -> Iterator[Block]:

@@ -18,9 +18,10 @@ from dptext.run.marks import (
     PYTHON,
     ByFile,
     NotIn,
+    Number,
     Option,
+    one_of,
 )
-from dptext.run.values import Number, one_of
 from dptext.settings import read_value
 
 if TYPE_CHECKING:
@@ -71,18 +72,9 @@ def is_yaml(value: str, path: Path) -> bool:
     return path.suffix in (".yaml", ".yml")
 
 
-def _is_lexicon(value: str, path: Path) -> bool:
-    return path.suffix != "" and path.exists()
-
-
 def is_word_file(value: str, path: Path) -> bool:
     """Tell whether a word that was typed names a file of words."""
     return value.endswith(".txt") or ("/" in value and path.is_file())
-
-
-def _is_words(value: str, path: Path) -> bool:
-    """Tell whether words are a file, which they always are."""
-    return True
 
 
 def _is_topics(value: str, path: Path) -> bool:
@@ -108,19 +100,14 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Epsilon by the share of right guesses: 10%.",
-            GUARANTEE,
-            metavar="SHARE",
+            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
         ),
         ByFile(),
     ] = None
     epsilon: Annotated[
         float | None,
         Option(
-            "Epsilon per word.",
-            GUARANTEE,
-            parse=Number(kind=float, low=0, above=True),
-            metavar="NUMBER",
+            "Epsilon per word.", GUARANTEE, parse=Number(kind=float, low=0, above=True)
         ),
         ByFile(),
     ] = None
@@ -137,7 +124,7 @@ class Choices:
     lexicon: Annotated[
         str | os.PathLike[str] | None,
         Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
-        ByFile(_is_lexicon),
+        ByFile(lambda value, path: path.suffix != "" and path.exists()),
     ] = None
     topics: Annotated[
         str | None,
@@ -148,12 +135,8 @@ class Choices:
     ] = None
     words: Annotated[
         str | os.PathLike[str] | None,
-        Option(
-            "Keep words of a `dptext words` file.",
-            GUARANTEE,
-            metavar="FILE",
-        ),
-        ByFile(_is_words),
+        Option("Keep words of a `dptext words` file.", GUARANTEE, metavar="FILE"),
+        ByFile(lambda value, path: True),
     ] = None
     languages: Annotated[
         tuple[str, ...],
@@ -167,12 +150,7 @@ class Choices:
         ByFile(),
     ] = ()
     marks: Annotated[
-        bool,
-        Option(
-            r"Marks like \[name 1], no invented words.",
-            GUARANTEE,
-        ),
-        ByFile(),
+        bool, Option(r"Marks like \[name 1], no invented words.", GUARANTEE), ByFile()
     ] = False
     #: Added to the keep list of the profile.
     keep_words: Annotated[
@@ -205,10 +183,7 @@ class Choices:
             if not isinstance(value, str | os.PathLike | None):
                 raise TypeError(f"{name}: give a name, not {type(value).__name__}")
         refuse_both(
-            "topics",
-            self.topics is not None,
-            "lexicon",
-            self.lexicon is not None,
+            "topics", self.topics is not None, "lexicon", self.lexicon is not None
         )
         refuse_both("marks", self.marks, "decode", self.decode is not None)
 
@@ -296,7 +271,6 @@ class Pooling:
             "Most vectors of one subject, which share epsilon (or mu).",
             LEDGER,
             parse=Number(kind=int, low=1, high=1_000_000),
-            metavar="NUMBER",
             hidden=True,
         ),
         NotIn(PYTHON, "the texts of a call have no subjects"),
@@ -304,8 +278,8 @@ class Pooling:
     public: Annotated[
         str | None,
         Option(
-            "Public texts, one per line: the directions that privunit keeps, and "
-            "measures of sentence vectors. Default: frequent words.",
+            "Public texts, one per line, for the directions that privunit keeps and "
+            "for measures of sentence vectors. Default: frequent words.",
             MEASURES,
             metavar="FILE",
             hidden=True,
@@ -323,7 +297,6 @@ class Noise:
             "Instead of an epsilon: mu of Gaussian differential privacy.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1000),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = None
@@ -333,6 +306,5 @@ class Noise:
             "Shorten longer vectors to this length. Default: 1.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1e5),
-            metavar="NUMBER",
         ),
     ] = None

@@ -6,13 +6,11 @@ import dataclasses
 import functools
 import typing
 
-from dptext.run.choices import Choices
-from dptext.run.files import Outputs, Reports
+from dptext.run import choices, selection
 from dptext.run.marks import Needs, Option, find_mark
-from dptext.run.selection import Selection
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
-GROUPS = (Selection, Choices, Keys, LedgerUse, Outputs, Reports, Work)
+GROUPS = (selection.Selection, choices.Choices, Keys, LedgerUse, Outputs, Reports, Work)
 
 
 @functools.cache

@@ -11,7 +11,6 @@ import contextlib
 import json
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -96,7 +95,7 @@ def noun(name: str) -> str:
     return _shown.get().noun(name)
 
 
-@contextmanager
+@contextlib.contextmanager
 def shown_in(interface: Interface) -> Iterator[None]:
     """Word the messages of a block for an interface."""
     token = _shown.set(interface)
@@ -106,10 +105,22 @@ def shown_in(interface: Interface) -> Iterator[None]:
         _shown.reset(token)
 
 
+def refuse(reasons: Mapping[str, object]) -> None:
+    """Raise UsageError with the first of these reasons that holds."""
+    for reason, holds in reasons.items():
+        if holds:
+            raise UsageError(reason)
+
+
 def refuse_both(first: str, is_first: object, second: str, is_second: object) -> None:
     """Raise UsageError for two options of which only one may be given."""
-    if is_first and is_second:
-        raise UsageError(f"give {noun(first)} or {noun(second)}, not both")
+    refuse({f"give {noun(first)} or {noun(second)}, not both": is_first and is_second})
+
+
+def refuse_alone(name: str, is_given: object, other: str, is_other: object) -> None:
+    """Raise UsageError for an option without the one that it is about."""
+    about = f"{noun(name)} needs {noun(other)}: give both"
+    refuse({about: is_given and not is_other})
 
 
 def unit() -> str:

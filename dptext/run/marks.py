@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
+
+from dptext import registry, streams
+from dptext.errors import UsageError
 
 Mark = TypeVar("Mark")
 
@@ -34,7 +40,7 @@ class Option:
     collect: Callable[[Any], Any] | None = None
     #: Values of a repeatable option that is not typed.
     usual: tuple[Any, ...] = ()
-    #: The value in the help; flags have none.
+    #: The value in the help, else that of its parser; flags have none.
     metavar: str = ""
     #: As in "-f".
     short: str = ""
@@ -97,3 +103,115 @@ class NotIn:
 def find_mark(marks: Iterable[object], *kinds: type[Mark]) -> Mark | None:
     """Return the mark of one of the kinds, if there is one."""
     return next((mark for mark in marks if isinstance(mark, kinds)), None)
+
+
+# Beyond any file, machine or epsilon; larger integers overflow in counters.
+LARGEST = 2**62
+MOST_JOBS = 256
+_LONGEST = 40  # characters of a value that a message quotes
+_DELIMITERS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
+
+
+class BadValue(UsageError):
+    """An option does not admit a value; the message begins with the value."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Number:
+    """The parser of an option that takes numbers in a range."""
+
+    kind: type[int] | type[float]
+    #: Least number; None for any.
+    low: float | None = None
+    #: Largest number; None for any.
+    high: float | None = None
+    #: Whether low itself is excluded.
+    above: bool = False
+    #: Whether "auto" stands for the number of cores.
+    auto: bool = False
+    #: Typer before 0.29 asks every parser for its name.
+    __name__ = "NUMBER"
+
+    def __call__(self, value: str | float) -> float:
+        """Parse a number. Raises BadValue."""
+        if self.auto and value == "auto":
+            return cores()
+        most = LARGEST if self.kind is int else sys.float_info.max
+        low = -most if self.low is None else self.low
+        high = most if self.high is None else self.high
+        with contextlib.suppress(ValueError, TypeError):
+            number = self.kind(value)
+            is_whole = isinstance(value, str) or number == value
+            is_above = number > low if self.above else number >= low
+            if is_whole and is_above and number <= high:
+                return number
+        shown = str(value)
+        shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+        raise BadValue(f"{shown}: give {self.accepted}")
+
+    @property
+    def accepted(self) -> str:
+        """Describe the range, as in "an integer from 1 to 256"."""
+        range_, style = "a number", ".12g"
+        if self.kind is int:
+            range_, style = "an integer", ",d"
+        if self.low is not None and self.high is not None:
+            range_ += f" from {self.low:{style}} to {self.high:{style}}"
+        elif self.low is not None:
+            word = "above" if self.above else "of at least"
+            range_ += f" {word} {self.low:{style}}"
+        return f"{range_}, or auto" if self.auto else range_
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """The parser of an option that takes one of some values."""
+
+    values: tuple[str, ...]
+    __name__ = "NAME"
+
+    def __call__(self, value: str) -> str:
+        """Return one of the values. Raises BadValue."""
+        if value not in self.values:
+            *others, last = self.values
+            known = " or ".join(filter(None, (", ".join(others), last)))
+            raise BadValue(f"{value}: choose {known}")
+        return value
+
+
+def one_of(*values: str) -> OneOf:
+    """Return the parser of an option that takes one of some values."""
+    return OneOf(values)
+
+
+def parse_delimiter(value: str) -> str:
+    """Read a delimiter, or its name. Raises BadValue."""
+    delimiter = _DELIMITERS.get(value.lower(), value)
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        names = ", ".join(name for name in _DELIMITERS if name.isalpha())
+        raise BadValue(
+            f"{value}: give one character, not a quote or a line end, or {names}"
+        )
+    return delimiter
+
+
+def parse_encoding(value: str) -> str | None:
+    """Read the name of an encoding; None for UTF-8. Raises BadValue."""
+    try:
+        return streams.known_encoding(value)
+    except UsageError as error:
+        raise BadValue(str(error)) from None
+
+
+def parse_format(name: str) -> str:
+    """Read the name of a format of records. Raises BadValue."""
+    return one_of(*registry.names("formats"))(name)
+
+
+def cores() -> int:
+    """Return the number of cores that this process may use."""
+    try:
+        number = len(os.sched_getaffinity(0))
+    except AttributeError:  # no such call on this system
+        number = os.cpu_count() or 1
+    return min(number, MOST_JOBS)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from dptext.run.marks import MEASURES, Names, Option
+from dptext.run.marks import MEASURES, Names, Number, Option
 from dptext.run.selection import FIELDS
-from dptext.run.values import Number
 
 ALPHAS = (0.25, 0.5, 0.75)
 
@@ -55,7 +54,6 @@ class Measures:
             "Number of splits into training and test texts.",
             MEASURES,
             parse=Number(kind=int, low=1, high=100),
-            metavar="NUMBER",
             hidden=True,
         ),
     ] = 3

@@ -14,14 +14,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dptext.errors import UsageError
-from dptext.run import groups, marks
-from dptext.run.choices import Choices, Noise, Pooling
-from dptext.run.files import Outputs, Reports
+from dptext.run import choices, groups, marks, selection
 from dptext.run.interface import Interface, noun
-from dptext.run.marks import Option
-from dptext.run.selection import Selection
-from dptext.run.values import BadValue, Number
-from dptext.run.work import Keys, LedgerUse, Work
+from dptext.run.work import Keys, LedgerUse, Outputs, Reports, Work
 
 Group = TypeVar("Group")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -38,7 +33,7 @@ class Keyword:
     name: str
     #: Its field in the group.
     field: str
-    option: Option
+    option: marks.Option
     #: Type of the field.
     kind: Any
     default: object
@@ -90,13 +85,13 @@ class Keyword:
         parse = self.option.parse
         # Numbers are parsed, also from text; for Python a bool is an int.
         is_flag = isinstance(value, bool) and bool not in self.kinds
-        is_known = isinstance(parse, Number) or isinstance(value, self.kinds)
+        is_known = isinstance(parse, marks.Number) or isinstance(value, self.kinds)
         if is_flag or not is_known:
             known = " or ".join(filter(None, map(_NAMES.get, self.kinds)))
             raise TypeError(f"{shown}: give {known}, not {type(value).__name__}")
         try:
             return value if parse is None else parse(value)
-        except BadValue as error:
+        except marks.BadValue as error:
             raise UsageError(f"{shown} {error}") from None
 
 
@@ -148,7 +143,10 @@ def named(several: Iterable[Keyword], values: Mapping[str, Any]) -> dict[str, An
     return {each.name: values[each.name] for each in several if each.name in values}
 
 
-_CHOICES, _OF_TABLES = keywords(Choices), keywords(Selection, marks.TABLE)
+_CHOICES, _OF_TABLES = (
+    keywords(choices.Choices),
+    keywords(selection.Selection, marks.TABLE),
+)
 #: The keywords of calls, beside profile, overrides, columns.
 OF_PROFILES = tuple(
     each for each in _CHOICES if each.name not in ("profile", "overrides")
@@ -157,13 +155,13 @@ CHOICES = (*OF_PROFILES, *keywords(Keys))
 OF_TABLES = tuple(each for each in _OF_TABLES if each.name != "fields")
 OF_FILES = tuple(
     each
-    for group in (Selection, Outputs, LedgerUse, Reports, Work)
+    for group in (selection.Selection, Outputs, LedgerUse, Reports, Work)
     for each in keywords(group)
 )
 _OF_TEXTS = ("topics", "decode", "marks", "words", "keep_words")
 OF_VECTORS = (
-    *keywords(Pooling),
-    *keywords(Noise),
+    *keywords(choices.Pooling),
+    *keywords(choices.Noise),
     *(each for each in CHOICES if each.name not in _OF_TEXTS),
 )
 

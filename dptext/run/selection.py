@@ -14,10 +14,8 @@ from dptext.run.marks import (
     Names,
     Needs,
     NotIn,
-    Option,
-)
-from dptext.run.values import (
     Number,
+    Option,
     one_of,
     parse_delimiter,
     parse_encoding,
@@ -134,7 +132,6 @@ class Selection:
             "Lines before the header of CSV or TSV, left out of the output.",
             LAYOUT,
             parse=Number(kind=int, low=0, high=1_000_000),
-            metavar="NUMBER",
             hidden=True,
         ),
         TABLES,
@@ -237,7 +234,6 @@ class Selection:
             "Longest record to read, in bytes.",
             RECORDS,
             parse=Number(kind=int, low=1, high=2**40),
-            metavar="NUMBER",
             hidden=True,
         ),
         ByFile(),

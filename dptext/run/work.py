@@ -1,32 +1,37 @@
-"""Keys, ledger and machines of a run."""
+"""Keys, ledger, machines and outputs of a run, and options that exclude each other."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated
 
-from dptext.errors import UsageError
-from dptext.run.interface import noun, option, refuse_both
+from dptext import streams
+from dptext.run.interface import noun, option, refuse, refuse_alone, refuse_both
 from dptext.run.marks import (
     FILE,
     FOLDERS,
     GUARANTEE,
     KEYS,
     LEDGER,
+    MEASURES,
+    MOST_JOBS,
     OUTPUT,
     PYTHON,
     RECORDS,
     ByFile,
     ByVariable,
     Names,
+    Needs,
     NotIn,
+    Number,
     Option,
     Writes,
+    one_of,
 )
 from dptext.run.selection import FIELDS
-from dptext.run.values import MOST_JOBS, Number, one_of
 
 CLUSTER = NotIn(PYTHON, "dptext.spark.privatize takes DataFrames")
 
@@ -62,7 +67,6 @@ class Keys:
             "For tests and papers: repeatable draws, without any privacy.",
             KEYS,
             parse=Number(kind=int),
-            metavar="NUMBER",
             hidden=True,
         ),
         NotIn(FILE, "a run without privacy is asked for by name"),
@@ -74,10 +78,8 @@ class Keys:
         refuse_both(
             "key-file", self.key_file is not None, "seed", self.seed is not None
         )
-        if self.trust_key_file and self.key_file is None:
-            raise UsageError(
-                f"{noun('trust-key-file')} is about {noun('key-file')}: give both"
-            )
+        has_file = self.key_file is not None
+        refuse_alone("trust-key-file", self.trust_key_file, "key-file", has_file)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -115,7 +117,6 @@ class LedgerUse:
             "exceed it writes nothing and ends with exit code 3.",
             LEDGER,
             parse=Number(kind=float, low=1e-9, high=100_000),
-            metavar="NUMBER",
             hidden=True,
         ),
         ByFile(),
@@ -127,7 +128,6 @@ class LedgerUse:
             "The same for deltas, if the settings have one.",
             LEDGER,
             parse=Number(kind=float, low=1e-18, high=1),
-            metavar="NUMBER",
             hidden=True,
         ),
         ByFile(),
@@ -144,7 +144,6 @@ class Work:
             "Number of processes, or auto for one per core.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=MOST_JOBS, auto=True),
-            metavar="NUMBER",
             short="-j",
         ),
         ByFile(),
@@ -155,7 +154,6 @@ class Work:
             "Most records in a batch. The output is the same.",
             OUTPUT,
             parse=Number(kind=int, low=1),
-            metavar="NUMBER",
             hidden=True,
         ),
         ByFile(),
@@ -211,22 +209,313 @@ class Work:
 
     def __post_init__(self) -> None:
         """Raise UsageError for a quarantine without a file, a master without Spark."""
-        if self.on_error == "quarantine" and self.quarantine is None:
-            raise UsageError(
-                f"{option('on-error', 'quarantine')}: name the file with "
-                f"{option('quarantine', 'FILE')}"
-            )
-        if self.quarantine == "-":
-            raise UsageError(
-                "standard output carries no original text: name a file with "
-                f"{noun('quarantine')}"
-            )
-        if self.master is not None and self.engine == "local":
-            raise UsageError(
-                f"{noun('master')} needs {option('engine', 'spark')}: give both"
-            )
+        asked = option("on-error", "quarantine")
+        reasons = {
+            f"{asked}: name the file with {option('quarantine', 'FILE')}": (
+                self.on_error == "quarantine" and self.quarantine is None
+            ),
+            "standard output carries no original text: name a file with "
+            f"{noun('quarantine')}": self.quarantine == "-",
+            f"{noun('master')} needs {option('engine', 'spark')}: give both": (
+                self.master is not None and self.engine == "local"
+            ),
+        }
+        refuse(reasons)
 
     @property
     def treatment(self) -> str:
         """Return the treatment of faulty records; a file for them asks for one."""
         return self.on_error if self.quarantine is None else "quarantine"
+
+
+#: Ending of the public report of an output, after the name of the output.
+SIDECAR = ".dptext.json"
+STREAMED = Needs("IS_STREAMED", "the file can be read only when it is complete")
+NAMED = NotIn(FILE, "names the files of one run")
+RETURNED = NotIn(PYTHON, "the result has the internal report: report.to_json()")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outputs:
+    """Where private texts go."""
+
+    output: Annotated[
+        str | None,
+        Option(
+            "Output file, or folder if the input is one. Its public report goes "
+            "beside it.",
+            OUTPUT,
+            metavar="FILE",
+            short="-o",
+        ),
+        Writes(),
+        NAMED,
+    ] = None
+    out_dir: Annotated[
+        str | None,
+        Option("Folder for the outputs of several files.", OUTPUT, metavar="FOLDER"),
+        Names(),
+        NAMED,
+    ] = None
+    in_place: Annotated[
+        bool,
+        Option(
+            "Replace the original files with their private versions. A file with "
+            "a report beside it is private already and stays.",
+            FOLDERS,
+            hidden=True,
+        ),
+        NotIn(FILE, "replaces originals, which a command line should show"),
+    ] = False
+    resume: Annotated[
+        bool,
+        Option(
+            "Continue an interrupted run of a folder under a key file: skip finished "
+            "files.",
+            FOLDERS,
+            hidden=True,
+        ),
+        NotIn(FILE, "continues one run"),
+    ] = False
+    line_buffered: Annotated[
+        bool,
+        Option("Write each record immediately.", OUTPUT, hidden=True),
+        STREAMED,
+        NotIn(FILE, "concerns a pipe of one run"),
+        NotIn(PYTHON, "a call returns when all is written"),
+    ] = False
+    shuffle: Annotated[
+        bool,
+        Option(
+            "Write records in random order, drawn by the key of the run. All are "
+            "held in memory.",
+            OUTPUT,
+            hidden=True,
+        ),
+        NotIn(FILE, "changes the order of one output"),
+    ] = False
+    include: Annotated[
+        tuple[str, ...],
+        Option(
+            "Of a folder, read the files that fit this pattern, as in '2026/*.csv'; "
+            "repeatable.",
+            FOLDERS,
+            metavar="PATTERN",
+            hidden=True,
+        ),
+        NAMED,
+    ] = ()
+    exclude: Annotated[
+        tuple[str, ...],
+        Option(
+            "Of a folder, leave out files that fit this pattern; repeatable.",
+            FOLDERS,
+            metavar="PATTERN",
+            hidden=True,
+        ),
+        NAMED,
+    ] = ()
+    fail_on: Annotated[
+        str | None,
+        Option(
+            "identifying: write nothing, and end with exit code 5, if an unchanged "
+            "column looks identifying. Columns that the policy allows by name are "
+            "exempt.",
+            OUTPUT,
+            parse=one_of("identifying"),
+            metavar="identifying",
+            hidden=True,
+        ),
+        ByFile(),
+    ] = None
+
+    def __post_init__(self) -> None:
+        """Raise UsageError for two places of the output, and two orders of records."""
+        output, out_dir = self.output is not None, self.out_dir is not None
+        refuse_both("out-dir", out_dir, "output", output)
+        refuse_both("in-place", self.in_place, "output", output)
+        refuse_both("in-place", self.in_place, "out-dir", out_dir)
+        refuse_both("in-place", self.in_place, "resume", self.resume)
+        late = f"leave {noun('line-buffered')} out"
+        shuffle = noun("shuffle")
+        reasons = {
+            f"{shuffle}: all records are read before any is written; {late}": (
+                self.shuffle and self.line_buffered
+            ),
+            f"{shuffle}: the manifest of {noun('resume')} does not track single "
+            "records; leave one of them out": self.shuffle and self.resume,
+            f"{shuffle}: {noun('in-place')} keeps the order of the records; write to "
+            "another file with -o": self.shuffle and self.in_place,
+            f"{noun('fail-on')}: the output is held back until it is checked; {late}": (
+                self.fail_on is not None and self.line_buffered
+            ),
+            f"{noun('resume')} is for folders of outputs ({noun('out-dir')}); run a "
+            f"single file again instead: with {noun('key-file')} that writes the same "
+            "bytes": self.resume and not out_dir,
+        }
+        refuse(reasons)
+
+    @property
+    def is_several(self) -> bool:
+        """Tell whether each input has a separate output."""
+        return self.in_place or self.out_dir is not None
+
+    def has(self, path: PurePath) -> bool:
+        """Tell whether a file is selected, by its path in its folder."""
+        is_included = streams.matches(path, self.include or ("*",))
+        return is_included and not streams.matches(path, self.exclude)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reports:
+    """Files for the reports of a run."""
+
+    #: The internal report as JSON.
+    report: Annotated[
+        Path | None,
+        Option("Write the internal report (private!) as JSON.", OUTPUT, metavar="FILE"),
+        Writes(),
+        NAMED,
+        RETURNED,
+    ] = None
+    #: The internal report as a page.
+    html: Annotated[
+        Path | None,
+        Option("Write a web page; - is standard output.", OUTPUT, metavar="FILE"),
+        Writes(),
+        NAMED,
+        RETURNED,
+    ] = None
+    public_report: Annotated[
+        Path | None,
+        Option(
+            "Write the public report here instead of beside the output.",
+            OUTPUT,
+            metavar="FILE",
+            hidden=True,
+        ),
+        Writes(),
+        NAMED,
+    ] = None
+    sidecar: Annotated[
+        bool,
+        Option(
+            "Write the public report OUTPUT.dptext.json, or not.", OUTPUT, hidden=True
+        ),
+        ByFile(),
+    ] = True
+    sign_key: Annotated[
+        Path | None,
+        Option(
+            "Sign the public report with this Ed25519 key (PEM).",
+            OUTPUT,
+            metavar="FILE",
+            hidden=True,
+        ),
+        ByVariable(),
+    ] = None
+    #: None: where that takes seconds.
+    bayes_risk: Annotated[
+        bool | None,
+        Option(
+            "Measure the risk, or leave it out. Default: where it takes seconds.",
+            MEASURES,
+            hidden=True,
+        ),
+        ByFile(),
+    ] = None
+
+    def public_path(self, output: str | None) -> Path | None:
+        """Return the path of an output's public report; devices have none."""
+        if self.public_report is not None:
+            return self.public_report
+        if output is None or not self.sidecar:
+            return None
+        is_open = streams.descriptor(output) is not None
+        return None if is_open or streams.is_stream(output) else Path(output + SIDECAR)
+
+
+def check_together(
+    files: Sequence[str],
+    *,
+    keys: Keys,
+    ledger: LedgerUse,
+    outputs: Outputs,
+    reports: Reports,
+    work: Work,
+) -> None:
+    """Refuse options of several groups that do not go together. Raises UsageError."""
+    needed = (ledger.ledger, ledger.subject, ledger.limit)
+    usual, has_ledger = Work(), ledger.ledger is not None
+    buffered, late = outputs.line_buffered, noun("line-buffered")
+    refuse(
+        {
+            together(): None in needed and {*needed, ledger.limit_delta} != {None},
+            f"{late} writes every record at once: leave {noun('jobs')} out": (
+                buffered and work.jobs != usual.jobs
+            ),
+            f"{late} writes every record at once: leave {noun('batch-size')} out": (
+                buffered and work.batch_size != usual.batch_size
+            ),
+            f"{noun('ledger')}: the output is held back until it is charged; leave "
+            f"{late} out": buffered and has_ledger,
+        }
+    )
+    is_named = reports.public_report is not None
+    refuse_both("out-dir", outputs.out_dir is not None, "public-report", is_named)
+    refuse_both("in-place", outputs.in_place, "public-report", is_named)
+    seeded, has_key = keys.seed is not None, keys.key_file is not None
+    refuse(
+        {
+            f"{noun('in-place')} needs the report beside a file, which marks the file "
+            "as private": outputs.in_place and not reports.sidecar,
+            f"{noun('seed')}: anyone who knows it can repeat every draw, so a ledger "
+            f"has nothing to count; use {noun('key-file')}": has_ledger and seeded,
+            f"{noun('resume')}: without a key every run draws different words, and "
+            f"there is nothing to continue; give {noun('key-file')}": (
+                outputs.resume and not (has_key or seeded)
+            ),
+        }
+    )
+    if work.engine != "local":
+        _check_cluster(
+            files, ledger=ledger, outputs=outputs, reports=reports, work=work
+        )
+
+
+def together() -> str:
+    """Say that a ledger needs the field of people and a limit."""
+    first, second, third = map(noun, ("ledger", "subject", "limit"))
+    return f"{first}, {second} and {third} go together: give all"
+
+
+def _check_cluster(
+    files: Sequence[str],
+    *,
+    ledger: LedgerUse,
+    outputs: Outputs,
+    reports: Reports,
+    work: Work,
+) -> None:
+    """Refuse options that need one process on one machine, if a cluster works."""
+    local = f"use {option('engine', 'local')}"
+    reasons = {
+        f"{noun('shuffle')}: one process orders the records; {local}": outputs.shuffle,
+        f"{noun('jobs')}: the master sets the number of Spark tasks, as in "
+        f"{option('master')} 'local[4]'": work.jobs != Work().jobs,
+        f"{noun('quarantine')}: tasks of several machines cannot add to one file; use "
+        f"{option('on-error', 'skip')}, or {local}": work.quarantine is not None,
+        f"{noun('resume')}: the manifest is kept by one process; {local}": (
+            outputs.resume
+        ),
+        f"{noun('ledger')}: a ledger is charged by one process; {local}": (
+            ledger.ledger is not None
+        ),
+        f"{noun('sign-key')}: the key stays on this machine; {local}": (
+            reports.sign_key is not None
+        ),
+        f"{option('engine', 'spark')}: name files or folders, and {noun('out-dir')}": (
+            not files or outputs.out_dir is None
+        ),
+    }
+    refuse(reasons)

@@ -37,11 +37,9 @@ from typing import (
     overload,
 )
 
-from dptext import failures, lexicons, progress
+from dptext import failures, keywords, lexicons, metrics, progress, sanitizer
 from dptext.api import Overrides, StrPath
-from dptext.calls import Call
-from dptext.engine.files import SignedReports
-from dptext.engine.identifying import warning
+from dptext.engine import files, identifying
 from dptext.engine.job import Job, Recipe, Written
 from dptext.engine.run import Inspect, Run
 from dptext.engine.source import Source, check_readable
@@ -54,15 +52,12 @@ from dptext.errors import (
     UsageError,
 )
 from dptext.frames import ArrowTable, PrivateColumns
-from dptext.keywords import TableCall
 from dptext.lexicons import store, topics
 from dptext.measures.public import PublicMeasures
-from dptext.metrics import FIRST_TEXTS
 from dptext.pipeline import Pipeline
 from dptext.run.interface import noun, shown_in
 from dptext.run.python import CHOICES, OF_TABLES, TABLE, fill, named, takes
 from dptext.run.selection import Selection
-from dptext.sanitizer import Sanitizer
 from dptext.types import Lexicon
 
 if TYPE_CHECKING:
@@ -310,14 +305,14 @@ def make_private(
         inspect=inspect,
         warn=warnings.append,
     )
-    written = run.release(job, SignedReports(sidecar=sidecar))
+    written = run.release(job, files.SignedReports(sidecar=sidecar))
     return FileOutcome(written, run.tally.totals, warnings)
 
 
 def release(
     run: Run,
     jobs: Sequence[Job],
-    reports: SignedReports,
+    reports: files.SignedReports,
     master: str | None,
     warn: Callable[[str], None],
 ) -> list[tuple[Job, Written]]:
@@ -411,7 +406,7 @@ class Partitions:
             if columns is None and batch.num_rows:
                 part = batch.column(batch.num_columns - 1)[0].as_py() // _ROWS
                 # The texts before are taken as one for each row.
-                before = min(self._begin(part), FIRST_TEXTS)
+                before = min(self._begin(part), metrics.FIRST_TEXTS)
                 tally = Tally.begin(pipeline.lexicon, before)
                 key = self._shipped.recipe.key
                 columns = PrivateColumns(
@@ -447,7 +442,7 @@ atexit.register(_SENT.close)
 class DataFrameCounts:
     """The counts of the tasks of a DataFrame so far, as a report."""
 
-    def __init__(self, call: Call, selection: Selection, totals: Any) -> None:
+    def __init__(self, call: sanitizer.Call, selection: Selection, totals: Any) -> None:
         self._call, self._selection, self._totals = call, selection, totals
 
     def report(self) -> Report:
@@ -475,7 +470,7 @@ def privatize(
     overrides: Overrides = ...,
     *,
     report: Literal[False] = ...,
-    **options: Unpack[TableCall],
+    **options: Unpack[keywords.TableCall],
 ) -> DataFrame: ...
 @overload
 def privatize(
@@ -485,7 +480,7 @@ def privatize(
     overrides: Overrides = ...,
     *,
     report: Literal[True],
-    **options: Unpack[TableCall],
+    **options: Unpack[keywords.TableCall],
 ) -> tuple[DataFrame, DataFrameCounts]: ...
 @takes(*OF_TABLES, *CHOICES)
 def privatize(
@@ -495,7 +490,7 @@ def privatize(
     overrides: Mapping[str, object] | None = None,
     *,
     report: bool = False,
-    **options: Unpack[TableCall],
+    **options: Unpack[keywords.TableCall],
 ) -> DataFrame | tuple[DataFrame, DataFrameCounts]:
     """Replace the words of columns of a DataFrame of Spark, when an action asks for it.
 
@@ -526,7 +521,7 @@ def privatize(
         chosen = fill(Selection, {"fields": columns, **options})
         selection, names = empty.selected(chosen)
         choices = named(CHOICES, options)
-        call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
+        call = sanitizer.Sanitizer.for_one_call(profile, overrides, **choices).begin()
         private_columns = PrivateColumns(call.pipeline, call.key, selection)
         private_columns.selected(schema)
     new_schema = df.schema
@@ -542,7 +537,7 @@ def privatize(
         new_schema = StructType(fields)
     if kinds := empty.identifying(selection):
         with shown_in(TABLE):
-            call.warn(warning(kinds))
+            call.warn(identifying.warning(kinds))
     context = df.sparkSession.sparkContext
     archive = _SENT.enter_context(sent(context, call.pipeline.lexicon))
     with_numbers = df.withColumn(NUMBER, functions.monotonically_increasing_id())

@@ -151,7 +151,7 @@ def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result
     with open(path, "rb") as file:
         data, status = file.read(_MOST + 1), os.fstat(file.fileno())
     if len(data) > _MOST:
-        raise UsageError(f"{kind} {path}: longer than 64 MiB; give another file")
+        raise UsageError(f"{kind} {path}: larger than 64 MiB; use a smaller file")
     return data, status
 
 
@@ -319,7 +319,7 @@ class _File(io.FileIO):
             status = os.fstat(self.fileno())
             if stat.S_ISREG(status.st_mode) and 0 < status.st_size != self.tell():
                 raise InputError(
-                    f"{self._shown}: it changed while it was read; run again"
+                    f"{self._shown}: changed while it was being read; run again"
                 )
         return count
 

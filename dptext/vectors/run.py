@@ -154,7 +154,7 @@ class VectorRun(JobRun):
         if options.most > 1 and max(counts.subjects.values(), default=0) > options.most:
             raise RefusedError(
                 f'a value of "{options.subject}" has more than {options.most} vectors, '
-                f"among which epsilon is shared; give a larger {option('most')}"
+                f"which share epsilon; give a larger {option('most')}"
             )
 
     def report(self, job: Job, written: Sequence[Written]) -> Report:

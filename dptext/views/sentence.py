@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from dptext import models, views
-from dptext.noise import unit
+from dptext import models, noise, views
 from dptext.run.interface import noun
 
 
@@ -54,4 +53,4 @@ class Sentence(views.View):
         )
         if not blocks:
             return np.empty((0, 0))
-        return unit(np.concatenate(blocks).astype(np.float64))
+        return noise.unit(np.concatenate(blocks).astype(np.float64))

@@ -15,11 +15,9 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import lexicons, views
+from dptext import lexicons, noise, views
 from dptext.lexicons import weighting
-from dptext.noise import unit
-from dptext.tokens.policy import Policy
-from dptext.tokens.tokenizer import Tokenizer
+from dptext.tokens import policy, tokenizer
 from dptext.types import Lexicon
 
 
@@ -44,7 +42,9 @@ class Sif(views.View):
     def __init__(self, lexicon: Lexicon, weighted: Lexicon) -> None:
         self._digest = lexicon.digest
         self._rows = np.asarray(weighted.vectors, np.float32)
-        self._tokenizer = Tokenizer(lexicon, Policy(punctuation="drop"))
+        self._tokenizer = tokenizer.Tokenizer(
+            lexicon, policy.Policy(punctuation="drop")
+        )
 
     @property
     def content(self) -> Mapping[str, str]:
@@ -57,7 +57,7 @@ class Sif(views.View):
         return int(self._rows.shape[1])
 
     @property
-    def words(self) -> Tokenizer:
+    def words(self) -> tokenizer.Tokenizer:
         """Return the tokenizer of the lexicon."""
         return self._tokenizer
 
@@ -65,4 +65,4 @@ class Sif(views.View):
         """Return the directions of the means: (n, d)."""
         words = self._tokenizer.words(texts)
         counts = np.bincount(words.texts, minlength=len(texts)).astype(np.int64)
-        return unit(weighting.means(self._rows, words.ids, counts))
+        return noise.unit(weighting.means(self._rows, words.ids, counts))

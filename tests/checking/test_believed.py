@@ -24,7 +24,7 @@ from dptext.cli import check
 from dptext.errors import DptextError
 from dptext.lexicons import find
 from dptext.report import document
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from dptext.settings import digest_of_data
 from tests import keys
 from tests.cli.running import BALANCED, here, lexicon

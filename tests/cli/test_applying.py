@@ -9,10 +9,9 @@ import pytest
 
 from dptext import formats, registry
 from dptext.run import groups
-from dptext.run.files import Outputs
 from dptext.run.marks import Needs
 from dptext.run.selection import Selection
-from dptext.run.work import LedgerUse, Work
+from dptext.run.work import LedgerUse, Outputs, Work
 from tests.cli.running import here, small
 
 openpyxl = pytest.importorskip("openpyxl")

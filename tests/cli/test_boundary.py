@@ -11,8 +11,7 @@ from typing import Any
 import pytest
 
 from dptext.cli import screen
-from dptext.run.marks import Option, find_mark
-from dptext.run.values import Number
+from dptext.run.marks import Number, Option, find_mark
 from tests.cli.commands import ALL, GOOD, write_inputs
 from tests.cli.running import Ran, here
 

@@ -181,7 +181,7 @@ def _put(path: str, value: Any) -> Change:
         ("success", False, "did not succeed"),
         ("run.settings_digest", "0" * 64, "settings do not match their digest"),
         ("output", None, "digests differ"),
-        ("output.bytes", 1, "another size"),
+        ("output.bytes", 1, "a different size"),
         ("output.file", MARKER, "another name"),
         ("note", MARKER, "keys that dptext does not write"),
         ("guarantee.note", MARKER, "keys that dptext does not write"),
@@ -316,7 +316,7 @@ def test_copied_fields_that_the_file_does_not_have(
     _change(export, _put("output.copied", ["id"]))
     ran = here("check", "out.csv")
     assert ran.code == 1
-    assert b"names other unchanged fields than its file" in ran.out
+    assert b"its unchanged fields are not those of the file" in ran.out
 
 
 def test_key_that_stands_twice(export: Path) -> None:

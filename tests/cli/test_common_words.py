@@ -16,7 +16,7 @@ import yaml
 import dptext
 from dptext import profile
 from dptext.guarantees import claims
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from dptext.settings import digest_of_data
 from tests.cli.running import Ran, here
 

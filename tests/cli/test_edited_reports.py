@@ -16,7 +16,7 @@ from dptext.checking.recompute import Recomputer
 from dptext.checking.verify import Finding
 from dptext.cli import check
 from dptext.lexicons import find
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from tests.cli.running import BALANCED, here, lexicon
 from tests.keys import PRIVATE
 

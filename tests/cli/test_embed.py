@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dptext.run.files import SIDECAR
+from dptext.run.work import SIDECAR
 from tests.cli.running import MARKER, Ran, environment, here, lexicon
 
 TEXTS = ("the film was good", "bread and water", "", f"sad {MARKER} story", "old house")

@@ -16,7 +16,7 @@ from typer.main import get_command
 import dptext.cli
 from dptext import registry
 from dptext.cli.app import COMMANDS, app
-from dptext.run.values import Number, cores
+from dptext.run.marks import Number, cores
 from tests.cli.commands import ALL
 from tests.cli.running import here
 

@@ -10,8 +10,7 @@ import typer
 from typer.testing import CliRunner
 
 from dptext.cli.parser import spread
-from dptext.run.marks import Option
-from dptext.run.values import Number
+from dptext.run.marks import Number, Option
 
 
 @dataclass(frozen=True)

@@ -120,7 +120,7 @@ def test_unknown_profile_key_is_named_with_its_path(
         here("sanitize", "-f", "text", source, "-p", str(recipe)),
         2,
         "mine.yaml:",
-        "given twice",
+        "duplicate key",
     )
     recipe.write_text("a: [1")
     _refused(here("sanitize", "-f", "text", source, "-p", str(recipe)), 2, "mine.yaml")

@@ -15,8 +15,8 @@ from dptext.errors import OutputError, UsageError
 from dptext.profile import load
 from dptext.randomness import RunKey
 from dptext.report.notebook import Report
-from dptext.run.files import Outputs
 from dptext.run.selection import Selection
+from dptext.run.work import Outputs
 from tests.cli.running import BALANCED, here, lexicon
 
 LINE = '{"text":"the film was a sad story"}\n'

@@ -48,7 +48,7 @@ def test_a_profile_that_never_ends_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
     with path.open("wb") as file:
         file.truncate(2**26 + 1)
-    with pytest.raises(UsageError, match="longer than 64 MiB"):
+    with pytest.raises(UsageError, match="larger than 64 MiB"):
         settings.read_yaml(path, "profile")
 
 

@@ -135,7 +135,7 @@ def test_what_is_made_can_be_stored(tmp_path: Path) -> None:
 
 def test_nothing_but_marks_is_an_error(tmp_path: Path) -> None:
     """A file without one word is refused."""
-    with pytest.raises(LexiconError, match=r"v\.txt: no entry in it is a word"):
+    with pytest.raises(LexiconError, match=r"v\.txt: the file contains no words"):
         _make(tmp_path, b", 1 2\n. 3 4\n7 1 1\n")
 
 

@@ -303,9 +303,7 @@ def test_nationalities_become_others(builtin: Lexicon) -> None:
         "|".join(lists[f"{name} to write"])
         for name in ("nationality", "other nationality", "nationalities")
     )
-    wanted = (
-        f"the (?:{one}) crew met an? (?:{one}), two (?:{three}) and (?:{two}) wine"
-    )
+    wanted = f"the (?:{one}) crew met an? (?:{one}), two (?:{three}) and (?:{two}) wine"
     outs = {written(builtin, text, seed) for seed in range(20)}
     assert len(outs) > 15
     assert all(re.fullmatch(wanted, each) for each in outs)

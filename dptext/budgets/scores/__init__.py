@@ -184,8 +184,7 @@ def every_token(words: Words, index: Mapping[str, int]) -> tuple[Words, Ints]:
     positions = np.flatnonzero(named)
     texts = np.searchsorted(words.ends, positions, side="right")
     wide = replace(words, positions=positions, texts=texts, ids=np.empty(0, np.int32))
-    rows = [index.get(body.lower(), -1) for body in bodies(wide)]
-    ids = np.array(rows, np.int32)
+    ids = np.array([index.get(body.lower(), -1) for body in bodies(wide)], np.int32)
     replaced = np.searchsorted(positions, words.positions)
     ids[replaced] = words.ids
     return replace(wide, ids=ids), replaced

@@ -12,9 +12,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dptext import models
+from dptext import models, settings
 from dptext.budgets import scores
-from dptext.settings import digest_of_path
 from dptext.types import Floats, Lexicon, Words
 
 Factor = Annotated[float, Meta(gt=0, le=1e6)]
@@ -34,7 +33,7 @@ class Params(scores.Params):
     def prepare(self, lexicon: Lexicon) -> NamedEntities:
         """Find the pipeline."""
         folder = models.need_spacy(self.pipeline, "the score ner")
-        return NamedEntities(self, digest_of_path(folder))
+        return NamedEntities(self, settings.digest_of_path(folder))
 
 
 @dataclass(frozen=True, slots=True)

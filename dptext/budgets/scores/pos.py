@@ -16,9 +16,8 @@ from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
-from dptext import models
+from dptext import models, settings
 from dptext.budgets import scores
-from dptext.settings import digest_of_path
 from dptext.types import Floats, Lexicon, Words
 
 Weight = Annotated[float, Meta(ge=0, le=1e6)]
@@ -49,7 +48,7 @@ class Params(scores.Params):
             models.need_nltk(_TAGGER, _WHAT)
             return PartsOfSpeech(self, models.nltk_digest(_TAGGER))
         folder = models.need_spacy(self.pipeline, _WHAT)
-        return PartsOfSpeech(self, digest_of_path(folder))
+        return PartsOfSpeech(self, settings.digest_of_path(folder))
 
     def weight(self, tag: str) -> float:
         """Return the weight of a tag."""

@@ -24,10 +24,8 @@ import numpy as np
 from msgspec import Meta
 from numpy.typing import NDArray
 
-from dptext import models
+from dptext import models, noise, settings
 from dptext.budgets import scores
-from dptext.noise import unit
-from dptext.settings import digest_of_path
 from dptext.types import Floats, Lexicon, Words, blocks
 
 GRID = 1e-5
@@ -71,12 +69,11 @@ class Params(scores.Params):
             return kind(
                 params=self,
                 folder=folder,
-                digest=digest_of_path(folder),
+                digest=settings.digest_of_path(folder),
                 lexicon="",
                 vectors=np.empty((0, 0)),
             )
-        prior = np.append(lexicon.prior, lexicon.prior.min())
-        weights = _RARE / (_RARE + prior)
+        weights = _RARE / (_RARE + np.append(lexicon.prior, lexicon.prior.min()))
         vectors = np.asarray(lexicon.vectors, np.float64) * weights[:, None]
         return kind(
             params=self, folder="", digest="", lexicon=lexicon.name, vectors=vectors
@@ -159,7 +156,7 @@ class Similarity(scores.Score):
             parts = [next(encoded) for _ in range(0, len(order), _AT_ONCE)]
             vectors = np.empty((len(order), parts[0].shape[1]))
             vectors[order] = np.concatenate(parts)
-            by_group.append(unit(vectors))
+            by_group.append(noise.unit(vectors))
         return by_group
 
     def word_vectors(self, words: Sequence[str]) -> Floats:

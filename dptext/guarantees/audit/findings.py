@@ -293,7 +293,7 @@ def choose_inputs(mechanism: Mechanism, count: int) -> Ids:
     return np.unique(rows).astype(np.int32)
 
 
-def shuffled_batches(
+def mixed_batches(
     count: int, times: int, batch: int, rng: np.random.Generator
 ) -> Iterator[tuple[int, Ints]]:
     """Yield the positions of all inputs so many times, in batches: (turn, (m,))."""

@@ -372,8 +372,7 @@ def _by_formula(
         return None
     ids = choose_inputs(mechanism, _WORDS)
     vectors = mechanism.output_vectors[ids].astype(np.float64)
-    eps = np.full(len(ids), epsilon)
-    density = mechanism.log_density(vectors, eps, ids)
+    density = mechanism.log_density(vectors, np.full(len(ids), epsilon), ids)
     losses = (np.diag(density)[:, None] - density).ravel() * (1.0 - _SLACK)
     a, b = np.repeat(ids, len(ids)), np.tile(ids, len(ids))
     claim = mechanism.claimed_loss(a, b, epsilon)
@@ -436,8 +435,7 @@ def _spread(
         return np.asarray(np.linalg.norm(gap, axis=1))
     points = draw_points(draw, row, epsilon, _PILOT).astype(np.float64)
     words = np.append(others, row).astype(np.int32)
-    eps = np.full(_PILOT, epsilon)
-    density = mechanism.log_density(points, eps, words)
+    density = mechanism.log_density(points, np.full(_PILOT, epsilon), words)
     spread = (density[:, :-1] - density[:, -1:]).std(axis=0)
     with np.errstate(divide="ignore"):
         return np.asarray(np.abs(np.log(spread)))

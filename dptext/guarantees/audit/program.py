@@ -46,7 +46,7 @@ from dptext.guarantees.audit.findings import (
     choose_inputs,
     draw_points,
     label,
-    shuffled_batches,
+    mixed_batches,
 )
 from dptext.mechanisms import Mechanism, NoiseMechanism
 from dptext.types import Eps, Floats, Ids, Ints, Points, blocks
@@ -114,7 +114,7 @@ def _rank(
 ) -> tuple[Ints, Ints, Ints]:
     """Return positions by copies, by fewest copies, and by draws of one other word."""
     drawn = np.empty((times, len(ids)), np.int32)
-    for turn, part in shuffled_batches(len(ids), times, BATCH, rng):
+    for turn, part in mixed_batches(len(ids), times, BATCH, rng):
         drawn[turn, part] = draws.words(ids[part], np.full(len(part), epsilon))
     copies = (drawn == ids).sum(axis=0)
     drawn = np.where(drawn == ids, -np.arange(1, times + 1)[:, None], drawn)
@@ -493,8 +493,7 @@ def audit_noise(
     ids = choose_inputs(mechanism, _CHOSEN)
     if mechanism.space.size + 1 > _CHOSEN:
         progress(f"drawing every word {_TURNS} times at epsilon {epsilon:.4g}")
-        extreme = _extreme(mechanism, draw, epsilon)
-        ids = np.unique(np.concatenate((ids, extreme)))
+        ids = np.unique(np.concatenate((ids, _extreme(mechanism, draw, epsilon))))
     progress(f"drawing {len(ids)} words {number:,} times, epsilons mixed")
     tallies = _tally(mechanism, epsilon, draw=draw, ids=ids, number=number)
     tests = MultipleTests()
@@ -535,7 +534,7 @@ def _extreme(mechanism: NoiseMechanism, draw: DrawPoints, epsilon: float) -> Ids
     every = all_inputs(mechanism)
     sums = np.zeros(len(every))
     rng = np.random.default_rng(_NOISE_SEED)
-    for _, part in shuffled_batches(len(every), _TURNS, _BATCH, rng):
+    for _, part in mixed_batches(len(every), _TURNS, _BATCH, rng):
         eps = np.full(len(part), epsilon)
         for at, points in draw(every[part], eps):
             amounts = _standard(mechanism, every[part[at]], points, eps[at])[1]
