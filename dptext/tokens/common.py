@@ -13,7 +13,7 @@ other than function words are never common. These are copied:
 - a function word of three letters or more in any capitals, unless a public list has it
   as an acronym or a name, and other words of five letters or more in capitals, unless
   they are nouns or names: "The", "NOT" and "GREAT" are copied, "US", "WHO" and "Can"
-  are not;
+  are not; some of these behind a copied word in capitals ("CALL ME", "YOU WILL SEE");
 - posts and ranks of a public list with a capital ("Captain", "Manager"), those that
   are names before a replaced word with a capital ("King Charles"), and words of offices
   side by side ("Prime Minister");
@@ -194,7 +194,9 @@ class CommonWords:
         #: Bits of words that the pieces beside them may decide.
         self.at_places: dict[str, int] = {}
         if lists:
-            self.at_places |= dict.fromkeys({*_LETTERS, *_UNITS}, LOG_KEY)
+            shouted = _shouted("behind") | _shouted("between")
+            letters = {*_LETTERS, *_UNITS}
+            self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (
@@ -511,16 +513,22 @@ def settle(
     plain = (after & kinds.KIND == kinds.COMMON) & (after & kinds.LEAD != 0) & ~last
     copied |= (here & LETTER != 0) & marked & plain & (after & kinds.TITLE == 0)
     # "WHAT A SHAME": between copied words in capitals.
-    shouted = before & after & kinds.UPPER != 0
-    shouted &= (before & kinds.KIND == kinds.COMMON) & (candidates > begins)
-    copied |= (here & LETTER != 0) & shouted & plain
+    behind = (before & (kinds.KIND | kinds.UPPER)) == kinds.COMMON | kinds.UPPER
+    behind &= (candidates > begins) & (here & kinds.LEAD != 0)
+    between = behind & plain & (after & kinds.UPPER != 0)
+    copied |= (here & LETTER != 0) & between
     for at in np.flatnonzero(here & LOG_KEY != 0).tolist():
         place = int(candidates[at])
         first, end = int(begins[at]), int(ends[text[at]])
         copied[at] |= _is_beside_marks(pieces, place, first, end)
+        body = pieces[place].removeprefix(" ")
+        copied[at] |= between[at] and body in _shouted("between")
+        if at and copied[at - 1] and candidates[at - 1] == place - 1:
+            behind[at] |= here[at - 1] & kinds.UPPER != 0
+        copied[at] |= behind[at] and body in _shouted("behind")
         if numbers and place > first:
             is_number = codes[place - 1] & kinds.KIND == kinds.NUMBER
-            copied[at] |= is_number and pieces[place].removeprefix(" ") in _UNITS
+            copied[at] |= is_number and body in _UNITS
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
@@ -529,12 +537,18 @@ def settle(
     codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
 
 
+@cache
+def _shouted(place: str) -> frozenset[str]:
+    """Return words copied in capitals behind a copied word, or between two."""
+    return language_data.short_forms(ENGLISH)[f"shouted {place}"]
+
+
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
     """Tell whether a key is before "=", or a letter beside its marks."""
     body = pieces[at].strip(" ")
     behind = pieces[at + 1] if at + 1 < end else ""
     if body not in _LETTERS:
-        return len(body) > 1 and behind == "="
+        return len(body) > 1 and behind == "=" and not body.isupper()
     before = pieces[at - 1].strip(" ") if at > begin else ""
     is_behind = _BEHIND.get(body, before) == before
     return is_behind and _BEFORE.get(body, behind) == behind
