@@ -23,7 +23,7 @@ from dptext.errors import InputError
 from dptext.run.selection import Selection
 from dptext.run.work import Outputs
 from dptext.types import Fault
-from tests.cli.running import Ran, environment, here, lexicon, small, there
+from tests.cli.running import Ran, environment, here, lexicon, small
 from tests.faults.fuzzing import nearly
 
 LINES = b'{"text": "the film"}\n{"text": "good", "id": 7}\n'
@@ -118,7 +118,7 @@ def test_endless_record(
 ) -> None:
     """A record without an end is refused when it becomes too long."""
     run = ("sanitize", "/dev/zero", "--format", format, *options, *field)
-    ran = there(*run, "--max-record-bytes", "5000")
+    ran = here(*run, "--max-record-bytes", "5000")
     # A field is named where records have fields, and only there.
     is_usage = bool(field) == (format == "text")
     assert ran.code in ((2, 4) if format == "parquet" else (2 if is_usage else 4,))
