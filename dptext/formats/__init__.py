@@ -323,7 +323,8 @@ def _load(name: str) -> Format:
         module = registry.find("formats", name)
     except UsageError as error:
         raise UsageError(f"{noun('format')}: {error}") from None
-    return module.Format(name)
+    found: Format = module.Format(name)
+    return found
 
 
 def sniff(head: bytes) -> str | None:

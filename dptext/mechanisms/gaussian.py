@@ -57,7 +57,7 @@ class ClippedParams(mechanisms.Params):
 def clip(vectors: Floats, longest: float) -> Floats:
     """Return c(v) = v min(1, C / |v|) of each row: (n, d)."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.maximum(1.0, lengths / longest)
+    return np.asarray(vectors / np.maximum(1.0, lengths / longest))
 
 
 @dataclass(frozen=True, eq=False)
