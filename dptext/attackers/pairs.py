@@ -76,7 +76,7 @@ _WRITTEN = 8
 
 
 class TopicSums(NamedTuple):
-    """The words of r texts that have a direction of d numbers."""
+    """The words of r texts with a direction of d numbers."""
 
     #: (r, d) the sum of the directions of each text.
     sums: Vectors

@@ -91,7 +91,7 @@ class Clipped(NoiseMechanism):
 
     @cached_property
     def _largest(self) -> Constant:
-        """Return the largest distance of inputs, with the inputs for which it holds."""
+        """Return the largest distance of inputs, and which inputs it covers."""
         if self.params.sensitivity == "worst":
             # Rounding to float32 may lengthen clipped vectors.
             distance = 2.0 * self.params.clip * (1.0 + 2.0**-22)
