@@ -116,7 +116,7 @@ class Channel:
 
     @property
     def delicate_words(self) -> frozenset[str]:
-        """Return the keys of words that are written only where they were drawn."""
+        """Return the keys of words written only where they were drawn."""
         language = word_classes.language_of_lists(self.lexicon)
         return language_data.delicate_words(language)
 
@@ -164,13 +164,13 @@ class Channel:
         return np.where(possible & self.has_form(shown), alone, 0.0)
 
     def has_form(self, shown: Observation) -> Mask:
-        """Return a mask of the words that have the observed form: (V + 1,)."""
+        """Mask the words of the observed form: (V + 1,)."""
         forms = grammar.forms_of_rows(self.lexicon)
         return np.append((forms == shown.form) | (shown.form < 0), True)
 
     @cached_property
     def never_replaced(self) -> Mask:
-        """Return a mask (V + 1,) of words that are never replaced if common are copied.
+        """Mask the words that are never replaced if common ones are copied: (V + 1,).
 
         These are function words, contractions, and words of classes that are drawn
         independently of the text.

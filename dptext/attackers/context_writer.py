@@ -378,7 +378,7 @@ class ContextWriter:
         bits = (bits ^ bits >> np.uint32(15)) * np.uint32(2246822507)
         bits = (bits ^ bits >> np.uint32(13)) * np.uint32(3266489909)
         at = (bits ^ bits >> np.uint32(16)) >> np.uint32(20)
-        return self._noise[at].astype(np.int64)
+        return np.asarray(self._noise[at], np.int64)
 
     def _by_draw(self, released: Released) -> LawCandidates:
         """Return the candidates of each drawn word by its draw: (n, c)."""

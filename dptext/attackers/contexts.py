@@ -179,7 +179,7 @@ class Passages:
 
 
 class Near(NamedTuple):
-    """The replaced words that are near to texts, text by text."""
+    """The replaced words near each text, text by text."""
 
     #: (t + 1,) the words of a text stand from begins[t] to begins[t + 1].
     begins: Ints

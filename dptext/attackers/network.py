@@ -84,7 +84,7 @@ class Network:
                 self.together = 1
 
     def _reads_branches(self) -> bool:
-        """Return whether a branch that is read in parts has the right probabilities."""
+        """Return whether a branch read in parts has the right probabilities."""
         torch = models.package("torch", "causal-lm", "semantic")
         try:
             (branch,) = self.read([_trial()])
@@ -144,7 +144,7 @@ class _Line:
         self.end = len(self.tokens) - spare
 
     def count_once(self, token: int) -> bool:
-        """Return whether ln p of a token counts that was not asked for before."""
+        """Return whether ln p of a token counts and was not computed before."""
         at = token - self.added
         if not 0 < at < len(self.counts) or not self.counts[at]:
             return False
@@ -152,7 +152,7 @@ class _Line:
         return True
 
     def shorten(self) -> None:
-        """Start again with the first token and the last ones that were read."""
+        """Start again with the first token and the last read ones."""
         before = self.tokens[: self.read]
         kept = (*before[:1], *before[1:][-_KEPT:])
         self.tokens = (*kept, *self.tokens[self.read :])
@@ -162,7 +162,7 @@ class _Line:
 
 
 class _Text:
-    """A text: its search, the lines that it waits for, and their probabilities."""
+    """A text: its search, its pending lines, and their probabilities."""
 
     def __init__(self, search: Search[Any]) -> None:
         self._search, self.lines = search, [_Line()]

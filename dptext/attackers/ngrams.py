@@ -148,7 +148,7 @@ def assemble(
     meta: Mapping[str, object],
     digest: str = "",
 ) -> Ngrams:
-    """Return a model of pairs (m,) in any order, each of which stands only once."""
+    """Return a model of pairs (m,) in any order, without duplicates."""
     order = np.lexsort((following, contexts))
     counts = np.bincount(contexts, minlength=len(words) + 2)
     ends = np.cumsum(counts).astype(np.uint32)
@@ -194,7 +194,7 @@ def decode_gains(codes: NDArray[np.int8]) -> Singles:
 
 
 def save(model: Ngrams, folder: Path) -> str:
-    """Write a model to a folder, which is created; return its digest."""
+    """Write a model to a new folder; return its digest."""
     with store.describe_errors(folder):
         folder.mkdir(parents=True, exist_ok=True)
         (folder / WORDS).write_text("\n".join(model.words) + "\n", encoding="utf-8")
@@ -208,7 +208,7 @@ def save(model: Ngrams, folder: Path) -> str:
 
 
 def compute_digest(model: Ngrams) -> str:
-    """Return the digest of a model that was not saved."""
+    """Return the digest of an unsaved model."""
     with tempfile.TemporaryDirectory() as folder:
         return save(model, Path(folder))
 

@@ -78,7 +78,7 @@ _WRITTEN = 8
 
 
 class TopicSums(NamedTuple):
-    """The words of r texts that have a direction of d numbers."""
+    """The words of r texts with a direction of d numbers."""
 
     #: (r, d) the sum of the directions of each text.
     sums: Vectors
@@ -148,7 +148,8 @@ class Topic:
         near = self.directions[rows].astype(np.float32)
         cosines = np.einsum("ncd,nd->nc", near, means)
         most = len(self.values) // 2
-        return np.clip(np.rint(cosines * self.scale).astype(np.int64), -most, most)
+        steps = np.rint(cosines * self.scale).astype(np.int64)
+        return np.asarray(np.clip(steps, -most, most))
 
     def nearness(
         self, released: Released, positions: Ints, sums: TopicSums | None = None
@@ -160,7 +161,8 @@ class Topic:
         drawn, texts = released.drawn[positions], released.texts[positions]
         topics = self._topics(drawn, texts, sums or self.sums(released))
         near = self.directions[drawn].astype(np.float32)
-        return np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
+        cosines = np.einsum("nd,nd->n", near, topics) / np.float32(_LENGTH**2)
+        return np.asarray(cosines)
 
     def sums(self, released: Released) -> TopicSums:
         """Return the sums of the directions of each text."""
@@ -188,7 +190,7 @@ class Topic:
         mean = np.rint((sums.astype(np.float32)[texts] - each) * shares[:, None])
         length = np.sqrt(np.einsum("nd,nd->n", mean, mean))
         weight = _LENGTH * others / ((others + _FEW) * np.maximum(length, 1.0))
-        return np.rint(mean * weight[:, None]).astype(np.float32)
+        return np.asarray(np.rint(mean * weight[:, None]), np.float32)
 
     def kernel_arguments(self, sums: TopicSums) -> tuple[object, ...]:
         """Return the topics of texts as arguments of the kernel function `weigh`."""

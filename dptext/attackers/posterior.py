@@ -67,7 +67,7 @@ class Chains:
         return int(np.diff(begins).max(initial=0))
 
     def parts(self, words: int) -> Iterator[slice]:
-        """Yield parts of so many words at most, or of one chain that is longer."""
+        """Yield parts of at most so many words, or of one longer chain."""
         begins = np.append(np.flatnonzero(self.before >= 0), len(self.before))
         first = 0
         while first < len(begins) - 1:
@@ -118,7 +118,7 @@ class ChainBlock(NamedTuple):
 
 
 def known_rows(released: Released, lexicon: Lexicon) -> Ints:
-    """Return the row of each piece that is a known context, -1 for others: (p,)."""
+    """Return the row of each piece as a context, -1 for unknown ones: (p,)."""
     row_of, unknown = lexicon.row_of, len(lexicon.words)
     kind = released.flags & kinds.KIND
     known = np.full(len(kind), -1, np.int64)

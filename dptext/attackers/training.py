@@ -64,7 +64,7 @@ class PairCounts:
     def model(
         self, least: int, meta: Mapping[str, object], background: Ngrams | None = None
     ) -> Ngrams:
-        """Return the model of all pairs that were seen at least `least` times.
+        """Return the model of all pairs seen at least `least` times.
 
         The background must be over the words of the same lexicon. Raises InputError if
         no words were counted.
@@ -134,7 +134,7 @@ class KindCounts:
 
     @property
     def words(self) -> int:
-        """Return the number of words that were counted."""
+        """Return the number of counted words."""
         return self._pairs.words
 
     def add(self, texts: Sequence[str]) -> None:

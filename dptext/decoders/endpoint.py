@@ -91,7 +91,7 @@ _FORMULA = tuple("=+-@＝＋－＠")
 
 @cache
 def is_allowed(character: str) -> bool:
-    """Return whether a character may stand anywhere: a space, or a visible one.
+    """Return whether a character is allowed anywhere: a space, or a visible one.
 
     Invisible characters could carry a message that nobody sees, or change how a text is
     read. Allowed ones are listed by Unicode's general category, with exceptions;
@@ -130,7 +130,7 @@ def are_allowed(line: str) -> bool:
 
 
 def _joins(before: str, joiner: str, after: str) -> bool:
-    """Return whether a joiner may stand between two characters."""
+    """Return whether a joiner is allowed between two characters."""
     if not before or not after or not is_allowed(before) or not is_allowed(after):
         return False
     names = unicodedata.name(before, ""), unicodedata.name(after, "")
@@ -300,7 +300,7 @@ class Endpoint(decoders.Decoder):
     def _parts(
         self, texts: list[str], spelled: Sequence[str], released: Released
     ) -> list[list[_Part]]:
-        """Divide texts into parts, with questions about parts that have drawn words."""
+        """Divide texts into parts, with questions about the parts with drawn words."""
         chooser, drawn = self._chooser, released.drawn
         options = chooser.options(released, _OTHERS, drawn, writable=True)
         words = [

@@ -127,7 +127,7 @@ def _readable_rows(lexicon: Lexicon, tokenizer: Tokenizer) -> tuple[Ints, Ints]:
 
 
 def plain_rows(pipeline: Pipeline) -> Ints:
-    """Return rows of words in small letters that are read alone."""
+    """Return rows of lower-case words that are read as themselves."""
     replaced, _ = readable_rows(pipeline)
     words = pipeline.lexicon.words
     plain = [row for row in replaced.tolist() if words[row].isalpha()]

@@ -61,7 +61,7 @@ class Persons:
         self._count = 0
 
     def add_record(self, words: Iterable[str]) -> None:
-        """Count a record that is a person by itself."""
+        """Count a record as a person of its own."""
         name = str(self._count)
         self._held[name] = array("q")
         for word in words:
@@ -130,7 +130,7 @@ class Persons:
 
     @property
     def subjects(self) -> Iterable[tuple[int, str]]:
-        """Return the persons that are held by name, each with a record of theirs."""
+        """Return the persons held by name, each with one of their records."""
         return zip(self._first, self._held, strict=True)
 
     def finish(self) -> Sums:

@@ -305,7 +305,7 @@ class Earlier:
         return None if mine == noted else _REASONS[State.OTHER_SETTINGS]
 
     def _report(self, job: Job) -> Document | None:
-        """Return the public report beside an output that is there, if it has one."""
+        """Return the public report beside an existing output, if any."""
         target = Path(job.output or "")
         if job.output is None or not target.is_file():
             return None

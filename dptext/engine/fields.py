@@ -67,7 +67,7 @@ class Fields:
         self._null_marks = 0
 
     def add(self, record: Record, new: Sequence[str] = ()) -> None:
-        """Count a record that was read; new are its texts in the output."""
+        """Count a record; new are its texts in the output."""
         self.records += 1
         self._present[record.present] += 1
         if self.records > SAMPLE:
@@ -91,7 +91,7 @@ class Fields:
             self._warn_of_sample()
 
     def look(self, item: Verbatim) -> None:
-        """Look at fields of what stands between records, in the first values of each.
+        """Look at fields between records, at the first values of each.
 
         They are copied as well: rows of other sheets of a workbook.
         """

@@ -162,7 +162,7 @@ class FieldValues:
         return self._states
 
     def kind(self, name: str) -> Kind | None:
-        """Return how the field, which has this name, identifies people, if it does."""
+        """Return how the field of this name identifies people, if it does."""
         how = self.identifies(name)
         return None if how is None else how.kind
 
@@ -218,7 +218,7 @@ class FieldValues:
         return Kind.NAME if is_list and words[-1:] == ["name"] else None
 
     def _kind_of_person(self) -> Kind | None:
-        """Return the kind of the values of a field that is named after people."""
+        """Return the kind of the values of a field named after people."""
         if max(map(self.share, ("full names", "known names", _LISTED))) >= _MOST:
             return Kind.NAME
         if self.different < _FEW:
@@ -345,7 +345,7 @@ def words_of_name(name: str) -> list[str]:
 
 
 def _has_email(value: str) -> bool:
-    """Return whether an e-mail address stands in a text.
+    """Return whether a text has an e-mail address.
 
     Only text near an @ is searched, since texts may be long.
     """

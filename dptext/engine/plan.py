@@ -72,7 +72,7 @@ _EXAMPLES = (
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """A public sentence and one way in which it may come out."""
+    """A public sentence, and one possible output."""
 
     before: str
     after: str

@@ -81,7 +81,7 @@ _TURNS = 4
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReleaseCheck:
-    """One property of a release that was tested."""
+    """One tested property of a release."""
 
     #: In short: "random bits", "nonces", "decoder", "prior" or "budget".
     name: str
@@ -109,7 +109,7 @@ def audit_release(
     nonces: int = NONCES,
     progress: Progress = lambda line: None,
 ) -> tuple[ReleaseCheck, ...]:
-    """Test a release as a whole; each check describes the fault that it found."""
+    """Test a release as a whole; each check describes its fault, if any."""
     pipeline = pipeline.offline
     progress("comparing the epsilons of all words with the settings")
     covered, fault = budget_audit.audit_budget(pipeline, scripted(pipeline))
@@ -123,7 +123,7 @@ def audit_release(
 
 
 def check_prior(pipeline: Pipeline) -> ReleaseCheck:
-    """Hold the prior against the lexicon's counts of the words that are replaced."""
+    """Compare the prior with the lexicon's counts of replaced words."""
     prior = pipeline.channel.prior
     replaced, kept = readable_rows(pipeline)
     counts = pipeline.lexicon.counts.astype(np.float64)

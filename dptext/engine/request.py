@@ -53,7 +53,7 @@ class Notices(Protocol):
         """Take a line for people."""
 
     def announce(self, line: str) -> None:
-        """Take a line for people that they see before the work goes on."""
+        """Take a line to show people before the work goes on."""
 
     def bar(self) -> AbstractContextManager[Progress | None]:
         """Show how far a job is, for a block."""
@@ -316,7 +316,7 @@ def _notes_on_finished(
     renewed: Sequence[Job],
     reports: SignedReports,
 ) -> Iterator[str]:
-    """Yield lines on the jobs that were finished before a run, of all jobs."""
+    """Yield lines on the jobs, of all, that were finished before a run."""
     if finished:
         rest = f"; the reports are about the other {len(renewed)}" if renewed else ""
         yield f"{len(finished)} of {len(jobs)} files are done already{rest}"

@@ -357,7 +357,7 @@ class Run(JobRun):
         )
 
     def _count(self, source: Source, fields: Fields) -> None:
-        """Count the records of a job that was read to its end, and its fields."""
+        """Count the records and fields of a completely read job."""
         tally = self.tally
         tally.faults += source.faults
         tally.others += source.others

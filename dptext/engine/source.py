@@ -368,7 +368,7 @@ class Source:
         yield from filter(None, map(self._number, items))
 
     def _number(self, item: formats.Item) -> Record | None:
-        """Return the record of an item, which has an ordinal, as a fault has one.
+        """Return the record of an item, with an ordinal; a fault takes one as well.
 
         None for a fault that has been dealt with.
         """
@@ -557,7 +557,7 @@ class _Counted:
         return line
 
     def peek(self) -> bytes:
-        """Return the bytes that are in the buffer, at least one before the end."""
+        """Return the bytes in the buffer, at least one before the end."""
         return self._stream.peek()
 
     def read(self, size: int) -> bytes:

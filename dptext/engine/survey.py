@@ -52,7 +52,7 @@ PAGE = "text of a page"
 
 
 class Phrases:
-    """Counts the values of a field that are phrases, as short free text is.
+    """Counts the values of a field that are phrases, like short free text.
 
     Unlike codes, states and names, a phrase has several words, and a later one in small
     letters. A field that is named after free text may repeat its values.
@@ -185,7 +185,7 @@ def _names_in(
 
 
 def _is_name(value: str) -> bool:
-    """Return whether a value is short, and has a letter that is no small one."""
+    """Return whether a value is short, with a letter that is not lower-case."""
     has_capital = any(each.isalpha() and not each.islower() for each in value)
     plain = "," not in value and not is_word_file(value, Path(value))
     return has_capital and 1 < len(value) <= _LONGEST_NAME and plain
@@ -209,7 +209,7 @@ def _of_each_sheet(
 
 
 def _pages(names: Iterable[str], head: Sequence[str]) -> set[str]:
-    """Return the sheets that are no tables, where another one is.
+    """Return the sheets that are no tables, if another one is a table.
 
     head: the names in first rows. A sheet that has one alone there, as where a title
     stands above text, or cells beyond them, is no table.

@@ -61,7 +61,7 @@ class DecodingFigures:
 
 @dataclass(frozen=True, slots=True)
 class AdaptationFigures:
-    """The gain from a lexicon of public text, on the half of the text that is held out.
+    """The gain from a lexicon of public text, on its held-out half.
 
     Distortions and readings are measured at `risk`.
     """
@@ -238,7 +238,7 @@ class _Findings:
 
 
 def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
-    """Return a pipeline for each risk that is above that of a guess without output.
+    """Return a pipeline for each risk above a guess without any output.
 
     Raises UsageError where none is.
     """
@@ -263,7 +263,7 @@ def _ready(lexicon: Lexicon, risk: float, **decoder: object) -> Pipeline:
 def _measure_decoded(
     lexicon: Lexicon, risk: float, pairs: Ngrams, read: Sequence[tuple[str, ...]]
 ) -> DecodingFigures:
-    """Return the distortion of texts that are decoded by pairs of words."""
+    """Return the distortion of texts decoded by pairs of words."""
     with tempfile.TemporaryDirectory() as folder:
         ngrams.save(pairs, Path(folder))
         return _kept(_ready(lexicon, risk, name="ngram", model=folder), read)

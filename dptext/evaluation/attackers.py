@@ -48,7 +48,6 @@ _CHARACTERS = 6  # of a word, with its space
 # The texts of records, read anew at each call, in batches.
 Records = Callable[[], Iterable[Sequence[tuple[str, ...]]]]
 Counts = TypeVar("Counts", PairCounts, KindCounts)
-Counts = TypeVar("Counts", PairCounts, KindCounts)
 # No smaller epsilon is tried; how far a larger one than the first is sought.
 _LEAST, _GROWTH, _LARGEST = 0.05, 1.2, 2.4
 # The search ends where its limits are so near each other.

@@ -140,7 +140,7 @@ class FineTuned:
         return package(name, *_FINE_TUNED)
 
     def _load(self, classes: int) -> None:
-        """Load the model for so many classes."""
+        """Load the model for a number of classes."""
         library = self._package("transformers")
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()

@@ -237,7 +237,7 @@ def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
 
 @cache
 def _context() -> ForkServerContext:
-    """Return the start method: fork a process that has loaded the common modules."""
+    """Return the start method: forks of a process with the common modules loaded."""
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(["numpy", __name__, *_PRELOADED])
     return context
@@ -334,7 +334,7 @@ def _evaluate_cell(cell: Cell, sample: Sample, settings: EvaluationSettings) -> 
 
 
 def _upper_limit(risk: bayes_risk.Risk | None) -> float | None:
-    """Return the success of the best guess; None where 100% stands for no limit."""
+    """Return the success of the best guess; None if 100% means no limit."""
     if risk is None or (risk.high == 1.0 and not risk.bands):
         return None
     return risk.success

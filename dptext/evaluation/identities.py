@@ -55,7 +55,7 @@ _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text in the spelling in which they are compared."""
+    """Return the words of a text, spelled for comparison."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     folded = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold()
@@ -107,7 +107,7 @@ class IdentityFile:
         return streams.digest_of_file(self.path)
 
     def read(self) -> Iterator[tuple[str, str | None]]:
-        """Yield each value with the record that it belongs to, None for all records.
+        """Yield each value with its record, None for all records.
 
         Raises InputError and UsageError.
         """
@@ -143,7 +143,7 @@ class IdentityFile:
 
 @dataclass(frozen=True, eq=False)
 class Identities:
-    """Values that are looked for in texts."""
+    """Values to look for in texts."""
 
     values: Mapping[str, int]
     """The words of each different value, joined by spaces -> its row."""
@@ -200,11 +200,11 @@ class Identities:
 
     @property
     def telling(self) -> frozenset[str]:
-        """Return all words of values that are no common words."""
+        """Return the words of values, without common words."""
         return frozenset(word for words in self.words for word in words)
 
     def whole(self, words: Sequence[str]) -> set[int]:
-        """Return the rows of the values that stand whole among the words of a text."""
+        """Return the rows of the values found whole among the words of a text."""
         rows = set()
         for position, word in enumerate(words):
             for length in self.lengths.get(word, ()):
@@ -216,7 +216,7 @@ class Identities:
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How many values of originals stand in their private texts."""
+    """The number of original values found in their private texts."""
 
     count: int
     share: float | None
@@ -233,7 +233,7 @@ class Standing:
 
 @dataclass(frozen=True, slots=True)
 class IdentitiesFound:
-    """What of the values of a file stands in private texts."""
+    """The values of a file, and their words, found in private texts."""
 
     file: str
     sha256: str
@@ -266,7 +266,7 @@ class _Chance:
     squares: float = 0.0
 
     def add(self, occurrences: int, others: int, compared: int) -> None:
-        """Take in a value that stands in so many of the compared other records."""
+        """Add a value, with the number of compared other records that hold it."""
         if compared:
             weight = occurrences / compared
             self.expected += weight * others
@@ -310,7 +310,7 @@ class IdentityMeter:
     _part_chance: _Chance = field(default_factory=_Chance)
 
     def __post_init__(self) -> None:
-        """Look up the words that are searched for."""
+        """Look up the words to search for."""
         self._telling = self.values.telling
 
     @classmethod

@@ -212,7 +212,7 @@ class PairMeter:
         return aligned
 
     def _find_numbers(self, after: Words, rows: Ints) -> None:
-        """Put the ids of numbers that were written as if they had a form.
+        """Put the ids of numbers written as if they had a form.
 
         A word was replaced there, so that 17:54 is an element of the vocabulary.
         """

@@ -82,7 +82,7 @@ class ResponseLaw:
         return wrong / (self.topics - 1)
 
     def share(self, written: float) -> float:
-        """Return the share of a topic that is written in a share of the texts."""
+        """Return the share of a topic, given the share of texts with it written."""
         return (written - self.wrong) / (self.right - self.wrong)
 
 

@@ -75,7 +75,8 @@ def build(
     for size in sorted(sizes):
         centres, labels = _centres(public, vectors[train], train, size)
         centres = np.round(centres, _DIGITS)
-        near = topics.TopicSearch(centres, classes and classes.arrays(labels))
+        arrays = None if classes is None else classes.arrays(labels)
+        near = topics.TopicSearch(centres, arrays)
         rows = near.find(vectors)
         counts = np.bincount(rows[train], minlength=size)
         words = _telling(
@@ -206,7 +207,8 @@ def _classes(
 
 def _round(row: Vectors) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
-    return np.round(row, _DIGITS).tolist()
+    rounded: list[float] = np.round(row, _DIGITS).tolist()
+    return rounded
 
 
 def _telling(

@@ -286,7 +286,7 @@ def adapted(result: AdaptationFigures) -> Page:
 
 
 def _identities(result: IdentitiesFound | None) -> Section:
-    """Show the numbers of values that stand in private texts."""
+    """Show the numbers of values found in private texts."""
     title = "Values that must not appear"
     if result is None:
         return Section(title, ())

@@ -87,7 +87,7 @@ def no_token(value: str) -> str:
 
 
 class Writer(ABC):
-    """Writes records back with new texts, in the order in which they were read."""
+    """Writes records back with new texts, in the order of reading."""
 
     @abstractmethod
     def write(self, record: Record, texts: Sequence[str]) -> None:
@@ -103,7 +103,7 @@ class Writer(ABC):
 
     @property
     def note(self) -> str:
-        """Return a line for people about new texts that were changed, if any were."""
+        """Return a line for people about changed new texts, if any."""
         return ""
 
 
@@ -155,7 +155,7 @@ class Format(ABC):
         """
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterable[str]:
-        """Return the names of the fields of a file that are not selected as texts.
+        """Return the names of the unselected fields of a file.
 
         `dptext check` holds them against a policy. Raises InputError when the file
         cannot be read with the selection. Where no head names them all, every record
@@ -174,7 +174,7 @@ class Format(ABC):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the values of all fields that are not selected texts, in all records.
+        """Yield the values of all unselected fields, in all records.
 
         As the name of a field and some of its values, numbers too, as texts; the name
         comes again with others. Raises InputError for a record that cannot be read.
@@ -189,7 +189,7 @@ class Format(ABC):
                 yield name, (text,)
 
     def between(self, item: Verbatim) -> Iterable[tuple[str, str]]:
-        """Yield names and texts of what stands between records and has fields.
+        """Yield names and texts of the fields between records.
 
         As `others` does for a record: rows of the sheets that are copied.
         """
@@ -212,7 +212,7 @@ class Format(ABC):
 
     @abstractmethod
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield name and text of each field of a record that is copied.
+        """Yield name and text of each copied field of a record.
 
         A warning names those that repeat private text, the answer of a run all of them;
         a field without text may give "". A format without fields gives none.
@@ -323,7 +323,8 @@ def _load(name: str) -> Format:
         module = registry.find("formats", name)
     except UsageError as error:
         raise UsageError(f"{noun('format')}: {error}") from None
-    return module.Format(name)
+    found: Format = module.Format(name)
+    return found
 
 
 def sniff(head: bytes) -> str | None:
@@ -427,7 +428,7 @@ def decode(raw: bytes) -> str:
 
 
 def skip_line(stream: BinaryIO, location: str) -> None:
-    """Read the rest of a line that is too long.
+    """Read the rest of an overlong line.
 
     Raises InputError for one that does not end within a gibibyte.
     """
@@ -439,7 +440,7 @@ def skip_line(stream: BinaryIO, location: str) -> None:
 
 
 def endless(location: str) -> InputError:
-    """Return the error for a record that is too long to be passed over."""
+    """Return the error for a record too long to be passed over."""
     return InputError(
         f"{location}: a record longer than {SKIPPED >> 30} GiB, too long to skip; is "
         "this a text file?"

@@ -479,7 +479,7 @@ def without_columns(
 def _pandas(
     raw: bytes | None, private: set[str], gone: Set[str] = frozenset()
 ) -> bytes | None:
-    """Return the metadata of pandas; of private columns only that they are text."""
+    """Return the metadata of pandas; private columns are described as text only."""
     try:
         document = json.loads(raw or b"")
         copied = {key: document[key] for key in _COPIED if key in document}

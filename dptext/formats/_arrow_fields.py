@@ -38,7 +38,7 @@ Plan = Mapping[int, "Treatment | Plan"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """The treatment of the fields of a schema that are no texts, and the new schema."""
+    """The treatment of the other fields of a schema, and the new schema."""
 
     plan: Plan
     schema: Schema
@@ -47,7 +47,7 @@ class FieldChanges:
     def from_selection(
         cls, schema: Schema, selection: Selection, location: str
     ) -> FieldChanges:
-        """Find the fields. Raises UsageError for one that is not there or a text, too.
+        """Find the fields. Raises UsageError for a missing one, or one that is a text.
 
         Raises InputError for a path that does not lead through structs and lists.
         """
@@ -136,7 +136,7 @@ def _add(
 
 
 def _check_apart(plan: Plan, text: ArrowColumn) -> None:
-    """Refuse a text that is left out or a pseudonym. Raises UsageError."""
+    """Raise UsageError for a text that is also left out or a pseudonym."""
     inner: Treatment | Plan | None = plan
     for step in (text.index, *text.steps):
         if not isinstance(inner, Mapping):
@@ -160,7 +160,7 @@ def _schema(schema: Schema, plan: Plan) -> Schema:
 
 
 def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
-    """Return a field of the output, None for one that is left out."""
+    """Return a field of the output, None for a left-out one."""
     if change is None:
         return field
     kind = _output_type(field.type, change)

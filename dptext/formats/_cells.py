@@ -21,7 +21,7 @@ _ESCAPED = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]|_(?=x[0-9A-Fa-f]{4}_)")
 
 
 class SheetCell(NamedTuple):
-    """A value that is not empty, with its number format.
+    """A non-empty value, with its number format.
 
     Of a date the value is the number that Excel keeps for it, in days from 1900; of a
     text it has the escapes of Excel.
@@ -39,7 +39,7 @@ class SheetCell(NamedTuple):
 
 
 class Row(NamedTuple):
-    """The parts of a row that are kept to write it back."""
+    """The parts of a row needed to write it back."""
 
     cells: tuple[SheetCell | None, ...]
     columns: Columns
@@ -87,7 +87,7 @@ def escape_text(text: str) -> str:
 
 
 def unescape(text: str) -> str:
-    """Return a text with the characters for which escapes of Excel stand.
+    """Replace escapes of Excel in a text by their characters.
 
     Half of a surrogate pair is not a character, and stays an escape.
     """
@@ -108,7 +108,7 @@ def cut_to_cell(text: str) -> str:
 
 
 def cell_value(cell: SheetCell | None) -> str | int | float | None:
-    """Return the value of a cell as a pseudonym stands for it: of a date the text."""
+    """Return the value of a cell to be replaced by a pseudonym: of a date the text."""
     from openpyxl.styles import numbers
 
     if cell is None:

@@ -62,7 +62,7 @@ class PathNode:
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return the paths of the texts that are selected here and below."""
+        """Return the paths of the texts selected here and below."""
         below = (path for child in self.below.values() for path in child.texts)
         return (self.path, *below) if self.is_text else tuple(below)
 
@@ -194,7 +194,7 @@ def find_option(path: str, selection: Selection) -> str:
 
 
 def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
-    """Return the error for a field to leave out, or of pseudonyms, that is not there.
+    """Return the error for a missing field to leave out or to pseudonymise.
 
     names: those that are there.
     """
@@ -357,7 +357,7 @@ class Columns(NamedTuple):
 
     @property
     def copied(self) -> tuple[str, ...]:
-        """Return the names of all columns that are copied."""
+        """Return the names of all copied columns."""
         return tuple(self.names[index] for index in self._copied())
 
     def others(self, text: Callable[[int], str]) -> Iterator[tuple[str, str]]:

@@ -61,7 +61,7 @@ def flat_line(root: PathNode) -> re.Pattern[str] | None:
 
 
 class Change(NamedTuple):
-    """A part of a line that is left out, or a value that becomes its pseudonym."""
+    """A left-out part of a line, or a value to be replaced by its pseudonym."""
 
     begin: int
     end: int
@@ -70,7 +70,7 @@ class Change(NamedTuple):
 
 
 class Scan:
-    """The selected values of one line: spans, texts, names, and which are there.
+    """The selected values of one line: spans, texts, names, and present fields.
 
     An element of a list may lack a field that another element of the record has.
     """
@@ -117,7 +117,7 @@ class Scan:
 
     @property
     def present(self) -> tuple[str, ...]:
-        """Return the paths of texts and changed fields that it has, null or not."""
+        """Return the paths of the texts and changed fields present, null or not."""
         paths = self._present
         return tuple(paths if len(paths) < 2 else dict.fromkeys(paths))
 
@@ -281,7 +281,7 @@ class Scan:
         self._lacking.setdefault(node.path, (reason, node.texts))
 
     def _where(self, node: PathNode) -> str:
-        """Name a field, and the elements of lists that it is in."""
+        """Name a field, and the list elements around it."""
         inside = (f"element {number} of {path!r}" for path, number in self._elements)
         places = ", ".join(inside)
         return f"field {node.path!r}" + (f" ({places})" if places else "")
@@ -293,7 +293,7 @@ def _absent(reason: str, advice: str) -> Unreadable:
 
 
 def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
-    """Yield the parts of an object that go with its members that are left out.
+    """Yield the parts of an object that go with its left-out members.
 
     members: where each begins and ends, in order, and whether it is left out. A
     member goes with the comma behind it, the last ones with the one before them.
@@ -308,7 +308,7 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 
 
 def _absent_advice(line: str, path: str, reason: str) -> str:
-    """Return the remedy for a missing text; one that is null has no wrong name."""
+    """Return the remedy for a missing text; the name of a null one is right."""
     passes = (
         f"{option('missing', 'pass')} lets it be absent, "
         f"{option('on-error', 'skip')} leaves it out"

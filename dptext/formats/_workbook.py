@@ -41,7 +41,7 @@ _CHUNK = 2**16  # bytes of rows in memory that are unpacked at once
 
 
 def _sheet_part(number: int) -> str:
-    """Return the name of the part of a sheet, which is counted from 0."""
+    """Return the name of the part of a sheet, counted from 0."""
     return f"xl/worksheets/sheet{number + 1}.xml"
 
 
@@ -262,7 +262,7 @@ def _without_dropped(
 
 
 def _entry(name: str) -> zipfile.ZipInfo:
-    """Return the head of a part, which is the same at all times and on all systems."""
+    """Return the head of a part, the same at all times and on all systems."""
     entry = zipfile.ZipInfo(name)
     entry.compress_type = zipfile.ZIP_DEFLATED
     entry.create_system = 3

@@ -151,7 +151,7 @@ class _Rows:
             at += len(self._delimiter)
 
     def _closed(self, row: bytearray, begin: int, opened: int) -> tuple[int, bool]:
-        """Return where a quoted field ends, and if no single quote stands in it.
+        """Return where a quoted field ends, and whether its quotes are all doubled.
 
         Lines are added to the row until it does; opened: the number of the first.
         """
@@ -191,7 +191,7 @@ class _Rows:
 
 
 def _regular_rows(delimiter: bytes, limit: int) -> Regular:
-    """Take rows for records that are quoted by the book and no longer than limit."""
+    """Take rows as records if they are quoted by the book and within the limit."""
     mark = re.escape(delimiter)
     field = rb'(?:"(?:[^"]++|"")*+"|(?!")[^%b\r\n]*+)' % mark
     row = re.compile(rb"%b(?:%b%b)*+\r?\n" % (field, mark, field))
@@ -210,7 +210,7 @@ def _regular_rows(delimiter: bytes, limit: int) -> Regular:
 
 
 def _divided(body: bytes, delimiter: bytes) -> list[bytes]:
-    """Divide a line at delimiters behind which no backslash stands."""
+    """Divide a line at delimiters that no backslash precedes."""
     field = re.compile(rb"(?:\\.|[^\\%b])*" % re.escape(delimiter), re.DOTALL)
     fields, at = [], 0
     while True:
@@ -253,7 +253,7 @@ class TableBegin(NamedTuple):
 
 
 class RowRest(NamedTuple):
-    """The parts of a row that are kept to write it back."""
+    """The parts of a row needed to write it back."""
 
     fields: list[bytes]
     columns: Columns
@@ -370,7 +370,7 @@ class Format(formats.Format):
         return next(each.rest.raw for each in before if isinstance(each.rest, Header))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the columns of a record that are copied, with their names."""
+        """Yield the copied columns of a record, with their names."""
         assert isinstance(record.rest, RowRest)
         fields, columns, _ = record.rest
 
@@ -417,7 +417,7 @@ class Format(formats.Format):
         )
 
     def _header_below(self, source: Input, names: tuple[str, ...], line: int) -> str:
-        """State where a header is that has the selected fields, as these lack one."""
+        """State where the selected fields are: with another delimiter, or below."""
         stream, selection = source.stream, source.selection
         named = set(filter(None, selection.named))
         if len(names) == 1:

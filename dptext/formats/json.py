@@ -72,7 +72,7 @@ class _Values:
         self.closing = between + end
 
     def value(self) -> Iterator[bytes | None]:
-        """Yield the value that begins here, or None for one that is too long.
+        """Yield the value that begins here, or None if it is too long.
 
         None comes before the rest of it is read: a reader may stop there.
         """

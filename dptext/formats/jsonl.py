@@ -58,14 +58,14 @@ class LineRest(NamedTuple):
 
 
 class Format(formats.Format):
-    """One record per line that is not blank."""
+    """One record per non-blank line."""
 
     SUFFIXES: ClassVar[tuple[str, ...]] = (".jsonl", ".ndjson")
     CHANGES_FIELDS: ClassVar = True
     MAY_LACK: ClassVar = True
 
     def read(self, source: Input) -> Iterator[Item]:
-        """Read one record per line that is not blank."""
+        """Read one record per non-blank line."""
         return formats.read_lines(source, parser(source.selection))
 
     def writer(
@@ -75,11 +75,11 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
-        """Return a finder of lines that are not blank."""
+        """Return a finder of non-blank lines."""
         return formats.regular_lines(None)
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
-        """Yield the paths of all values that are copied, as `--field` names them.
+        """Yield the paths of all copied values, as `--field` names them.
 
         Raises InputError for a record that is no JSON.
         """
@@ -101,7 +101,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the strings and numbers of all paths that are not selected as texts."""
+        """Yield the strings and numbers of all unselected paths."""
         texts = {_fields.parse(path) for path in selection.fields}
         for path, value in self._leaves(stream, selection):
             if not path or path in texts:
@@ -114,7 +114,7 @@ class Format(formats.Format):
     def _leaves(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[tuple[str, ...], object]]:
-        """Yield the path and the value of all that holds no others, in all records.
+        """Yield path and value of each leaf, in all records.
 
         Raises InputError for a record that is no JSON.
         """
@@ -130,7 +130,7 @@ class Format(formats.Format):
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the values of a record that are copied, by paths; no strings as "".
+        """Yield the copied values of a record by path; "" for no string.
 
         At most a thousand values are looked at.
         """
@@ -213,7 +213,7 @@ def _validate(line: str) -> None:
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:
-    """Return a record that is a text alone, where no field is named."""
+    """Return a record of a bare text, if no field is named."""
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):

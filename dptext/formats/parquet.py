@@ -60,7 +60,7 @@ class FileHead(NamedTuple):
 
 
 class Writer(formats.Writer):
-    """Writes rows in new row groups; rows that were faults are left out."""
+    """Writes rows in new row groups, without faulty rows."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         self._sink = OpenStream(stream)
@@ -117,7 +117,7 @@ class Writer(formats.Writer):
             self._file.close()
 
     def _rebuild(self, least: int) -> None:
-        """Put new texts into the rows that wait, while there are so many at least.
+        """Put new texts into waiting rows, while there are at least so many.
 
         Blocks are of as many rows whatever came in as a page.
         """
@@ -226,7 +226,7 @@ class Format(formats.Format):
                 yield leaf.path, list(_arrow.strings(column))
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the strings of a record that are copied, with their paths."""
+        """Yield the copied strings of a record, with their paths."""
         assert isinstance(record.rest, PageRow)
         page, row = record.rest
         for leaf, kind in _arrow.copied_leaves(page.head.schema, selection):

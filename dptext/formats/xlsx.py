@@ -59,7 +59,7 @@ _DAYS_1904 = 1462  # from the first day of 1900 to that of 1904, from which some
 
 
 class Format(formats.Format):
-    """One record per row that is not empty, of the sheets with a private field."""
+    """One record per non-empty row of the sheets with a private field."""
 
     SUFFIXES: ClassVar = (".xlsx",)
     CHANGES_FIELDS: ClassVar = True
@@ -116,7 +116,7 @@ class Format(formats.Format):
         return Writer(stream, token)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the columns of a record that are copied, with their names."""
+        """Yield the copied columns of a record, with their names."""
         assert isinstance(record.rest, Row)
         return copied_cells(record.rest)
 
@@ -215,7 +215,7 @@ def _sheets(
 
 
 class _First(NamedTuple):
-    """The first row of a sheet that is not empty."""
+    """The first non-empty row of a sheet."""
 
     state: str
     cells: tuple[SheetCell | None, ...]
@@ -233,7 +233,7 @@ class _First(NamedTuple):
         return cls(sheet.sheet_state, row.cells, row.number, hidden)
 
     def row(self, use: SheetUse, sheet: int) -> Row:
-        """Return the row as it is written, of the sheet at this position."""
+        """Return the row as written, of the sheet at this position."""
         if use.is_read:
             return Row(self.cells, use.columns, sheet=sheet)
         row = Row(self.cells, use.columns, sheet=sheet, number=self.number)
@@ -338,7 +338,7 @@ def _reported(location: str) -> Iterator[None]:
 
 
 class SheetRow(NamedTuple):
-    """A row of a sheet that is not empty."""
+    """A non-empty row of a sheet."""
 
     #: Its number in Excel.
     number: int
@@ -349,7 +349,7 @@ class SheetRow(NamedTuple):
 def _rows(
     sheet: Any, prefix: str, hidden: set[int], *, is_copied: bool = True
 ) -> Generator[SheetRow, None, None]:
-    """Yield the rows of a sheet that are not empty.
+    """Yield the non-empty rows of a sheet.
 
     Puts the numbers of hidden columns into `hidden` before the first row. openpyxl
     reads each row, and not the sheet: it leaves out rows and cells that are not in
@@ -414,7 +414,7 @@ def _is_hidden(element: Any) -> bool:
 
 
 def _cell(sheet: Any, parsed: dict[str, Any]) -> SheetCell:
-    """Return the kept parts of a cell that is not empty. Raises ValueError."""
+    """Return the kept parts of a non-empty cell. Raises ValueError."""
     from openpyxl.cell.read_only import ReadOnlyCell
     from openpyxl.styles import numbers
     from openpyxl.utils import datetime as dates

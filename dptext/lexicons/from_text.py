@@ -121,7 +121,7 @@ def count_words(
 
 
 def _parts(pieces: Iterable[str], index: Mapping[str, int]) -> dict[str, list[str]]:
-    """Divide pieces that are words as the known ones among their parts say."""
+    """Divide pieces that are words by their known parts."""
     return {
         piece: [
             part
@@ -139,7 +139,7 @@ def _is_word(key: str) -> bool:
 
 
 def _elisions(pieces: Iterable[str]) -> dict[str, int]:
-    """Return the elisions that stand before many different words, each as row 0."""
+    """Return the elisions before many different words, each as row 0."""
     behind: dict[str, set[str]] = defaultdict(set)
     for piece in pieces:
         for mark in ("'", "’"):
@@ -338,7 +338,7 @@ def _counts(base: Lexicon, counted: CorpusCounts) -> Floats:
 def _orders(
     base: Lexicon, new: Singles, words: Sequence[str], order: NDArray[np.intp]
 ) -> Rows:
-    """Return the orders of all words with rows as they stand now: (V + 1, k).
+    """Return the orders of all words by their new rows: (V + 1, k).
 
     new: the vectors of words that the base lacks; those that are read as names of
     persons have the one order of all names, the others list no word of a closed class.

@@ -98,7 +98,7 @@ class Scheme:
         return words, counts, np.argsort(-counts, kind="stable")
 
     def order(self, lexicon: Lexicon, listed: int) -> Lexicon:
-        """Return a lexicon that has no orders yet with orders of at most listed words.
+        """Add orders of at most listed words to a lexicon without orders.
 
         far is left at 0, a bound that every distance keeps, where orders are not by
         distance.
@@ -121,7 +121,7 @@ class Scheme:
 
 
 class FoldedEntries(NamedTuple):
-    """Which entries remain, with the counts of those merged into them."""
+    """The remaining entries, with the counts of the entries merged into them."""
 
     rows: NDArray[np.intp]  # into the source, by descending count
     counts: Floats
@@ -171,7 +171,7 @@ def fold(words: list[str], counts: Floats) -> FoldedEntries:
 
 
 def _kind(word: str) -> int:
-    """Tell the kind of a word that is one piece; several pieces are no word."""
+    """Return the token kind of a single-piece word; several pieces are no word."""
     # The splitter gives a piece the space before it, so a text cannot begin with one.
     if is_elision(word):  # one word before another, two pieces alone
         return kinds.WORD
@@ -327,7 +327,7 @@ def make(
     scheme: Scheme | None = None,
     digest: str | None = None,
 ) -> Lexicon:
-    """Read a file of vectors into a lexicon that is not stored yet.
+    """Read a file of vectors into a lexicon, without storing it.
 
     scheme is how words are arranged and ordered if not by the settings. digest: the
     sha256 of the source if it is known. The digest of the result is empty:
@@ -400,7 +400,7 @@ def from_vectors(
 
 
 def detect_language(words: Sequence[str]) -> str:
-    """Tell English by its function words among the most frequent ones, else unknown."""
+    """Recognise English by function words among the most frequent words."""
     first = {word.lower() for word in words[:_FIRST]}
     return ENGLISH if len(first & _SIGNS) >= _ENOUGH else "unknown"
 
@@ -523,7 +523,7 @@ def _fill_order(
 def outputs_first(
     counts: Floats, may: Mask, outputs: int | None, must: Mask | None = None
 ) -> tuple[NDArray[np.intp], Floats]:
-    """Return the order in which words stand, and their counts: (V,), (V,).
+    """Return the order of words, and their counts: (V,), (V,).
 
     By descending count, outputs first. Words that are no outputs count no more than
     the last output; words that must be outputs count no less.

@@ -42,7 +42,7 @@ NEVER = -100.0  # the score of a word that must not be listed
 
 
 def check_coordinates(vectors: Vectors, name: str) -> None:
-    """Refuse vectors with distances that are no exact numbers in single precision.
+    """Refuse vectors whose distances are not exact in single precision.
 
     Errors call them by name. Raises LexiconError unless the largest coordinate lies
     between 1e-9 and 1e9, or all are 0.
@@ -118,7 +118,7 @@ def empty_orders(rows: int, listed: int, words: int) -> Rows:
 
 
 def far_bound(vectors: Vectors, row: int, listed: Rows) -> float:
-    """Return a bound on the distance from a row to every word that is not listed."""
+    """Return a lower bound on the distance from a row to every unlisted word."""
     distances = lengths_from(vectors, row, slice(len(vectors) - 1))
     distances[listed.astype(np.int64)] = np.inf
     return rounded_down(float(distances.min()))
@@ -206,7 +206,7 @@ class _Scoring:
     def rank_for_outputs(
         self, points: Singles, rows: NDArray[np.intp], listed: int
     ) -> NDArray[np.intp]:
-        """Return the best outputs for some that are outputs, themselves last."""
+        """Return the best outputs for words that are outputs, themselves last."""
         scores = points.astype(np.float64) @ self._wide.T + self._worth
         rarer = self._logs[rows][:, None] - self._logs
         scores -= _RARER * np.maximum(rarer, 0.0, out=rarer)
@@ -267,7 +267,7 @@ def orders_by_cosine(
     listed: int,
     barred: Sequence[int] = (),
 ) -> Rows:
-    """Return for each word itself, then the outputs that stand best: (V + 1, listed).
+    """Return for each word itself, then its best outputs: (V + 1, listed).
 
     vectors (V + 1, d), the last row for unknown words, with an order of outputs alone;
     counts (V,) descending; only the first `outputs` words are listed, none of them

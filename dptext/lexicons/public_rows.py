@@ -74,7 +74,7 @@ class PublicRows:
 
     @property
     def warning(self) -> str | None:
-        """Return a line about the few private texts that are public ones, if any."""
+        """Return a line about the few private texts that are public, if any."""
         public = len(self._long & self._rows)
         if not public:
             return None

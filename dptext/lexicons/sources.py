@@ -353,7 +353,7 @@ def _read_binary(stream: BinaryIO, location: str, d: int, wanted: int) -> RawVec
 
 
 def _looks_like_text(stream: io.BufferedReader, dimensions: int) -> bool:
-    """Tell text by its first line: d fields after the word, of the bytes of numbers."""
+    """Recognise text by its first line: a word and d fields of numbers."""
     line, feed, _ = stream.peek(2**16)[: 2**16].partition(b"\n")
     fields = line.rstrip().rsplit(b" ", dimensions)
     if feed and len(fields) <= dimensions and len(line) < dimensions:
@@ -389,7 +389,7 @@ def sha256(path: Path) -> str:
 
 
 def _detect(path: Path, stream: io.BufferedReader) -> str:
-    """Tell the format by suffix and first bytes, which stay unread."""
+    """Detect the format by suffix and first bytes, which stay unread."""
     head = stream.peek(2**16)[: 2**16]
     suffix = Path(streams.plain_name(path.name.lower())).suffix
     if head.startswith(ZIP) or suffix == ".npz":

@@ -354,7 +354,7 @@ def _encoded_lines(words: tuple[str, ...]) -> bytes:
 
 
 def _canonical(meta: Meta) -> bytes:
-    """Write meta in the one form that is hashed; numpy scalars become numbers."""
+    """Write meta in its canonical form, for hashing; numpy scalars become numbers."""
     how: dict[str, Any] = {"separators": (",", ":"), "default": _plain}
     how |= {"sort_keys": True, "ensure_ascii": False, "allow_nan": False}
     return json.dumps(dict(meta), **how).encode()
@@ -392,7 +392,7 @@ def stored_in(folder: Path) -> list[Path]:
 
 
 def cached_folder() -> Path:
-    """Return the folder of lexicons that were imported on the way."""
+    """Return the folder of implicitly imported lexicons."""
     return cache.folder() / "lexicons"
 
 

@@ -190,7 +190,7 @@ def digest(language: str = ENGLISH) -> str:
 
 
 def written_as_drawn(lexicon: Lexicon) -> Mask:
-    """Mask the words that are written where they were drawn, nowhere else: (V,).
+    """Mask the words written where they were drawn, nowhere else: (V,).
 
     They are those of closed classes: names, the nouns that unknown words become,
     places, organisations, months, weekdays, numbers in words, negation, words of a

@@ -110,7 +110,7 @@ class Risk:
 
     @property
     def shown(self) -> float:
-        """Return the success of an attacker who sees all that the output shows."""
+        """Return the success of an attacker who uses everything the output shows."""
         return max(self.success, self.success_with_form or 0.0)
 
     @property
@@ -272,7 +272,7 @@ def _bands(prior: Floats, measured: list[tuple[float, float]]) -> tuple[Band, ..
 
 
 def _words_of_a_form(lexicon: Lexicon, policy: Policy) -> list[int]:
-    """Return the rows of words that are made new or stay as a form: "e.g."."""
+    """Return the rows of words that are redrawn or stay as a form: "e.g."."""
     spans, elements = Spans(policy), {*numbers.rows(lexicon).tolist()}
     # Of letters alone no word is a form; elements for numbers are never spelled.
     spelled = [row for row, word in enumerate(lexicon.words) if not word.isalpha()]

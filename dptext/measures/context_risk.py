@@ -77,7 +77,7 @@ _NEARLY = 1.0 + 2e-3
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """Share of words of a class that are guessed, with its 95% interval.
+    """Share of guessed words of a class, with its 95% interval.
 
     The interval takes units for drawn one by one, and words of a unit for alike: a unit
     is a record, or the records that recur (dptext.measures.independence).
@@ -104,7 +104,7 @@ class Reading:
 
     @property
     def success(self) -> float:
-        """Return the share of all words that are guessed."""
+        """Return the share of guessed words among all."""
         return self.classes[0].success
 
     @property
@@ -181,7 +181,7 @@ class ContextAttack:
             right.append(self._count(words, guess, *records_of_words))
 
     def _count(self, words: Words, guess: Ids, records: Ints, size: int) -> Ints:
-        """Count in each record the known words that are guessed: (records, classes)."""
+        """Count the guessed known words of each record: (records, classes)."""
         right = (words.ids == guess) & (words.ids >= 0)
         columns = [
             np.bincount(records[right & inside[words.ids]], minlength=size)
@@ -223,7 +223,7 @@ class ContextAttack:
 
 
 def success(name: str, right: Rows, words: Rows) -> Success:
-    """Return the share that is right, with an interval over units: (units,) each."""
+    """Return the share of right guesses, with an interval over units: (units,) each."""
     total, count = int(words.sum()), int((words > 0).sum())
     share = float(right.sum()) / total
     if count < 2:
@@ -391,7 +391,7 @@ class AttackerFigures:
 
 
 def available(pipeline: Pipeline) -> list[Attacker]:
-    """Return the attackers that there are for a pipeline: none without a channel.
+    """Return the attackers of a pipeline: none without a channel.
 
     The one who sees a word alone, the one with the n-gram model that ships where it
     fits the lexicon, and that of the decoder, which may know more. The attacker who

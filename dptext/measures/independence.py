@@ -87,7 +87,7 @@ def _signatures(texts: Sequence[str]) -> Iterator[tuple[int | None, Hashes]]:
 
 
 class Units:
-    """Finds the units of records, which are added one after the other."""
+    """Finds the units of records, added one by one."""
 
     def __init__(self) -> None:
         self._signatures: list[Hashes] = []
@@ -140,7 +140,7 @@ class Units:
 
 
 class Recurring:
-    """Tells which texts recur, nearly at least, in records that were added before."""
+    """Finds texts that recur, at least nearly, in records added before."""
 
     def __init__(self) -> None:
         self._signatures: list[Hashes] = []

@@ -194,7 +194,7 @@ def frequency_bands(size: int) -> list[tuple[int, int]]:
 def wins_of_points(
     mechanism: Mechanism, epsilon: float, prior: Floats, sample: SampledGames
 ) -> Wins:
-    """Tell for each play whether the best guess from the noisy vector is right: (2, n).
+    """Return for each play whether the best guess from the vector is right: (2, n).
 
     The second row is for an attacker who knows the frequency band of the word. Ties
     count as right, so that the share of wins is an upper limit.

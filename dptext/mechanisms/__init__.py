@@ -354,7 +354,7 @@ class SetMechanism(WordMechanism):
 
     @abstractmethod
     def held(self, epsilon: float) -> float:
-        """Return the probability that a set holds the word that it is drawn for."""
+        """Return the probability that a set holds its input."""
 
     @abstractmethod
     def sets(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
@@ -408,7 +408,7 @@ class NoiseMechanism(Mechanism):
         return self.guarantee(epsilon)
 
     def noise(self, eps: Eps, bits: RandomBits) -> Floats:
-        """Return noise that is the same for all words: eps (n,) -> (n, m).
+        """Return noise, the same for all words: eps (n,) -> (n, m).
 
         Called only if `has_noise`: then any vector can be released, not only those of
         words.

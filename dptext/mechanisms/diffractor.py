@@ -323,7 +323,7 @@ class Diffractor(WordMechanism):
 
     @property
     def _max_distance(self) -> float:
-        """Return the largest D, at most gamma if that is set."""
+        """Return the largest D, capped by gamma if set."""
         return (self.space.size - 1) / self.params.scale
 
     def claimed_loss(self, a: Ids, b: Ids, epsilon: float) -> Floats:

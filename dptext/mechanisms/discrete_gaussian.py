@@ -52,7 +52,7 @@ class DiscreteGaussian(Discrete, Gaussian):
         return odds * self.width * NORMAL_REST
 
     def _mu(self, epsilon: float) -> float:
-        """Return the mu that is left after rounding to the grid."""
+        """Return mu after rounding to the grid."""
         delta, spent = self.params.delta, self._table_delta(epsilon)
         # If the table takes more than half of delta, `numerical_slack` is infinite.
         delta -= spent if spent <= delta / 2.0 else 0.0

@@ -57,7 +57,7 @@ class ClippedParams(mechanisms.Params):
 def clip(vectors: Floats, longest: float) -> Floats:
     """Return c(v) = v min(1, C / |v|) of each row: (n, d)."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return vectors / np.maximum(1.0, lengths / longest)
+    return np.asarray(vectors / np.maximum(1.0, lengths / longest))
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class Clipped(NoiseMechanism):
 
     @cached_property
     def _largest(self) -> Constant:
-        """Return the largest distance of inputs, with the inputs for which it holds."""
+        """Return the largest distance of inputs, and which inputs it covers."""
         if self.params.sensitivity == "worst":
             # Rounding to float32 may lengthen clipped vectors.
             distance = 2.0 * self.params.clip * (1.0 + 2.0**-22)

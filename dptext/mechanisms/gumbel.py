@@ -180,7 +180,7 @@ class Params(mechanisms.Params):
 
 @dataclass(frozen=True, eq=False)
 class Gumbel(WordMechanism):
-    """The mechanism, with the measures of the vocabulary that it needs."""
+    """The mechanism, with its measures of the vocabulary."""
 
     params: Params
     #: The nearest words of each row.

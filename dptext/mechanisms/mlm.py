@@ -364,7 +364,7 @@ class Mlm(TextMechanism):
 
     @cached_property
     def _outputs(self) -> tuple[Ids, Ints]:
-        """Return the words that are one token after a space: rows and tokens (m,).
+        """Return the words of one token after a space: rows and tokens (m,).
 
         If several words have the same token it is the most frequent one; a class of
         numbers is tried by its first number. Raises UsageError if there is no such

@@ -194,7 +194,7 @@ def fit(settings: Params, space: Space, aim: Aim) -> Params:
 def _first(
     rows: tuple[FittedTable, ...], enough: Callable[[FittedTable], bool]
 ) -> FittedTable:
-    """Return the first row that is enough, else the last, by bisection.
+    """Return the first sufficient row, else the last, by bisection.
 
     All rows after one that is enough are enough, too.
     """

@@ -34,7 +34,7 @@ _UNITS = 2.0**32
 
 
 class Similarities(NamedTuple):
-    """Similarities of the n texts that have a meaning before and after."""
+    """Similarities of the n texts with a meaning before and after."""
 
     #: (n,) of each text, in order.
     cosines: Floats
@@ -93,7 +93,7 @@ class Meter(metrics.Meter[Similarities]):
         return Weighted(self._lexicon)
 
     def observe(self, batch: Batch) -> Similarities:
-        """Compare those texts of a batch that are among the first."""
+        """Compare the texts of a batch that are among the first."""
         words = batch.words
         texts = min(len(words.ends), _TEXTS - batch.first_text)
         if texts <= 0:

@@ -72,7 +72,7 @@ def nltk_path(name: str) -> str | None:
 
 
 def nltk_digest(*names: str) -> str:
-    """Return the digest of packages of NLTK's data that are here."""
+    """Return the digest of installed packages of NLTK's data."""
     digests = [settings.digest_of_path(nltk_path(name) or "") for name in names]
     if len(digests) == 1:
         return digests[0]
@@ -296,7 +296,7 @@ class Item:
 
     @property
     def advice(self) -> str:
-        """Return the commands that install it, with its package if that is missing."""
+        """Return the commands that install the item, and its package if missing."""
         if self.usable:
             return f"{_COMMAND} {self.name} (or {self.command})"
         return f"{install_command(self.extra)}, then {_COMMAND} {self.name}"

@@ -85,7 +85,7 @@ class Question(Generic[T]):
 
     @property
     def characters(self) -> int:
-        """Return the number of characters that are sent."""
+        """Return the number of characters sent."""
         return sum(len(content) for _, content in self.messages)
 
 

@@ -334,7 +334,7 @@ def _transformed(lexicon: Lexicon, params: Params) -> NDArray[np.float32]:
 
 
 class _Table:
-    """Vectors (n, d), as factors of products that are squared distances.
+    """Vectors (n, d) as factors whose products are squared distances.
 
     |a - b|^2 = (-2 a, |a|^2, 1) (b, 1, |b|^2).
     """

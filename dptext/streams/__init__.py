@@ -71,7 +71,7 @@ def status(path: str | Path | None) -> tuple[int, ...] | None:
 
 
 def is_standard(path: str | None) -> bool:
-    """Return whether a path stands for standard input or output."""
+    """Return whether a path means standard input or output."""
     return path is None or path == "-"
 
 
@@ -143,7 +143,7 @@ def read_small(path: str | Path, kind: str) -> bytes:
 
 
 def read_with_status(path: str | Path, kind: str) -> tuple[bytes, os.stat_result]:
-    """Read a small file; return its content, and the status of the file that was read.
+    """Read a small file; return its content and its status.
 
     Another file may have taken its name since. Raises errors as `read_small`.
     """
@@ -440,7 +440,7 @@ class _SwollenError(Exception):
 
 
 class _Measured:
-    """A stream, and the number of bytes that were read of it."""
+    """A stream that counts the bytes read from it."""
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream, self.size = stream, 0

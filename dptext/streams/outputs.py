@@ -301,7 +301,7 @@ def _backup(target: Path) -> tuple[Path, BinaryIO] | None:
 
 
 def _create(part: Path, target: Path) -> None:
-    """Rename a file to a name that is free. Raises FileExistsError if it is not."""
+    """Rename a file to a free name. Raises FileExistsError if it is taken."""
     try:
         os.link(part, target)
     except FileExistsError:

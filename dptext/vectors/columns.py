@@ -46,7 +46,7 @@ class VectorWriter(ABC):
 
     @abstractmethod
     def close(self) -> None:
-        """Write all rows that were kept; the stream stays open."""
+        """Write all kept rows; the stream stays open."""
 
 
 class _Spool:

@@ -341,7 +341,7 @@ class VectorRelease:
 
     @cached_property
     def identity(self) -> str:
-        """Return the digest of all that affects the vectors except key and input."""
+        """Return the digest of everything that affects vectors but key and input."""
         recipe, options = self.settings.recipe, asdict(self.settings.options)
         contents = {"mechanism": self.mechanism.content}
         base = pipeline.output_identity(recipe, self.lexicon.digest, contents, ())
