@@ -149,7 +149,8 @@ class Reader:
         self._capital |= self._common & lists.first_words
         self._nouns = (lists.nouns - names.strong) | lists.plain_nouns
         self._nouns -= lists.bodies | self._special
-        self._nouns |= lists.streets - names.every - lists.bodies
+        streets = {word for word in lists.streets if len(word) >= _LEAST}
+        self._nouns |= streets - lists.strong - lists.names - lists.bodies
         self._written_nouns = frozenset(
             map(key_of, chain(*lists.writable_nouns.values()))
         )
