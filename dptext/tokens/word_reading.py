@@ -9,7 +9,7 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
   a list has it as a name;
 - function words of three letters and more in any capitals, particles of names with a
   capital; a single letter that is a function word, not before a period; titles,
-  greetings, closing words, short forms;
+  greetings, closing words, short forms, words of streets;
 - in German a common noun with a capital, unless it is a name or a public body;
 - a word of a list of words that many people wrote, as in English.
 
