@@ -327,7 +327,7 @@ class Languages:
                 capital = drawn[codes[drawn] & kinds.TITLE != 0]
                 where = zip(capital.tolist(), begins[capital].tolist(), strict=True)
                 for at, begin in where:
-                    is_start = at in starting
+                    is_start = at in starting or reader.is_street(pieces[at])
                     if self._is_person(reader, codes, at, begin=begin, starts=is_start):
                         codes[at] = codes[at] & ~kinds.KIND | kinds.PERSON
             self._find_days(reader, pieces, codes, mask=mask, formed=formed)

@@ -9,7 +9,7 @@ vocabulary knows these words, so that none is drawn with an epsilon. Copied are:
   a list has it as a name;
 - function words of three letters and more in any capitals, particles of names with a
   capital; a single letter that is a function word, not before a period; titles,
-  greetings, closing words, short forms;
+  greetings, closing words, short forms, words of streets;
 - in German a common noun with a capital, unless it is a name or a public body;
 - a word of a list of words that many people wrote, as in English.
 
@@ -130,11 +130,21 @@ class Reader:
         self._capital |= self._common & lists.first_words
         self._nouns = (lists.nouns - names.strong) | lists.plain_nouns
         self._nouns -= lists.bodies | self._special
+        streets = {word for word in lists.streets if len(word) >= _LEAST}
+        self._nouns |= streets - lists.strong - lists.names - lists.bodies
         self._written_nouns = frozenset(
             map(key_of, chain(*lists.writable_nouns.values()))
         )
         self._kinds = frozenset(each.kind for each in classes)
         self._months = frozenset(map(key_of, lists.months))
+        # What is written: no "montags", and "terça" alone of "terça" and "terça-feira".
+        days = lists.weekdays
+        first = {day.partition("-")[0] for day in days if "-" in day}
+        self._weekdays = [
+            day
+            for day in days
+            if (day in first or not first) and not (day[-1] == "s" and day[:-1] in days)
+        ]
         self._calendar = self._months | frozenset(map(key_of, lists.weekdays))
         # Behind the last word of a greeting a name stands.
         self._greetings = frozenset(each.rpartition("_")[2] for each in lists.greetings)
@@ -252,11 +262,19 @@ class Reader:
             return f"{self._lists.code} {_LETTER} {capital} "
         if _ROMAN_NUMBER.fullmatch(body):
             return f"{self._lists.code} {_ROMAN} {capital} "
+        if capital == _TITLE and (ending := self._street_ending(body)):
+            return f"{self._lists.code} {_STREET} {capital} {ending}"
+        ending = self._lists.ending(key_of(body))
+        return f"{self._lists.code} {kind} {capital} {ending}"
+
+    def is_street(self, piece: str) -> bool:
+        """Tell whether a word has the ending of a street: "Kerkstraat"."""
+        return bool(self._street_ending(piece.strip(" ")))
+
+    def _street_ending(self, body: str) -> str:
         key = key_of(body)
-        for ending in self._lists.street_endings:
-            if capital == _TITLE and key.endswith(ending) and key != ending:
-                return f"{self._lists.code} {_STREET} {capital} {ending}"
-        return f"{self._lists.code} {kind} {capital} {self._lists.ending(key)}"
+        endings = self._lists.street_endings
+        return next((e for e in endings if key.endswith(e) and key != e), "")
 
     def day(self, number: str, month: str) -> FormLayout | None:
         """Return the layout of the day before a month, None for other numbers."""
@@ -328,5 +346,5 @@ class Reader:
             return lists.places_to_write
         if kind == kinds.ORGANISATION:
             return lists.organisations_to_write or organisations.choices("")
-        listed = lists.months if key_of(body) in self._months else lists.weekdays
+        listed = lists.months if key_of(body) in self._months else self._weekdays
         return [each.capitalize() if title else each.lower() for each in listed]

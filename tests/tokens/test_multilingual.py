@@ -1,6 +1,7 @@
 """Tests for dptext.tokens.multilingual and dptext.tokens.word_reading."""
 
 import random
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -218,6 +219,46 @@ def test_days_roman_numbers_and_greetings_read_well(lexicon: Lexicon) -> None:
     assert text.startswith("Cordiali saluti. Il ")
     assert 10 <= int(text.split()[3]) <= 28
     assert set(text.split()[6]) <= set("IVX")
+
+
+@pytest.mark.parametrize(
+    ("code", "text", "kept"),
+    [
+        ("de", "Bitte anrufen, Tel. 0221 4567890, bzw. Nr. 4 bis Ende des Monats", ""),
+        ("es", "La lavadora no dura ni diez minutos, calle Mayor, reembolsarme", ""),
+        ("fr", "Le lave-linge fuit, la facture annulée, tél. 06 12 34 56 78", ""),
+        ("it", "La lavatrice perde acqua, Via Zwingli, otto scontrini", "Via otto"),
+        ("nl", "De broek en de wasmachine van de buurvrouw zijn kapot", ""),
+        ("pt", "Paguei duas vezes na Rua das Kwimbel, o aspirador avariado", "Rua das"),
+    ],
+)
+def test_words_of_customers_and_streets_are_copied(
+    lexicon: Lexicon, code: str, text: str, kept: str
+) -> None:
+    """Things, damages, number words and short forms stay, in small letters or as is."""
+    words = [each.strip() for each in copied(tokenizer(lexicon, code).words([text]))]
+    small = {word for word in re.findall(r"[^\W\d_]+", text) if word.islower()}
+    wanted = {*kept.split()} if kept else small
+    assert wanted <= {part for word in words for part in word.split("-")}
+
+
+def test_a_street_in_one_word_stays_one(lexicon: Lexicon) -> None:
+    """Also in a language in which another unknown word with a capital is a name."""
+    text = "Ik woon in de Kwimbelstraat 14 te Utrecht, en in de Zwiblekade."
+    street, quay = (written(lexicon, text, "nl").split()[at] for at in (4, -1))
+    assert street.endswith("straat")
+    assert quay.endswith("kade.")
+
+
+@pytest.mark.parametrize(("code", "text"), [("de", "montag"), ("pt", "terça-feira")])
+def test_weekdays_are_written_in_one_form(
+    lexicon: Lexicon, code: str, text: str
+) -> None:
+    """No "in der Nacht auf sonntags", and no "domingo-feira"."""
+    for seed in range(30):
+        new = written(lexicon, f"und e {text}", code, seed=seed).split()[-1]
+        assert not new.endswith("gs")
+        assert not new.startswith(("sábado", "domingo"))
 
 
 def test_names_of_several_words_tell_no_language(lexicon: Lexicon) -> None:
