@@ -194,7 +194,7 @@ def test_wrong_settings(given: dict[str, Any], said: str) -> None:
 def test_numbers_of_numpy_and_wrong_overrides(settings: dict[str, Any]) -> None:
     """An epsilon may be any real number; overrides are keys and values."""
     for epsilon in (np.float32(3), np.int64(3)):
-        over = make_overrides(epsilon=epsilon)  # type: ignore[arg-type]
+        over = make_overrides(epsilon=epsilon)
         assert over["budget"]["epsilon"] == 3.0  # type: ignore[index]
     wrong: Any
     for wrong in ("tokens", ["tokens"]):

@@ -55,7 +55,8 @@ def read(sanitizer: Pipeline, rows: tuple[str, int, int]) -> tuple[float, ...]:
     texts = [(str(row["text"]),) for row in read_rows(file)[begin:end]]
     named = [r for r in context_risk.available(sanitizer) if r.name == "ngram"]
     randomness = sanitizer.randomness(RunKey.from_seed(11))
-    (reading,) = context_risk.measure(sanitizer, named, [texts], randomness)
+    attack = context_risk.attack_records(sanitizer, named, [texts], randomness)
+    (reading,) = attack.result()
     return tuple(each.success for each in reading.classes[:2])
 
 
@@ -123,7 +124,8 @@ def read_same_kind(
         attacker = SameKindAttacker(channel, _learned(kind))
         records = [(text,) for text in each]
         parts = [records[at : at + 100] for at in range(0, len(each), 100)]
-        (reading,) = context_risk.measure(sanitizer, [attacker], parts, randomness)
+        attack = context_risk.attack_records(sanitizer, [attacker], parts, randomness)
+        (reading,) = attack.result()
         classes[kind] = reading.classes
     return classes
 

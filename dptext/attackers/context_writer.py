@@ -178,8 +178,8 @@ class ContextWriter:
             key in opinions for key in lexicon.row_of
         ]
         self._participles: dict[str, tuple[int, ...]] = {}
-        for behind, listed in _PARTICIPLES if lexicon.language == ENGLISH else ():
-            rows = (lexicon.row_of.get(word, -1) for word in listed)
+        for behind, participles in _PARTICIPLES if lexicon.language == ENGLISH else ():
+            rows = (lexicon.row_of.get(word, -1) for word in participles)
             of_all = tuple(row for row in rows if row >= 0)
             self._participles |= dict.fromkeys(behind, of_all)
         self._offices: list[int] = []

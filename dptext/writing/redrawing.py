@@ -382,8 +382,8 @@ class _Batch:
         if ranges.are_days(piece, second):
             days = self._slot(piece), self._slot(second)
             self._known.draw_ascending(*days, dates.month_and_day)
-            texts = map(self._known.draw, days)
-            return dict(zip((piece.position, second.position), texts, strict=True))
+            drawn = map(self._known.draw, days)
+            return dict(zip((piece.position, second.position), drawn, strict=True))
         if piece.layout is None and second.layout is None:
             piece.frame = second.frame
             if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
