@@ -112,8 +112,8 @@ _NO_SPEAKERS = frozenset(
     "company employer bank firm shop store school vendor supplier merchant seller "
     "brand organisation organization hospital hotel product model at by".split()
 )
-# Letters copied before a mark, behind one, and between two: "Q:", "20 °C", "(b)".
-_BEHIND, _BEFORE = {"C": "°", "F": "°"}, {"Q": ":"}
+# Letters copied beside a mark, or between two: "Q:", "20 °C", "Mbit/s", "(b)".
+_BEHIND, _BEFORE = {"C": "°", "F": "°", "s": "/"}, {"Q": ":"}
 _BEHIND |= dict.fromkeys("bcdegh", "(")
 _BEFORE |= dict.fromkeys("bcdegh", ")")
 _LETTERS = _BEHIND | _BEFORE

@@ -11,6 +11,8 @@ Real firms are never written. Every name becomes an invented one of a public lis
   number of letters, and the s of a plural. A capital letter that is replaced ("J.
   Smith", "Plan B") has the layout of one letter, and letters with periods ("J.K.") have
   their number with periods;
+- "3B": one or two digits and a letter. The layout is the number of digits, and whether
+  the letter is a capital;
 - "CloudDesk", "SP2": a word with an inner capital, or capitals before one or two
   digits. The layout is "product";
 - other names of organisations have no layout.
@@ -47,6 +49,9 @@ _ACRONYM = re.compile("[A-Z]{2,5}s?")
 _DOTTED = re.compile("(?:[A-Z][.]){1,2}[A-Z][.]?")
 #: The layout of a single letter.
 LETTER = "1"
+# "3B" as in addresses, and its layout, which has 9 for each digit.
+_FLAT, _OF_FLAT = re.compile("[0-9]{1,2}[A-Za-z]"), "flat "
+_FLATS = "ABCDEFGH"
 _INNER_CAPITAL = re.compile("[A-Za-z]*[a-z][A-Z][A-Za-z]*|[A-Z]{1,5}[0-9]{1,2}")
 # "McIntyre" and "DeShawn" are persons.
 _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[A-Z]")
@@ -100,6 +105,11 @@ def is_dotted(body: str) -> bool:
     return body[1:2] == "." and _DOTTED.fullmatch(body) is not None
 
 
+def is_flat(body: str) -> bool:
+    """Tell whether a word is written as one or two digits and a letter."""
+    return body[:1].isdecimal() and _FLAT.fullmatch(body) is not None
+
+
 def has_inner_capital(body: str) -> bool:
     """Tell whether a word is written as a product, and is no listed name."""
     if not _INNER_CAPITAL.fullmatch(body) or _PERSON.match(body):
@@ -114,12 +124,18 @@ def layout(piece: str) -> str:
         return nationalities()[body]
     if len(body) == 1:
         return LETTER
+    if is_flat(body):
+        return _OF_FLAT + re.sub("[0-9]", "9", body[:-1]) + _case(body[-1])
     if is_dotted(body):
         return re.sub("[A-Z]", LETTER, body)
     if not _ACRONYM.fullmatch(body):
         return _PRODUCT
     plural = body[-1] == "s"
     return f"{len(body) - plural}{'s' if plural else ''}"
+
+
+def _case(letter: str) -> str:
+    return "A" if letter.isupper() else "a"
 
 
 @cache
@@ -144,6 +160,15 @@ def choices(shown: str) -> Sequence[str]:
     invented = language_data.invented_names(ENGLISH)
     if shown == _PRODUCT:
         return invented["products"]
+    if shown.startswith(_OF_FLAT):
+        digits, letters = (
+            shown.count("9"),
+            _FLATS if shown[-1] == "A" else _FLATS.lower(),
+        )
+        numbers = range(10 ** (digits - 1), 10**digits)
+        return tuple(
+            f"{number}{letter}" for number, letter in product(numbers, letters)
+        )
     if shown[:1] == LETTER:
         spell = shown.replace(LETTER, "{}").format
         letters = product(*(ascii_uppercase,) * shown.count(LETTER))

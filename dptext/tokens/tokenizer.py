@@ -600,6 +600,8 @@ class Tokenizer:
 
     def _look(self, body: str, row: int) -> int:
         """Return the bit of an acronym or a product by its spelling, else 0."""
+        if organisations.is_flat(body):
+            return common.ACRONYM
         if body[1:].islower():  # as most words are
             return 0
         if organisations.is_plural_acronym(body) or organisations.is_dotted(body):

@@ -192,6 +192,7 @@ def test_no_hidden_word_decides_what_is_one_name(builtin: Lexicon) -> None:
                 "NASA",
                 "NGOs",
                 "eBay",
+                "3B",
                 "CALL",
                 "ME",
                 "WILL",
@@ -282,6 +283,7 @@ def test_no_invented_name_begins_oddly() -> None:
     ("text", "pattern"),
     [
         ("DO CALL ME OR YOU WILL SEE IT", "DO CALL ME OR YOU WILL SEE IT"),
+        ("in flat 3B, 12a at 20 Mbit/s", r"in flat \d[A-H], \d\d[a-h] at \d\d Mbit/s"),
         ("PORTLAND ME WILL SMITH", r"[A-Z]+ [A-Z]+ [A-Z]+ [A-Z]+"),
         ("PLEASE CALL MRS SMITH OF LEEDS", r"PLEASE CALL MRS [A-Z]+ OF [A-Z]+"),
         ("we called MRS SMITH in Leeds", r"we called \S+ [A-Z][a-z]+ in [A-Z][a-z]+"),
