@@ -184,8 +184,8 @@ class ContextWriter:
             self._participles |= dict.fromkeys(behind, of_all)
         self._offices: list[int] = []
         if lexicon.language == ENGLISH and WordClass.PERSON in channel.policy.classes:
-            listed = dict(language_data.sections("name_cues"))["written_offices"]
-            offices = (lexicon.row_of.get(word, -1) for word in listed)
+            names = dict(language_data.sections("name_cues"))["written_offices"]
+            offices = (lexicon.row_of.get(word, -1) for word in names)
             self._offices = [row for row in offices if row >= 0]
         self._form_of = grammar.forms_of_rows(lexicon)
 

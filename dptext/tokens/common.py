@@ -36,9 +36,10 @@ space; quotes, brackets, dashes and bullets may stand between. The period of a t
 does not end a sentence ("Mr. Cross"). Emoji end one, and it begins also behind the
 comma of a greeting, the colon of a speaker, a semicolon, the mark before a cell of a
 table, a date or time at its beginning, and, for words that are no nouns, behind a dash
-or a quotation (_Places). A capital letter before a period is an initial and is replaced
-("A. Smith"). So the spelling of a word, marks, shown capitals and copied words alone
-decide whether it is copied; replaced words, and whether the lexicon knows them, do not.
+or a quotation (dptext.tokens.sentence_starts). A capital letter before a period is an
+initial and is replaced ("A. Smith"). So the spelling of a word, marks, shown capitals
+and copied words alone decide whether it is copied; replaced words, and whether the
+lexicon knows them, do not.
 
 A word with a hyphen or an apostrophe is divided by its spelling alone
 (dptext.tokens.regex.divide), and each part is judged alone. Not divided, but replaced,
@@ -50,8 +51,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping, Sequence
-from functools import cache, cached_property, lru_cache
+from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from itertools import islice
 
 import numpy as np
@@ -62,7 +63,7 @@ from dptext.run.interface import option
 from dptext.tokens import kinds, language_data, names, numbers
 from dptext.tokens.policy import MANY_COMMON
 from dptext.tokens.regex import divide, key_of, to_keys
-from dptext.types import ENGLISH, PARTS, Floats, Ids, Ints, Lexicon, Mask
+from dptext.types import PARTS, Floats, Ids, Lexicon
 
 # Bits of a code above flags, row and name (dptext.tokens.tokenizer).
 STARTS = 1 << 41  # copied at the beginning of a sentence
@@ -103,30 +104,15 @@ _NO_TITLES = frozenset(("MS", "DR", "VS", "LT", "PR"))
 # Words that others are read as.
 _PLACE, _FIRM = "london", "google"
 _NOUNS = frozenset(("noun", "name"))
-_DASHES = frozenset((" -", " –", " —"))
-_QUOTES = frozenset("\"'“‘„«")
-# Most words from a greeting to its comma, and before the colon of a speaker.
-_GREETED, _SPEAKERS = 4, 3
-# Keys behind which names stand: no sentence begins there.
-_NO_SPEAKERS = frozenset(
-    "company employer bank firm shop store school vendor supplier merchant seller "
-    "brand organisation organization hospital hotel product model at by".split()
-)
-# Letters copied beside a mark, or between two: "Q:", "20 °C", "Mbit/s", "(b)".
-_BEHIND, _BEFORE = {"C": "°", "F": "°", "s": "/"}, {"Q": ":"}
-_BEHIND |= dict.fromkeys("bcdegh", "(")
-_BEFORE |= dict.fromkeys("bcdegh", ")")
-_LETTERS = _BEHIND | _BEFORE
-# Marks behind which a cell of a table, or a part of a list, begins.
-_CELLS = frozenset((" |", "|", "\t", ";"))
-# Letters of units, copied behind a number: "1.5 m tall", "98.6 F".
-_UNITS = frozenset("mglhsvwCFVWA")
+#: Letters copied beside a mark, or between two: "Q:", "20 °C", "Mbit/s", "(b)".
+BEHIND_MARKS, BEFORE_MARKS = {"C": "°", "F": "°", "s": "/"}, {"Q": ":"}
+BEHIND_MARKS |= dict.fromkeys("bcdegh", "(")
+BEFORE_MARKS |= dict.fromkeys("bcdegh", ")")
+#: Letters of units, copied behind a number: "1.5 m tall", "98.6 F".
+UNITS = frozenset("mglhsvwCFVWA")
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 #: Marks that may stand before the first word of a sentence.
 OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
-# Kinds of pieces that are no marks.
-_SPOKEN = kinds.LETTERED.copy()
-_SPOKEN[kinds.NUMBER] = True
 _NO_WORDS: frozenset[str] = frozenset()
 _DIVIDES = re.compile("[-_'’]")
 
@@ -194,8 +180,8 @@ class CommonWords:
         #: Bits of words that the pieces beside them may decide.
         self.at_places: dict[str, int] = {}
         if lists:
-            shouted = _shouted("behind") | _shouted("between")
-            letters = {*_LETTERS, *_UNITS}
+            shouted = lists["shouted behind"] | lists["shouted between"]
+            letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS}
             self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
@@ -471,194 +457,3 @@ def bits_of_mark(body: str) -> int:
     if body == ".":
         return DOT
     return OPENS if body in OPENING else 0
-
-
-def settle(
-    codes: Ints, ends: Ints, pieces: Sequence[str], *, numbers: bool = False
-) -> None:
-    """Make pieces common that are so at their place, in place.
-
-    The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
-    numbers: whether the places of numbers are shown.
-    """
-    candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
-    if not len(candidates):
-        return
-    here = codes[candidates]
-    text = np.searchsorted(ends, candidates, "right")
-    begins = np.concatenate(([0], ends))[text]
-    is_begin = begin(codes, candidates, begins)
-    places = _Places(codes, pieces, _NO_SPEAKERS)
-    # Behind another word most open no sentence (_Places.opens).
-    before = codes[np.maximum(candidates - 1, 0)]
-    greeted = (here & VERB != 0) & (before & GREETS != 0)
-    inside = is_begin | (_SPOKEN[before & kinds.KIND] & ~greeted)
-    other = np.flatnonzero((here & (STARTS | VERB) != 0) & ~inside)
-    for at in other.tolist():
-        is_begin[at] = places.opens(int(candidates[at]), int(begins[at]))
-    last = candidates + 1 == ends[text]
-    after = codes[np.minimum(candidates + 1, len(codes) - 1)]
-    copied = (here & STARTS != 0) & is_begin
-    behind = (after & BEHIND_VERB != 0) & (after & kinds.LEAD != 0) & ~last
-    behind &= after & kinds.KIND == kinds.COMMON
-    second = codes[np.minimum(candidates + 2, len(codes) - 1)]
-    behind &= (after & LETTER == 0) | (second & DOT == 0)  # "Will A. Smith"
-    verb = (here & VERB != 0) & is_begin
-    copied |= verb & behind & ~_is_month(here, pieces, candidates)
-    for at in np.flatnonzero(verb & ~behind & ~last).tolist():
-        copied[at] |= _is_modal(codes, pieces, int(candidates[at]))
-    copied |= (here & LETTER != 0) & (here & STARTS == 0)
-    # "AP - A former boxer": behind a mark and before a common word.
-    marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
-    plain = (after & kinds.KIND == kinds.COMMON) & (after & kinds.LEAD != 0) & ~last
-    copied |= (here & LETTER != 0) & marked & plain & (after & kinds.TITLE == 0)
-    # "WHAT A SHAME": between copied words in capitals.
-    behind = (before & (kinds.KIND | kinds.UPPER)) == kinds.COMMON | kinds.UPPER
-    behind &= (candidates > begins) & (here & kinds.LEAD != 0)
-    between = behind & plain & (after & kinds.UPPER != 0)
-    copied |= (here & LETTER != 0) & between
-    for at in np.flatnonzero(here & LOG_KEY != 0).tolist():
-        place = int(candidates[at])
-        first, end = int(begins[at]), int(ends[text[at]])
-        copied[at] |= _is_beside_marks(pieces, place, first, end)
-        body = pieces[place].removeprefix(" ")
-        copied[at] |= between[at] and body in _shouted("between")
-        if at and copied[at - 1] and candidates[at - 1] == place - 1:
-            behind[at] |= here[at - 1] & kinds.UPPER != 0
-        copied[at] |= behind[at] and body in _shouted("behind")
-        if numbers and place > first:
-            is_number = codes[place - 1] & kinds.KIND == kinds.NUMBER
-            copied[at] |= is_number and body in _UNITS
-    initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
-    common = candidates[copied & ~initial]
-    codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
-    other = candidates[initial]
-    was_common = other[codes[other] & kinds.KIND == kinds.COMMON]
-    codes[was_common] = codes[was_common] & ~kinds.KIND | kinds.UNKNOWN
-
-
-@cache
-def _shouted(place: str) -> frozenset[str]:
-    """Return words copied in capitals behind a copied word, or between two."""
-    return language_data.short_forms(ENGLISH)[f"shouted {place}"]
-
-
-def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
-    """Tell whether a key is before "=", or a letter beside its marks."""
-    body = pieces[at].strip(" ")
-    behind = pieces[at + 1] if at + 1 < end else ""
-    if body not in _LETTERS:
-        return len(body) > 1 and behind == "=" and not body.isupper()
-    before = pieces[at - 1].strip(" ") if at > begin else ""
-    is_behind = _BEHIND.get(body, before) == before
-    return is_behind and _BEFORE.get(body, behind) == behind
-
-
-def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a piece is a modal before a copied verb: "Will buy again"."""
-    modals, verbs = _modals()
-    if pieces[at].strip(" ") not in modals or pieces[at + 1] not in verbs:
-        return False
-    return bool(codes[at + 1] & kinds.KIND == kinds.COMMON)
-
-
-@cache
-def _modals() -> tuple[frozenset[str], frozenset[str]]:
-    """Return modals with a capital, and the pieces before which they are copied."""
-    lists = language_data.short_forms(ENGLISH)
-    behind = frozenset(f" {each}" for each in lists["behind modals"])
-    return frozenset(map(str.capitalize, lists["modals"])), behind
-
-
-def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
-    """Tell which candidates are months: "May to June" as against "Hope to see"."""
-    month = here & kinds.KIND == kinds.CALENDAR
-    for at in np.flatnonzero(month).tolist():
-        month[at] = pieces[min(candidates[at] + 1, len(pieces) - 1)] == " to"
-    return np.asarray(month, bool)
-
-
-class _Places:
-    """Places that are beginnings of sentences by the marks and copied words before."""
-
-    def __init__(
-        self, codes: Ints, pieces: Sequence[str], no_speakers: frozenset[str]
-    ) -> None:
-        self._codes, self._pieces = codes, pieces
-        self._no_speakers = no_speakers
-
-    def opens(self, at: int, begin: int) -> bool:
-        """Tell whether a sentence begins at a piece of a text that begins at `begin`.
-
-        It does behind a dash between spaces, the comma of a greeting, the colon of a
-        speaker, a quotation mark behind a comma or colon, a semicolon, and the mark
-        before a cell of a table.
-        """
-        before = at - 1
-        mark = self._pieces[before]
-        if mark in _CELLS:
-            return True
-        no_noun = bool(self._codes[at] & (HEADED | VERB))
-        if self._codes[at] & kinds.LEAD:
-            if mark in _DASHES:
-                return no_noun
-            if mark == "-" and self._pieces[before - 1] == " -" and before > begin:
-                return no_noun
-            if self._codes[at] & VERB and self._codes[before] & GREETS:
-                return bool(self._codes[before] & kinds.KIND == kinds.COMMON)
-        elif mark.strip(" ") in _QUOTES and before - 1 > begin:
-            return no_noun and self._pieces[before - 1] in (",", ":")
-        else:
-            return False
-        if mark == ",":
-            return self._greets(before, begin)
-        return mark == ":" and self._speaks(before, begin)
-
-    def _greets(self, comma: int, begin: int) -> bool:
-        for at in range(comma - 1, max(comma - _GREETED - 2, begin - 1), -1):
-            code = int(self._codes[at])
-            if code & GREETS and code & kinds.KIND == kinds.COMMON:
-                return True
-            if not kinds.WORDLIKE[code & kinds.KIND]:
-                return False
-        return False
-
-    def _speaks(self, colon: int, begin: int) -> bool:
-        at, words = colon - 1, 0
-        while at >= begin:
-            code = int(self._codes[at])
-            if code & (OPENS | kinds.ENDER):
-                break
-            kind = code & kinds.KIND
-            if not kinds.WORDLIKE[kind] or kind == kinds.FORMED:
-                return False
-            if kind == kinds.COMMON and at == colon - 1:
-                if self._pieces[at].strip(" ").lower() in self._no_speakers:
-                    return False
-            at, words = at - 1, words + 1
-        return 0 < words <= _SPEAKERS
-
-
-def begin(codes: Ints, candidates: Ints, begins: Ints) -> Mask:
-    """Tell which candidates begin a text, line or sentence: (m,).
-
-    The text of each begins at begins (m,).
-    """
-    kind = codes & kinds.KIND
-    ends_here = (codes & kinds.ENDER) != 0
-    # Pieces that may stand between a mark and the first word of a sentence.
-    passed = (codes & OPENS) != 0
-    layout = (kind == kinds.SPACE) | (kind == kinds.MARKUP)
-    passed |= layout & ~ends_here
-    # For each candidate the last other piece before it.
-    latest = np.maximum.accumulate(np.where(passed, -1, np.arange(len(codes))))
-    before = np.concatenate(([-1], latest[:-1]))[candidates]
-    first = before < begins
-    mark = np.maximum(before, 0)
-    # Whether there is a space between that piece and the word.
-    gaps = np.cumsum(((codes & kinds.LEAD) != 0) | (kind == kinds.SPACE))
-    spaced = gaps[candidates] > gaps[mark]
-    titled = (codes[np.maximum(mark - 1, 0)] & TITLES) != 0
-    titled &= (mark > begins) & ((codes[mark] & DOT) != 0)
-    after_line = layout[mark]
-    return np.asarray(first | (ends_here[mark] & (after_line | (spaced & ~titled))))

@@ -24,7 +24,14 @@ from itertools import chain
 import numpy as np
 
 from dptext.errors import UsageError
-from dptext.tokens import common, kinds, language_data, name_cues, organisations
+from dptext.tokens import (
+    common,
+    kinds,
+    language_data,
+    name_cues,
+    organisations,
+    sentence_starts,
+)
 from dptext.tokens.forms import FormLayout
 from dptext.tokens.languages import (
     COPIED,
@@ -320,7 +327,7 @@ class Languages:
         for code, mask in self._masks(ends, texts_in):
             reader, kind = self.readers[code], codes & kinds.KIND
             unknown = np.flatnonzero(mask & (kind == kinds.UNKNOWN))
-            starts = unknown[common.begin(codes, unknown, begins[unknown])]
+            starts = unknown[sentence_starts.begin(codes, unknown, begins[unknown])]
             drawn = np.flatnonzero(mask & _DRAWN[kind])
             if kinds.PERSON in self._classes:
                 starting = {*starts.tolist()}

@@ -20,6 +20,7 @@ from dptext.tokens import (
     name_cues,
     names,
     organisations,
+    sentence_starts,
     written_classes,
 )
 from dptext.tokens.forms import FormLayout
@@ -339,7 +340,7 @@ class Tokenizer:
         return pieces, codes, ends, formed, layouts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        common.settle(codes, ends, pieces, numbers=self._shows_numbers)
+        sentence_starts.settle(codes, ends, pieces, numbers=self._shows_numbers)
         verbs = np.flatnonzero(codes & common.VERB)
         for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
             # "May I" is no month.

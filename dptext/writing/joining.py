@@ -35,14 +35,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import (
-    grammar,
-    kinds,
-    language_data,
-    organisations,
-    people,
-    written_classes,
-)
+from dptext.tokens import kinds, language_data, organisations, people, written_classes
+from dptext.tokens.grammar import PAST, THIRD
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -69,8 +63,6 @@ from dptext.writing.redrawing import Redrawer
 _WORD = "[word]"
 # Copied behind a weekday: "Saturdays".
 _PLURAL = "s"
-# Forms of words behind a place that is no adjective: "the UK said".
-_OF_VERBS = (grammar.THIRD, grammar.PAST)
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 # Treatments of pieces that are drawn here, not by a mechanism.
 _REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
@@ -291,12 +283,10 @@ class Joiner:
         if after >= len(words.pieces) or after in begins:
             return True
         kind = int(words.flags[after]) & kinds.KIND
-        if not kinds.WORDLIKE[kind]:
-            return True
         is_function = key_of(words.pieces[after].strip(" ")) in self._functions
-        if self._frames is not None and self._copied_words[kind]:
-            is_function |= self._frames.counting.shown(words, after)[1] in _OF_VERBS
-        return bool(is_function & self._copied_words[kind])
+        if self._frames is not None:  # "the UK said"
+            is_function |= self._frames.counting.shown(words, after)[1] in (PAST, THIRD)
+        return not kinds.WORDLIKE[kind] or bool(is_function & self._copied_words[kind])
 
     def _choices_of_lists(
         self, words: Words, position: int, kind: int, begins: Collection[int]

@@ -379,11 +379,6 @@ class _Batch:
         """Write the two numbers or times of a range."""
         if ranges.are_times(piece, second):
             return self._times(piece, second)
-        if ranges.are_days(piece, second):
-            days = self._slot(piece), self._slot(second)
-            self._known.draw_ascending(*days, dates.month_and_day)
-            drawn = map(self._known.draw, days)
-            return dict(zip((piece.position, second.position), drawn, strict=True))
         if piece.layout is None and second.layout is None:
             piece.frame = second.frame
             if piece.body.isdecimal() and len(second.body) < quantities.NAMED:
@@ -392,7 +387,8 @@ class _Batch:
                 )
                 return dict(zip((piece.position, second.position), texts, strict=True))
         one, two = self._slot(piece), self._slot(second)
-        self._known.draw_ascending(one, two)
+        orders = [dates.month_and_day] if ranges.are_days(piece, second) else []
+        self._known.draw_ascending(one, two, *orders)
         return {
             piece.position: self._known.draw(one),
             second.position: self._known.draw(two),
