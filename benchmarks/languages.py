@@ -112,8 +112,8 @@ def _page(shared: Path, most: int, half: int) -> Iterator[str]:
     yield "| --- | --- | --- |"
     yield from _marked(shared, most, half)
     yield ""
-    yield "Words in a second of one processor, for reviews of"
-    yield f"{_TIMED:,} words that are read for the first time, and again:"
+    yield f"Words in a second of one processor, for reviews of {_TIMED:,} words that"
+    yield "are read for the first time, and again:"
     yield ""
     yield "| text | first | again |"
     yield "| --- | --- | --- |"

@@ -51,7 +51,7 @@ _VOWELS = frozenset("aeiouhàâéèêëîïôûùáíóúäöü")
 _INNER = re.compile(r"\w*[^\W\d_A-ZÀ-Þ][A-ZÀ-Þ]\w*")
 # Short forms of things, which all languages write so.
 _SHORT = frozenset(
-    "OK PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
+    "OK Ok PDF USB SMS TV DVD CD PC GPS WLAN PIN IBAN BIC SEPA HTML URL QR LED LCD FAQ "
     "SIM HD MB GB km kg cm mm ml e-mail e-mails E-mail E-mails E-Mail E-Mails".split()
 )
 
