@@ -399,3 +399,24 @@ def test_the_oldest_results_above_a_limit_go(
     cache.tidy.cache_clear()
     cache.tidy(folder)
     assert (folder / "used.numbers").exists()
+
+
+def test_kept_arrays_are_those_that_were_computed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of any type, shape and order; they can be written to."""
+    folder = keep_in(tmp_path, monkeypatch)
+    computed = {
+        "rows": np.arange(7, dtype=np.uint16),
+        "columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        "none": np.zeros((0, 4), np.int8),
+        "number": np.array(0.5),
+    }
+    cache.arrays("a" * 32, lambda: computed)
+    assert len([*folder.iterdir()]) == 1
+    again = cache.arrays("a" * 32, lambda: pytest.fail("computed twice"))
+    assert again.keys() == computed.keys()
+    for name, array in computed.items():
+        np.testing.assert_array_equal(again[name], array)
+        assert again[name].dtype == array.dtype
+        assert again[name].flags.writeable

@@ -181,6 +181,21 @@ def test_memory_starts_anew_and_changes_nothing(
         np.testing.assert_array_equal(again.flags, fresh.flags)
 
 
+@pytest.mark.parametrize(
+    "piece", ["cat", "Cat", "ZQ", "don't", "12", ",", ".", "\n", " ", "  ", "@", "é"]
+)
+def test_a_piece_is_read_alike_before_and_after_one_without_its_space(
+    piece: str,
+) -> None:
+    """The memory of a piece changes nothing of the same with a space before it."""
+    one = Tokenizer(ENGLISH, Policy())
+    one.words([piece])
+    again, fresh = one.words([f"a {piece}"]), make_words(f"a {piece}")
+    assert again.pieces == fresh.pieces
+    np.testing.assert_array_equal(again.ids, fresh.ids)
+    np.testing.assert_array_equal(again.flags, fresh.flags)
+
+
 def test_long_pieces_are_not_remembered() -> None:
     """Memory is bounded in characters too: only short pieces are kept in it."""
     one = Tokenizer(ENGLISH, Policy())
