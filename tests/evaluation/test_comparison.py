@@ -30,6 +30,8 @@ pytest.importorskip("sklearn")
 SETTINGS = EvaluationSettings(
     labels=("label",), attributes=("who",), splits=2, bayes=False
 )
+#: No classifier is loaded, by each process of a cell.
+BARE = EvaluationSettings(bayes=False)
 
 
 @pytest.fixture(scope="module")
@@ -145,14 +147,14 @@ def test_rows_are_kept_and_not_computed_again(folder: Path, tmp_path: Path) -> N
     """Finished rows are not run again; a changed sample or measure is another row."""
     planned = cells(folder, "rank:k=5")[:1]
     given, kept = sample(folder), tmp_path / "rows"
-    first = list(comparison.run(planned, given, SETTINGS, resume=kept))
+    first = list(comparison.run(planned, given, BARE, resume=kept))
     assert first[0][1].result is not None
     lines = kept.read_bytes()
     # Figures of a new run would differ: its draws are fresh, and it takes other time.
-    assert list(comparison.run(planned, given, SETTINGS, resume=kept)) == first
+    assert list(comparison.run(planned, given, BARE, resume=kept)) == first
     assert kept.read_bytes() == lines
     other = Sample(given.texts[1:], given.values[1:])
-    list(comparison.run(planned, other, SETTINGS, resume=kept))
+    list(comparison.run(planned, other, BARE, resume=kept))
     assert len(kept.read_bytes().splitlines()) == 2
 
 
@@ -161,9 +163,9 @@ def test_cells_see_the_environment_of_now(
 ) -> None:
     """Folders of lexicons and caches may have changed since the first comparison."""
     planned, given = cells(folder, "rank:k=5")[:1], sample(folder)
-    list(comparison.run(planned, given, SETTINGS))
+    list(comparison.run(planned, given, BARE))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    ((_, row),) = comparison.run(planned, given, SETTINGS)
+    ((_, row),) = comparison.run(planned, given, BARE)
     assert row.result is not None, row.reason
     # The lexicon was imported into the folder of now.
     assert (tmp_path / "cache").exists()
