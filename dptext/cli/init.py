@@ -14,17 +14,19 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 import typer
 
-from dptext import overrides, progress, registry, streams
+from dptext import progress, registry, streams
 from dptext.cli import configuration, init_file, parser, screen
 from dptext.cli.init_file import Use, Uses
 from dptext.errors import UsageError
 from dptext.formats._fields import listed
+from dptext.overrides import make_overrides
 from dptext.run.choices import DEFAULT, FOR_PROGRAMS, Choices
 from dptext.run.interface import noun
 from dptext.run.marks import INPUT, Option, one_of
 from dptext.run.selection import FILE_LAYOUT, Selection
 from dptext.settings import share
-from dptext.tokens import lists, policy
+from dptext.tokens import lists
+from dptext.tokens.policy import NOTHING
 
 if TYPE_CHECKING:
     from dptext.engine.job import Job
@@ -137,9 +139,7 @@ def command(
         Use.PSEUDONYM: selection.pseudonyms,
         Use.COPY: (*(copy or ()), *(keep or ())),
     }
-    lists.add(
-        policy.NOTHING, choices.keep_words, noun("keep-words")
-    )  # raises UsageError
+    lists.add(NOTHING, choices.keep_words, noun("keep-words"))  # raises UsageError
     uses = _suggested(columns, _by_name(columns, fields_by_use))
     if all(stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
         _ask(
@@ -435,16 +435,12 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
     from dptext.randomness import RunKey
 
     name = _PROFILES[audience]
-    more = overrides.make_overrides(
-        keep_words=choices.keep_words or None, words=choices.words
-    )
+    more = make_overrides(keep_words=choices.keep_words or None, words=choices.words)
     recipes = {name: profile.load(name, more)}
     lexicon = lexicons.find(recipes[name].lexicon)
     if audience is Audience.PROGRAMS:
         recipes = {
-            f"risk {risk}": profile.load(
-                name, overrides.make_overrides(more, risk=risk)
-            )
+            f"risk {risk}": profile.load(name, make_overrides(more, risk=risk))
             for risk in _RISKS
         }
     pipelines = {}
@@ -523,7 +519,7 @@ def _proposal(
     records = source.first_records(job, RECORDS)
     if sum(any(record.texts) for record in records) < _MANY * RECORDS:
         return []
-    over = overrides.make_overrides(
+    over = make_overrides(
         keep_words=settings.get("keep_words"), languages=settings.get("language")
     )
     used = profile.load(_PROFILES[audience], over)

@@ -10,10 +10,11 @@ import threading
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Unpack
 
-from dptext import keywords, sanitizer
+from dptext import keywords
 from dptext.errors import MissingExtra
 from dptext.profile import FOR_PROGRAMS
 from dptext.run.python import CHOICES, takes
+from dptext.sanitizer import Sanitizer
 from dptext.types import Record
 
 if TYPE_CHECKING:
@@ -44,9 +45,7 @@ class Run:
         overrides: Mapping[str, object] | None = None,
         **choices: Unpack[keywords.ChoiceKeywords],
     ) -> None:
-        self._call = sanitizer.Sanitizer.for_one_call(
-            profile, overrides, **choices
-        ).begin()
+        self._call = Sanitizer.for_one_call(profile, overrides, **choices).begin()
         self._randomness = self._call.pipeline.randomness(self._call.key)
         self._lock = threading.Lock()
 

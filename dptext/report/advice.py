@@ -12,10 +12,11 @@ import msgspec
 
 from dptext import decoders, signatures, streams
 from dptext.guarantees.templates import series
-from dptext.report import blocks, protection
+from dptext.report.blocks import Tone
 from dptext.report.document import Document
 from dptext.report.layout import RunOutputs
 from dptext.report.lines import AnswerLine, line, say
+from dptext.report.protection import Basis, fitness
 from dptext.report.units import (
     Topics,
     Unit,
@@ -41,10 +42,7 @@ def sending(
 
     unchanged: names of the unchanged fields, None if they are unknown.
     """
-    if (
-        protection.fitness(protection.Basis.from_document(document))[1]
-        is blocks.Tone.BAD
-    ):
+    if fitness(Basis.from_document(document))[1] is Tone.BAD:
         return line("sending", "bad")
     unit, layout, private = unit_of(document), document.run.layout, document.private
     has_columns = unchanged is None or len(unchanged) > 0

@@ -251,8 +251,8 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
         ({"epsilon": 9, "form": "x"}, "form: Invalid enum value 'x'"),
         ({"epsilon": 9, "scores": {"frequncy": 1}}, "mean 'frequency'"),
         ({"epsilon": 9, "scores": {"ic": {"sorce": 1}}}, "ic.sorce: unknown key"),
-        ({"epsilon": 9, "scores": {"ic": -1}}, "scores.ic: the weight"),
-        ({"epsilon": 9, "scores": {"ic": {"weight": "x"}}}, "scores.ic: the weight"),
+        ({"epsilon": 9, "scores": {"ic": -1}}, "scores.ic: give a weight"),
+        ({"epsilon": 9, "scores": {"ic": {"weight": "x"}}}, "scores.ic: give a weight"),
         ({"epsilon": 9, "scores": {"ic": {"neutral": -1}}}, "scores.ic.neutral: give"),
     ],
 )

@@ -325,7 +325,7 @@ def test_key_that_stands_twice(export: Path) -> None:
     double = text.replace('"notion": "LDP"', '"notion": "none", "notion": "LDP"')
     assert double != text
     _side(export).write_text(double)
-    _fails(here("check", str(export)), "a key twice")
+    _fails(here("check", str(export)), "a duplicate key")
 
 
 @pytest.mark.parametrize("number", ["NaN", "1e999", "-1e-3", "null"])
