@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dptext import mappings, metrics, progress, registry, shared_draws, spaces, views
+from dptext import mappings, metrics, progress, registry, spaces, views
 from dptext.attackers.channel import Channel
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
@@ -52,6 +52,7 @@ from dptext.randomness import (
 )
 from dptext.run.interface import refuse
 from dptext.settings import digest_of_data
+from dptext.shared_draws import RunTable, draw_by_record
 from dptext.tokens import kinds, lists, policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
@@ -233,10 +234,7 @@ class Pipeline:
     def privatize(
         self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records.
-
-        special: find the records of special categories, which only reports number.
-        """
+        """Replace the words of records; special: number those of special categories."""
         words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
@@ -307,10 +305,7 @@ class Pipeline:
         *,
         special: bool = False,
     ) -> Draws:
-        """Draw a word for each word of records, and new digits for forms.
-
-        special: tell which texts have replaced words of special categories.
-        """
+        """Draw a word for each word of records, and new digits for forms."""
         words, record_of_text = self._words(records)
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
@@ -378,14 +373,12 @@ class Pipeline:
         records (n,) the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
-            return shared_draws.draw_by_record(
+            return draw_by_record(
                 ids=ids, eps=eps, bits=bits, records=records, draw=self.draw
             )
         if self.profile.strategy is Strategy.DATA_SET:
             size = len(self.lexicon.words)
-            table = randomness.once(
-                "table", lambda: shared_draws.RunTable(size, randomness)
-            )
+            table = randomness.once("table", lambda: RunTable(size, randomness))
             return table.draw(ids, eps, self.draw)
         return self.draw(ids, eps, bits)
 

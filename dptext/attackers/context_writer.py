@@ -118,12 +118,12 @@ class Illnesses(NamedTuple):
         rows = {grammar.NOUN: rows_of("noun"), grammar.PLURAL: rows_of("plural")}
         phrases = frozenset(lists.get("phrases", ()))
         return cls(
-            frozenset(lists.get("parts", ())),
-            phrases,
-            frozenset(phrase.rpartition("_")[2] for phrase in phrases),
-            {form: each for form, each in rows.items() if each},
-            rows_of("organs"),
-            lists.get("heads", frozenset()),
+            parts=frozenset(lists.get("parts", ())),
+            phrases=phrases,
+            ends=frozenset(phrase.rpartition("_")[2] for phrase in phrases),
+            words={form: each for form, each in rows.items() if each},
+            organs=rows_of("organs"),
+            heads=lists.get("heads", frozenset()),
         )
 
     def are_told(self, released: Released, position: int) -> bool:

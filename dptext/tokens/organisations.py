@@ -125,17 +125,14 @@ def layout(piece: str) -> str:
     if len(body) == 1:
         return LETTER
     if is_flat(body):
-        return _OF_FLAT + re.sub("[0-9]", "9", body[:-1]) + _case(body[-1])
+        letter = "A" if body[-1].isupper() else "a"
+        return _OF_FLAT + "9" * (len(body) - 1) + letter
     if is_dotted(body):
         return re.sub("[A-Z]", LETTER, body)
     if not _ACRONYM.fullmatch(body):
         return _PRODUCT
     plural = body[-1] == "s"
     return f"{len(body) - plural}{'s' if plural else ''}"
-
-
-def _case(letter: str) -> str:
-    return "A" if letter.isupper() else "a"
 
 
 @cache
@@ -161,14 +158,10 @@ def choices(shown: str) -> Sequence[str]:
     if shown == _PRODUCT:
         return invented["products"]
     if shown.startswith(_OF_FLAT):
-        digits, letters = (
-            shown.count("9"),
-            _FLATS if shown[-1] == "A" else _FLATS.lower(),
-        )
-        numbers = range(10 ** (digits - 1), 10**digits)
-        return tuple(
-            f"{number}{letter}" for number, letter in product(numbers, letters)
-        )
+        least = 10 ** (shown.count("9") - 1)
+        flats = product(range(least, 10 * least), _FLATS)
+        names = (f"{number}{letter}" for number, letter in flats)
+        return tuple(names if shown[-1] == "A" else map(str.lower, names))
     if shown[:1] == LETTER:
         spell = shown.replace(LETTER, "{}").format
         letters = product(*(ascii_uppercase,) * shown.count(LETTER))
@@ -186,6 +179,24 @@ def is_word(lexicon: Lexicon, row: int) -> bool:
         return False
     # "fia", which no dictionary has, is one.
     return lexicon.parts is None or PARTS[lexicon.parts[row]] != "other"
+
+
+def look(lexicon: Lexicon, body: str, row: int, is_person: bool) -> int:
+    """Return the bit of an acronym, a flat or a product by its spelling, else 0.
+
+    is_person: whether the row of the word, -1 if unknown, is a name of a person.
+    """
+    if is_flat(body):
+        return common.ACRONYM
+    if body[1:].islower():  # as most words are
+        return 0
+    if is_plural_acronym(body) or is_dotted(body):
+        return common.ACRONYM
+    if row >= 0 and body.isupper() and (is_person or is_word(lexicon, row)):
+        return 0  # "SMITH" is a person, and "GOOD" a word
+    if is_acronym(body):
+        return common.ACRONYM
+    return common.PRODUCT if has_inner_capital(body) else 0
 
 
 @lru_cache(maxsize=2)

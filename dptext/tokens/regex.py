@@ -13,8 +13,11 @@ from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from itertools import chain
 
+import numpy as np
+
 from dptext.tokens import kinds
 from dptext.tokens.symbols import is_mark, visible
+from dptext.types import Ints
 
 # Scripts with combining marks in words, which `\w` lacks. Other signs in these ranges
 # do not belong to words.
@@ -276,3 +279,37 @@ def _known(word: str, lookup: Callable[[str], int]) -> int:
         plain = unicodedata.normalize("NFKD", key).encode("ascii", "ignore").decode()
         row = lookup(plain) if plain else -1
     return row
+
+
+def replace_divided(
+    pieces: list[str],
+    codes: Ints,
+    ends: Ints,
+    *,
+    several: int,
+    parts_of: Callable[[str], list[tuple[str, int]]],
+) -> tuple[list[str], Ints, Ints, Ints]:
+    """Replace every piece with the code `several` by its parts with their codes.
+
+    Returns pieces, codes, the ends of texts, and by how many places each piece moved.
+    """
+    out: list[str] = []
+    grown = np.zeros(len(pieces) + 1, np.int64)
+    where: list[int] = []
+    new: list[int] = []
+    before = 0
+    for position in np.flatnonzero(codes == several).tolist():
+        piece = pieces[position]
+        parts = parts_of(piece)
+        out += pieces[before:position]
+        where += range(len(out), len(out) + len(parts))
+        out += [part for part, _ in parts]
+        new += [code for _, code in parts]
+        grown[position + 1] = len(parts) - 1
+        before = position + 1
+    out += pieces[before:]
+    moved = np.cumsum(grown)
+    out_codes = np.empty(len(out), np.int64)
+    out_codes[np.arange(len(codes)) + moved[:-1]] = codes
+    out_codes[where] = new
+    return out, out_codes, ends + moved[ends], moved

@@ -112,9 +112,9 @@ def settle(
 
 
 @cache
-def _shouted(place: str) -> frozenset[str]:
+def _shouted(side: str) -> frozenset[str]:
     """Return words copied in capitals behind a copied word, or between two."""
-    return language_data.short_forms(ENGLISH)[f"shouted {place}"]
+    return language_data.short_forms(ENGLISH)[f"shouted {side}"]
 
 
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:

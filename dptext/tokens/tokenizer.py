@@ -32,6 +32,7 @@ from dptext.tokens.regex import (
     divide,
     key_of,
     kind_of,
+    replace_divided,
     segment,
     without_clitics,
 )
@@ -171,7 +172,9 @@ class Tokenizer:
             ends[number] = len(pieces)
         codes = self._look_up(pieces, named, formed)
         if (codes == _SEVERAL).any():
-            pieces, codes, ends, moved = self._divide(pieces, codes, ends)
+            pieces, codes, ends, moved = replace_divided(
+                pieces, codes, ends, several=_SEVERAL, parts_of=self._parts_of
+            )
             formed = {
                 position + int(moved[position]): layout
                 for position, layout in formed.items()
@@ -397,34 +400,6 @@ class Tokenizer:
         bodies = [pieces[position].lstrip(" ") for position in unknown]
         return grammar.forms_of_words(ids, bodies, self._lexicon)
 
-    def _divide(
-        self, pieces: list[str], codes: Ints, ends: Ints
-    ) -> tuple[list[str], Ints, Ints, Ints]:
-        """Replace every piece of several parts by these.
-
-        The last result is by how many places each piece has moved.
-        """
-        out: list[str] = []
-        grown = np.zeros(len(pieces) + 1, np.int64)
-        where: list[int] = []
-        new: list[int] = []
-        before = 0
-        for position in np.flatnonzero(codes == _SEVERAL).tolist():
-            piece = pieces[position]
-            parts = self._parts[piece] if len(piece) < LONG else self._long[piece]
-            out += pieces[before:position]
-            where += range(len(out), len(out) + len(parts))
-            out += [part for part, _ in parts]
-            new += [code for _, code in parts]
-            grown[position + 1] = len(parts) - 1
-            before = position + 1
-        out += pieces[before:]
-        moved = np.cumsum(grown)
-        out_codes = np.empty(len(out), np.int64)
-        out_codes[np.arange(len(codes)) + moved[:-1]] = codes
-        out_codes[where] = new
-        return out, out_codes, ends + moved[ends], moved
-
     def _code(self, piece: str) -> int:
         """Return flags and row of a piece in one integer, or _SEVERAL.
 
@@ -474,6 +449,9 @@ class Tokenizer:
             return self._word(parts[0][0], parts[0][1], lead)
         self._code_parts(piece, body, lead, parts)
         return _SEVERAL
+
+    def _parts_of(self, piece: str) -> list[tuple[str, int]]:
+        return (self._parts if len(piece) < LONG else self._long)[piece]
 
     def _code_parts(
         self, piece: str, body: str, lead: int, parts: Sequence[tuple[str, int]]
@@ -592,28 +570,13 @@ class Tokenizer:
         elif not bits & (common.STARTS | common.NATIONALITY):
             kind = self._class_kind(kind, row, named=named)
             if self._organisation and kind in organisations.OTHERS:
-                if look := self._look(body, row):
+                is_person = row >= 0 and self._classes[row] == kinds.PERSON
+                if look := organisations.look(self._lexicon, body, row, is_person):
                     kind, bits, named = kinds.ORGANISATION, bits | look, False
         bits |= self._common.at_places.get(body, 0)
         if self._cues is not None:
             bits |= self._cues.role(body, key, may_be_name=not every)
         return kind, row, bits, named
-
-    def _look(self, body: str, row: int) -> int:
-        """Return the bit of an acronym or a product by its spelling, else 0."""
-        if organisations.is_flat(body):
-            return common.ACRONYM
-        if body[1:].islower():  # as most words are
-            return 0
-        if organisations.is_plural_acronym(body) or organisations.is_dotted(body):
-            return common.ACRONYM
-        if row >= 0 and body.isupper():
-            is_person = self._classes[row] == kinds.PERSON
-            if is_person or organisations.is_word(self._lexicon, row):
-                return 0  # "SMITH" is a person, and "GOOD" a word
-        if organisations.is_acronym(body):
-            return common.ACRONYM
-        return common.PRODUCT if organisations.has_inner_capital(body) else 0
 
     def _is_name(self, body: str, row: int) -> bool:
         """Tell whether a word is read as a name of a person by its spelling."""

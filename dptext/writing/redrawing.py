@@ -205,7 +205,7 @@ class Redrawer:
                 key: Key = (record, kind, keys[number])
                 if not self._by_record:
                     key = (*key, position)
-                word = _mark(known, record, key, _OF_KIND.get(kind))
+                word = known.mark(record, key, _OF_KIND.get(kind, ""))
             elif not self._by_record:
                 word = listed[integers[number] * len(listed) >> 64]
             else:
@@ -487,7 +487,7 @@ class _Batch:
             return _AMOUNT.sub(_NUMBER, shown)
         if form not in _NUMBERED:
             return _PLAIN.get(form) or forms.write(piece.layout, iter(()))
-        return _mark(self._known, piece.record, self._key(piece), _NUMBERED[form])
+        return self._known.mark(piece.record, self._key(piece), _NUMBERED[form])
 
     def _write(self, piece: Piece) -> str:
         """Return the text of one piece."""
@@ -593,15 +593,3 @@ class _Batch:
 def _keys(words: Words, spots: Sequence[int]) -> list[str]:
     """Return the keys of pieces (dptext.tokens.regex.key_of)."""
     return to_keys([words.pieces[position].strip(" ") for position in spots])
-
-
-def _mark(known: Known, record: int, key: Key, label: str | None) -> str:
-    """Return the mark of a label, numbered in its record by its key."""
-    if label is None:
-        return "[date]"
-    group = record, label
-
-    def write() -> str:
-        return f"[{label} {len(known.used[group]) + 1}]"
-
-    return known.draw(Slot(key, group, write))

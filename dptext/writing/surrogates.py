@@ -51,6 +51,17 @@ class Known:
         self.surrogates[slot.key] = text
         return text
 
+    def mark(self, record: int, key: Key, label: str) -> str:
+        """Return the mark of a label, numbered in its record by its key.
+
+        Without a label it is that of a date, which has no number.
+        """
+        if not label:
+            return "[date]"
+        group = record, label
+        slot = Slot(key, group, lambda: f"[{label} {len(self.used[group]) + 1}]")
+        return self.draw(slot)
+
     def draw_ascending(
         self, one: Slot, two: Slot, order: Callable[[str], object] = _number
     ) -> None:
