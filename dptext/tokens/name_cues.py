@@ -468,6 +468,8 @@ class _Walk:
         if role == _CONTENT:
             lower = not int(self._codes[at]) & kinds.TITLE
             return lower and bool(flags & _TITLES) and not flags & _SECOND
+        if role in (_RANK, _RANK_ADDRESSEE):
+            return flags & (_TITLES | _SECOND) == _TITLES  # "Mr. Street"
         if not _GIVEN <= role <= _PLACE:
             return False
         if self._is_first_part(at + 1, end):

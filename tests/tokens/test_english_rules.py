@@ -493,3 +493,10 @@ def test_letters_of_units_stay_behind_numbers(readable: Pipeline) -> None:
     for out in outputs(readable, "It is 1.5 m tall, 60 W and 98.6 F.", 4):
         assert re.fullmatch(r"It is \d\.\d m tall, \d\d W and \d\d\.\d F\.", out), out
     assert not any(" m " in out for out in outputs(readable, "and m is tall", 6))
+
+
+@pytest.mark.parametrize("name", ["Street", "Box", "Class", "Gate"])
+def test_a_post_behind_a_title_is_a_name(readable: Pipeline, name: str) -> None:
+    """Which is replaced, with a period and without."""
+    for out in outputs(readable, f"We met Mr. {name} and Mrs {name} here.", 6):
+        assert name not in out, out
