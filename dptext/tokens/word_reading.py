@@ -34,6 +34,8 @@ from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Words
 
+#: Pieces with so many characters are forgotten after their batch.
+LONG = 64
 #: The form of a word that is drawn from a list (dptext.types.Words.formed).
 WORD = "word"
 # Fewest letters of function words that are copied inside sentences.
@@ -90,6 +92,20 @@ class _Memory(dict[str, Value]):
             self.clear()
         value = self[piece] = self._function(piece)
         return value
+
+
+class PieceMemory(dict[str, int]):
+    """The codes of distinct pieces, other than LONG ones, for this process only."""
+
+    def __init__(self, code: Callable[[str], int]) -> None:
+        super().__init__()
+        self._code = code
+
+    def __missing__(self, piece: str) -> int:
+        code = self._code(piece)
+        if len(piece) < LONG:
+            self[piece] = code
+        return code
 
 
 def _parts(phrases: Iterable[str]) -> frozenset[str]:
