@@ -413,20 +413,30 @@ class Languages:
 
 
 def in_english(
-    codes: Ints, ends: Ints, records: Ints | None, *, counted: Mask, weights: Floats
+    codes: Ints,
+    ends: Ints,
+    records: Ints | None,
+    *,
+    counted: Mask,
+    kept: Sequence[int],
+    weights: Floats,
 ) -> list[str] | None:
     """Return the language of each text, English or OTHER; None if all are English.
 
     The final codes (p,) decide: a record of many words, of which some are in lower case
-    and of these hardly any is copied, is in another language. counted (p,): pieces that
-    are words; weights (p,): how much each counts as a copied word.
+    and of these hardly any is copied, is in another language. counted (16,): kinds of
+    words; kept: positions of other words; weights (p,): how much each counts as copied.
     """
-    lower = counted & (codes & _CAPITAL == 0)
+    kind = codes & kinds.KIND
+    # Emoji are copied, too.
+    words = counted[kind] & ((kind != kinds.COMMON) | (codes & kinds.ENDER == 0))
+    words[kept] = True
+    lower = words & (codes & _CAPITAL == 0)
     texts = np.arange(len(ends)) if records is None else records
     of_piece = np.repeat(texts, np.diff(ends, prepend=0))
     size = int(texts[-1]) + 1 if len(texts) else 0
     every, small = (
-        np.bincount(of_piece[each], minlength=size) for each in (counted, lower)
+        np.bincount(of_piece[each], minlength=size) for each in (words, lower)
     )
     known = np.bincount(of_piece[lower], weights=weights[lower], minlength=size)
     is_other = (every >= MANY) & (small >= FEW_LOWER) & (known < ENGLISH_SHARE * small)

@@ -19,10 +19,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 
-from dptext.tokens import language_data
+import numpy as np
+
+from dptext.tokens import kinds, language_data
 from dptext.tokens.regex import key_of
-from dptext.types import Lexicon
+from dptext.types import Ints, Lexicon
+
+# Kinds of words that may be part of a name.
+_REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
 
 # Letters that Unicode does not divide into a plain one and an accent.
 _PLAIN = str.maketrans(
@@ -97,3 +103,18 @@ def begins_as_name(word: str, language: str) -> bool:
         language_data.person_names(language, capital=True),
     )
     return any(folded in listed for listed in known)
+
+
+def settle_parts(pieces: Sequence[str], codes: Ints, person: int) -> None:
+    """Read words with a capital behind a person and a hyphen as persons, in place.
+
+    "Al-Sayed" is one though "sayed" is a word. The codes (p,) are those of
+    dptext.tokens.tokenizer; person: the code of a person.
+    """
+    kind = codes & kinds.KIND
+    written = codes & (kinds.TITLE | kinds.UPPER | kinds.LEAD) == kinds.TITLE
+    last = np.isin(kind, _REPLACED) & written
+    first = (kind[:-2] == kinds.PERSON) & last[2:]
+    for at in np.flatnonzero(first).tolist():
+        if pieces[at + 1] == "-":
+            codes[at + 2] = codes[at + 2] & ~kinds.KIND | person

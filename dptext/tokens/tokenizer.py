@@ -36,7 +36,7 @@ from dptext.tokens.regex import (
     segment,
     without_clitics,
 )
-from dptext.types import ENGLISH, Floats, Ids, Ints, Lexicon, Mask, Words
+from dptext.types import ENGLISH, Ids, Ints, Lexicon, Mask, Words
 
 # The code of a piece that divides into several words.
 _SEVERAL = -1
@@ -44,7 +44,6 @@ _SEVERAL = -1
 # and whether it is read as a name of a person. Above are bits of dptext.tokens.common,
 # and the role of the word (dptext.tokens.name_cues).
 _ROW, _NAMED = 8, 40
-_REPLACED = (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD)
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 # Classes with names that may have a layout.
@@ -115,11 +114,11 @@ class Tokenizer:
             self._counted = kinds.WORDLIKE.copy()
             self._counted[[kinds.FORMED, kinds.KEPT, kinds.MASKED]] = False
             self._counted[kinds.NUMBER] = policy.number == "perturb"
-        # How much copied words tell a text in English from one in another language.
-        self._english_weights: Floats | None = None
-        if self._common is not None and self._common.are_many and not every_text:
-            if policy.marks_others and lexicon.language == ENGLISH:
-                self._english_weights = self._common.english_weights
+        # Whether copied words tell a text in English from one in another language.
+        self._tells_english = policy.marks_others and not every_text
+        self._tells_english &= lexicon.language == ENGLISH
+        if self._common is None or not self._common.are_many:
+            self._tells_english = False
         self._plain, self._odd = self._copied_words()
         self._codes = Memory(self._code)
         # Codes of words of records that are found to be in English.
@@ -239,21 +238,18 @@ class Tokenizer:
         records: Ints | None,
     ) -> Sequence[str] | None:
         """Return the language of each text, English or none; None if it is not told."""
-        if self._english_weights is None or self._counted is None:
+        if not self._tells_english or self._counted is None:
             return None
         assert self._common is not None
-        kind = codes & kinds.KIND
-        is_copied = kind == kinds.COMMON
-        counted = self._counted[kind] & (~is_copied | (codes & kinds.ENDER == 0))
-        weights = is_copied * self._english_weights[self._rows(codes)]
-        # Words of lists of the owner tell no English text; fixed forms are no words.
-        kept = np.flatnonzero(kind == kinds.KEPT).tolist()
-        kept = [at for at in kept if at not in formed]
-        counted[kept] = True
+        is_copied = codes & kinds.KIND == kinds.COMMON
+        weights = is_copied * self._common.english_weights[self._rows(codes)]
+        kept = np.flatnonzero(codes & kinds.KIND == kinds.KEPT).tolist()
+        kept = [at for at in kept if at not in formed]  # no fixed forms
         for at in (*kept, *self._listed(pieces, is_copied)):
             weights[at] = self._common.english_weight(pieces[at].strip(" "))
+        counted = self._counted
         return multilingual.in_english(
-            codes, ends, records, counted=counted, weights=weights
+            codes, ends, records, counted=counted, kept=kept, weights=weights
         )
 
     def _look_up(
@@ -312,7 +308,7 @@ class Tokenizer:
             pieces, codes, ends, moved, layouts = chains
             formed = organisations.moved_keys(formed, moved)
         if self._person and self._counted is not None:
-            self._settle_parts(pieces, codes)
+            names.settle_parts(pieces, codes, self._bits.persons)
         heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
             heading = headings.settle(codes, ends, self._counted, formed)
@@ -351,19 +347,6 @@ class Tokenizer:
             codes[at] = codes[at] & ~(0xFFFFFFFF << _ROW) | (row + 1) << _ROW
         if self._cues is not None and self._counted is not None:
             self._cues.settle_capitals(codes, ends, self._bits)
-
-    def _settle_parts(self, pieces: list[str], codes: Ints) -> None:
-        """Read words with a capital behind a person and a hyphen as persons, in place.
-
-        "Al-Sayed" is one though "sayed" is a word.
-        """
-        kind = codes & kinds.KIND
-        written = codes & (kinds.TITLE | kinds.UPPER | kinds.LEAD) == kinds.TITLE
-        last = np.isin(kind, _REPLACED) & written
-        first = (kind[:-2] == kinds.PERSON) & last[2:]
-        for at in np.flatnonzero(first).tolist():
-            if pieces[at + 1] == "-":
-                codes[at + 2] = codes[at + 2] & ~kinds.KIND | self._bits.persons
 
     def _copied_rows(self, codes: Ints) -> Ids | None:
         if self._common is None:

@@ -392,9 +392,8 @@ def test_replaced_words_make_no_text_a_mark(lexicon: Lexicon, own: str) -> None:
     policy = profile.load("readable").tokens
     if own:
         policy = replace(policy, words=made_words.listed(*own.split()))
-    divide, whole = (Tokenizer(lexicon, policy) for _ in range(2))
-    draws = random.Random(3)
-    whole._english_weights = None
+    divide, draws = Tokenizer(lexicon, policy), random.Random(3)
+    whole = Tokenizer(lexicon, policy, every_text=True)
     small = ["zurück", "koslowski", "zq7", "#abholung", "paket", "grobnik", "vegan"]
     small += [word for word in lexicon.words[::40] if word.islower()]
     small = [word for word in small if whole.words([f"so {word}"]).positions.tolist()]
