@@ -323,8 +323,8 @@ def _load(name: str) -> Format:
         module = registry.find("formats", name)
     except UsageError as error:
         raise UsageError(f"{noun('format')}: {error}") from None
-    found: Format = module.Format(name)
-    return found
+    chosen: Format = module.Format(name)
+    return chosen
 
 
 def sniff(head: bytes) -> str | None:
