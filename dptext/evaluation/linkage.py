@@ -231,8 +231,8 @@ def _score_known_words(
     outputs /= outputs.sum()
     lengths = np.maximum(np.bincount(rows.records, minlength=count), 1)
     attackers: dict[int, list[int]] = defaultdict(list)
-    public = writer.tokenizer.words([" ".join(words) for words in known])
-    for attacker, row in zip(public.texts.tolist(), public.ids.tolist(), strict=True):
+    held = writer.tokenizer.words([" ".join(words) for words in known])
+    for attacker, row in zip(held.texts.tolist(), held.ids.tolist(), strict=True):
         attackers[row].append(attacker)
     scores = np.zeros((count, count), np.float32)
     for row, log_probs in _laws(writer, sorted(attackers), epsilon):

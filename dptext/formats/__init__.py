@@ -260,7 +260,7 @@ def find(path: str | None, name: str | None = None) -> Format:
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
-        f"no format is known for {ending}; choose one with {option('format')} "
+        f"no format goes with {ending}; choose one with {option('format')} "
         f"({known}), or save a "
         "spreadsheet as .xlsx or CSV"
     )
@@ -323,8 +323,8 @@ def _load(name: str) -> Format:
         module = registry.find("formats", name)
     except UsageError as error:
         raise UsageError(f"{noun('format')}: {error}") from None
-    format_: Format = module.Format(name)
-    return format_
+    chosen: Format = module.Format(name)
+    return chosen
 
 
 def sniff(head: bytes) -> str | None:

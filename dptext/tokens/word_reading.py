@@ -34,8 +34,6 @@ from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import is_clitic, is_elision, key_of
 from dptext.types import Words
 
-#: Pieces with so many characters are forgotten after their batch.
-LONG = 64
 #: The form of a word that is drawn from a list (dptext.types.Words.formed).
 WORD = "word"
 # Fewest letters of function words that are copied inside sentences.
