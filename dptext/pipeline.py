@@ -236,10 +236,7 @@ class Pipeline:
     def privatize(
         self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records.
-
-        special: find the records of special categories, which only reports number.
-        """
+        """Replace the words of records; special: find those that a report numbers."""
         words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
@@ -304,28 +301,20 @@ class Pipeline:
         return self.tokenizer.words(texts, record_of_text, declared), record_of_text
 
     def draws(
-        self,
-        records: Sequence[Record],
-        randomness: Randomness,
-        *,
-        special: bool = False,
+        self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Draws:
-        """Draw a word for each word of records, and new digits for forms.
-
-        special: tell which texts have replaced words of special categories.
-        """
+        """Draw a word for each word of records, and new digits for forms."""
         words, record_of_text = self._words(records)
         nonces = [randomness.nonce(record) for record in records]
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
         if special and not isinstance(self.joiner, TopicJoiner):
-            are_special = has_special_words(words, positions, self.lexicon)
-            words = replace(words, special=are_special)
+            texts = has_special_words(words, positions, self.lexicon)
+            words = replace(words, special=texts)
         if len(positions):
-            text = np.searchsorted(words.ends, positions, side="right")
-            records_of_pieces = record_of_text[text]
-            digits = randomness.bits(nonces, records_of_pieces)
-            self.joiner.redraw(words, digits, positions, records_of_pieces)
+            of_pieces = record_of_text[np.searchsorted(words.ends, positions, "right")]
+            digits = randomness.bits(nonces, of_pieces)
+            self.joiner.redraw(words, digits, positions, of_pieces)
         records_of_words = record_of_text[words.texts]
         bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
@@ -432,8 +421,8 @@ class Pipeline:
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
-            private = self.privatize(batch, randomness, special=False)
-            yield from zip(batch, private.texts, strict=True)
+            texts = self.privatize(batch, randomness, special=False).texts
+            yield from zip(batch, texts, strict=True)
 
     def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
         """Return the random streams of a run; output as in Randomness.
@@ -565,8 +554,8 @@ def _texts_to_words(
     """
     meta = topics.topic_meta(lexicon)
     if meta is None:
-        words = Tokenizer(lexicon, recipe.tokens)
-        return words, Joiner(lexicon, recipe.tokens), True
+        tokens = recipe.tokens
+        return Tokenizer(lexicon, tokens), Joiner(lexicon, tokens), True
     view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
