@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dptext import mappings, metrics, progress, registry, spaces, views
+from dptext import mappings, progress, registry, spaces, views
 from dptext.attackers.channel import Channel
 from dptext.budgets import AnyBudget, Budget, SequentialBudget, uniform
 from dptext.decoders import Decoder, none
@@ -31,6 +31,7 @@ from dptext.lexicons.word_classes import (
     has_special_words,
     special_records,
 )
+from dptext.mappings import Index
 from dptext.measures import bayes_risk
 from dptext.mechanisms import (
     Aim,
@@ -41,6 +42,7 @@ from dptext.mechanisms import (
     TextMechanism,
     WordMechanism,
 )
+from dptext.metrics import Batch
 from dptext.profile import STAGES, Part, Profile, check_compatibility, in_language
 from dptext.randomness import (
     ALGORITHM,
@@ -50,10 +52,10 @@ from dptext.randomness import (
     Randomness,
     RunKey,
 )
-from dptext.run.interface import refuse
 from dptext.settings import digest_of_data
 from dptext.shared_draws import RunTable, draw_by_record
-from dptext.tokens import kinds, lists, policy
+from dptext.tokens import kinds, lists
+from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import (
     BudgetDescription,
@@ -200,10 +202,10 @@ class Privatized(NamedTuple):
         """Return the number of replaced words of each text."""
         return self.words.by_text()
 
-    def batch(self, first_text: int) -> metrics.Batch:
+    def batch(self, first_text: int) -> Batch:
         """Return the batch for meters; first_text: number of texts before it."""
         written, spelled = self.joined.written, self.joined.spelled
-        return metrics.Batch(
+        return Batch(
             words=self.words,
             written=written,
             spelled=spelled,
@@ -234,7 +236,7 @@ class Pipeline:
     def privatize(
         self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records; special: number those of special categories."""
+        """Replace the words of records; special: find those that a report numbers."""
         words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
@@ -262,13 +264,13 @@ class Pipeline:
 
     @property
     def writes_sets(self) -> bool:
-        """Return whether a set of topics is written for each text."""
+        """Tell whether a set of topics is written for each text."""
         of_topics = isinstance(self.joiner, TopicJoiner)
         return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
-        """Return whether texts are written anew, so that no word stands for another."""
+        """Tell whether texts are written anew, so that no word stands for another."""
         party = self.profile.decoder.params.third_party
         return party is not None and party.rewrites
 
@@ -282,7 +284,7 @@ class Pipeline:
         return self._words(records)[0].by_text()
 
     def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
-        """Return which records with a text are in none of the languages of the run."""
+        """Tell which records with a text are in none of the languages of the run."""
         words, record_of_text = self._words(records)
         others = np.zeros(len(records), bool)
         if words.languages is not None:
@@ -299,11 +301,7 @@ class Pipeline:
         return self.tokenizer.words(texts, record_of_text, declared), record_of_text
 
     def draws(
-        self,
-        records: Sequence[Record],
-        randomness: Randomness,
-        *,
-        special: bool = False,
+        self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Draws:
         """Draw a word for each word of records, and new digits for forms."""
         words, record_of_text = self._words(records)
@@ -311,13 +309,12 @@ class Pipeline:
         # First, so that no draw of a word depends on the original forms and digits.
         positions = self.joiner.positions_to_redraw(words)
         if special and not isinstance(self.joiner, TopicJoiner):
-            are_special = has_special_words(words, positions, self.lexicon)
-            words = replace(words, special=are_special)
+            texts = has_special_words(words, positions, self.lexicon)
+            words = replace(words, special=texts)
         if len(positions):
-            text = np.searchsorted(words.ends, positions, side="right")
-            records_of_pieces = record_of_text[text]
-            digits = randomness.bits(nonces, records_of_pieces)
-            self.joiner.redraw(words, digits, positions, records_of_pieces)
+            of_pieces = record_of_text[np.searchsorted(words.ends, positions, "right")]
+            digits = randomness.bits(nonces, of_pieces)
+            self.joiner.redraw(words, digits, positions, of_pieces)
         records_of_words = record_of_text[words.texts]
         bits = randomness.bits(nonces, records_of_words)
         if not len(words.ids):
@@ -424,8 +421,8 @@ class Pipeline:
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
-            private = self.privatize(batch, randomness, special=False)
-            yield from zip(batch, private.texts, strict=True)
+            texts = self.privatize(batch, randomness, special=False).texts
+            yield from zip(batch, texts, strict=True)
 
     def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
         """Return the random streams of a run; output as in Randomness.
@@ -436,8 +433,8 @@ class Pipeline:
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
-                "the view of these topics may see equal texts differently, so draws "
-                "cannot be repeated: leave the key or seed out"
+                "the view of these topics may see equal texts differently, so that a "
+                "key or seed would not repeat draws: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 
@@ -484,7 +481,7 @@ def build(
     mapping = None
     if recipe.mapping is not None:
         assert isinstance(mechanism, NoiseMechanism)
-        index = mappings.Index(mechanism.output_vectors, mechanism.space.size)
+        index = Index(mechanism.output_vectors, mechanism.space.size)
         mapping = recipe.mapping.params.prepare(index)
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
@@ -557,8 +554,8 @@ def _texts_to_words(
     """
     meta = topics.topic_meta(lexicon)
     if meta is None:
-        words = Tokenizer(lexicon, recipe.tokens)
-        return words, Joiner(lexicon, recipe.tokens), True
+        tokens = recipe.tokens
+        return Tokenizer(lexicon, tokens), Joiner(lexicon, tokens), True
     view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
@@ -593,7 +590,9 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
         "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
         "and leave lists, forms and the treatment of words out": (
             replace(recipe.tokens, topic="words", agreement="inflect")
-            != policy.Policy(punctuation="drop")
+            != Policy(punctuation="drop")
         ),
     }
-    refuse(refusals)
+    for message, is_refused in refusals.items():
+        if is_refused:
+            raise UsageError(message)
