@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from dptext.tokens import language_data
 from dptext.tokens.language_data import WordClass
@@ -37,7 +38,7 @@ _FOLDER = Path(__file__).parents[1] / "data" / "languages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageLists:
-    """The lists of a language.
+    """The lists of a language. One that is the section of its name is one field here.
 
     Words are keys (dptext.tokens.regex.key_of). Names and places have their accents,
     and stand once more without them (dptext.tokens.names.fold): look up a key as it is.
@@ -187,7 +188,6 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
     lists = _Sections(own_sections)
     function = lists.keys("function words")
     plain = lists.keys("no names")
-    particles = lists.keys("particles")
     women, men, given_names, families = (
         lists.names(heading, f"{heading} to write") - function
         for heading in ("women", "men", "given names", "family names")
@@ -219,53 +219,41 @@ def language_lists(code: str, folder: Path = _FOLDER) -> LanguageLists:
         nouns = (nouns | lists.keys("office words")) - known
     invented = language_data.invented_names(ENGLISH)["organisations"]
     endings = lists.keys("endings")
-    return LanguageLists(
-        code=code,
-        name=" ".join(own_sections.get("name", [code])),
-        common=common | lists.keys("office words"),
-        opinions=opinions,
-        first_words=lists.keys("first words"),
-        ranks={word: rank for rank, word in enumerate(lists.texts("common"))},
-        nouns=nouns,
-        plain_nouns=lists.keys("plain nouns"),
-        function_words=function,
-        particles=particles,
-        women=women,
-        men=men,
-        given_names=given_names,
-        families=families,
-        plain=plain,
-        regions=regions - function,
-        places=places,
-        strong=strong - function - plain,
-        bodies=bodies,
-        organisations=organisations - function,
-        demonyms=demonyms - function,
-        classes=tuple(classes),
-        abbreviations=lists.keys("abbreviations"),
-        months=lists.texts("months"),
-        weekdays=lists.texts("weekdays"),
-        greetings=lists.keys("greetings"),
-        closings=lists.keys("closings"),
-        titles=lists.keys("titles"),
-        titles_of_women=lists.keys("titles of women"),
-        titles_of_men=lists.keys("titles of men"),
-        words_of_women=lists.keys("words of women"),
-        words_of_men=lists.keys("words of men"),
-        streets=lists.keys("streets"),
-        street_endings=lists.texts("street endings"),
-        elisions=lists.keys("elisions"),
-        vulgar=vulgar,
-        writable=_by_ending(lists.texts("writable"), endings, avoided),
-        writable_nouns=_by_ending(lists.texts("writable nouns"), endings, avoided),
-        endings=endings,
-        women_to_write=lists.texts("women to write"),
-        men_to_write=lists.texts("men to write"),
-        families_to_write=lists.texts("family names to write"),
-        places_to_write=lists.texts("places to write"),
-        organisations_to_write=lists.texts("organisations to write") or invented,
-        legal_forms=lists.texts("legal forms"),
-    )
+    computed = {
+        "code": code,
+        "name": " ".join(own_sections.get("name", [code])),
+        "common": common | lists.keys("office words"),
+        "ranks": {word: rank for rank, word in enumerate(lists.texts("common"))},
+        "nouns": nouns,
+        "women": women,
+        "men": men,
+        "given_names": given_names,
+        "families": families,
+        "plain": plain,
+        "regions": regions - function,
+        "places": places,
+        "strong": strong - function - plain,
+        "bodies": bodies,
+        "organisations": organisations - function,
+        "demonyms": demonyms - function,
+        "classes": tuple(classes),
+        "vulgar": vulgar,
+        "writable": _by_ending(lists.texts("writable"), endings, avoided),
+        "writable_nouns": _by_ending(lists.texts("writable nouns"), endings, avoided),
+        "families_to_write": lists.texts("family names to write"),
+        "organisations_to_write": lists.texts("organisations to write") or invented,
+    }
+    return LanguageLists(**(_read_fields(lists) | computed))
+
+
+def _read_fields(lists: _Sections) -> dict[str, Any]:
+    """Return the section of each field of LanguageLists that is called like it."""
+    of_field = {"frozenset[str]": lists.keys, "tuple[str, ...]": lists.texts}
+    return {
+        each.name: of_field[str(each.type)](each.name.replace("_", " "))
+        for each in fields(LanguageLists)
+        if str(each.type) in of_field
+    }
 
 
 @cache
