@@ -156,29 +156,7 @@ class Tokenizer:
         the languages of the policy. records (r,) is the record of each text, from 0 on,
         and declared the language of each record where a column has it.
         """
-        pieces: list[str] = []
-        ends = np.empty(len(texts), np.int64)
-        named: dict[int, int] = {}
-        formed: dict[int, FormLayout] = {}
-        for number, text in enumerate(texts):
-            divided, listed, shown = self._spans.divide(self._spans.readable(text))
-            if listed:
-                for position, kind in listed.items():
-                    named[len(pieces) + position] = kind
-                for position, layout in shown.items():
-                    formed[len(pieces) + position] = layout
-            pieces += lists.shared(divided)
-            ends[number] = len(pieces)
-        codes = self._look_up(pieces, named, formed)
-        if (codes == _SEVERAL).any():
-            pieces, codes, ends, moved = replace_divided(
-                pieces, codes, ends, several=_SEVERAL, parts_of=self._parts_of
-            )
-            formed = {
-                position + int(moved[position]): layout
-                for position, layout in formed.items()
-            }
-        self._long.clear()
+        pieces, codes, ends, formed = self._split(texts)
         texts_in: Sequence[str] | None = None
         if self._languages is not None:
             pieces, codes, ends, formed, texts_in = self._languages.read(
@@ -227,6 +205,35 @@ class Tokenizer:
             listed=self._count_listed(pieces, flags),
             languages=texts_in,
         )
+
+    def _split(
+        self, texts: Sequence[str]
+    ) -> tuple[list[str], Ints, Ints, dict[int, FormLayout]]:
+        """Return the pieces of texts, their codes, the ends of texts, and forms."""
+        pieces: list[str] = []
+        ends = np.empty(len(texts), np.int64)
+        named: dict[int, int] = {}
+        formed: dict[int, FormLayout] = {}
+        for number, text in enumerate(texts):
+            divided, listed, shown = self._spans.divide(self._spans.readable(text))
+            if listed:
+                for position, kind in listed.items():
+                    named[len(pieces) + position] = kind
+                for position, layout in shown.items():
+                    formed[len(pieces) + position] = layout
+            pieces += lists.shared(divided)
+            ends[number] = len(pieces)
+        codes = self._look_up(pieces, named, formed)
+        if (codes == _SEVERAL).any():
+            pieces, codes, ends, moved = replace_divided(
+                pieces, codes, ends, several=_SEVERAL, parts_of=self._parts_of
+            )
+            formed = {
+                position + int(moved[position]): layout
+                for position, layout in formed.items()
+            }
+        self._long.clear()
+        return pieces, codes, ends, formed
 
     def _tell(
         self,
