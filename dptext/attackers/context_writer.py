@@ -230,6 +230,10 @@ class ContextWriter:
         An office is told by a capital inside a sentence and a name of a person behind,
         a participle by "was" before it and "with" or an article behind.
         """
+        nouns = self._any_nouns
+        for i in np.flatnonzero(self._opinions[written]).tolist() if len(nouns) else ():
+            # A drawn opinion in a gap for which no list has words.
+            written[i] = nouns[int(released.drawn[i]) % len(nouns)]
         after = released.positions + 1
         is_last = np.isin(after, released.ends)
         capital = (released.flags[released.positions] & kinds.TITLE) != 0
@@ -252,6 +256,13 @@ class ContextWriter:
             if rows and not _BEFORE_PARTICIPLES.isdisjoint(before):
                 written[i] = rows[int(released.drawn[i]) % len(rows)]
         return self._without_illnesses(released, written)
+
+    @property
+    def _any_nouns(self) -> Scores:
+        """Return the rows of nouns that fit any gap."""
+        number = (self._model.size + 2) * self._width + grammar.NOUN
+        ends = self._next.ends
+        return self._next.rows[int(ends[number - 1]) : int(ends[number])]
 
     @staticmethod
     def _is_noun(released: Released, i: int, at: int) -> bool:

@@ -215,6 +215,18 @@ def test_opinions_stay() -> None:
             assert word in done.texts[0][0]
 
 
+def test_no_opinion_is_written_where_one_was_drawn() -> None:
+    """Also in gaps for which no list has words, as for single letters."""
+    opinions = language_data.opinion_words("en") | language_data.opinion_nouns("en")
+    rows = readable().lexicon.row_of
+    batch = release((" ".join(f"it was {letter} then" for letter in "bcdfhjkl"),), 1)
+    for word in ("wrong", "criticism", "outrageous", "lose"):
+        drawn = np.full_like(batch.drawn, rows[word])
+        written = words(decoder().decode(replace(batch, drawn=drawn)))
+        assert len(written) > 4
+        assert not opinions & {key_of(each) for each in written}
+
+
 def test_opinions_go_with_common_words() -> None:
     """One setting adds to the other."""
     with pytest.raises(UsageError, match="opinion adds to common words"):
