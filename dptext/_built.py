@@ -25,7 +25,7 @@ class Source(Enum):
 
 
 def source() -> Source:
-    """Return the origin of this installation, by the file that pip leaves (PEP 610)."""
+    """Return the origin of this installation, from pip's direct_url.json (PEP 610)."""
     import json
     from importlib import metadata
 

@@ -384,7 +384,7 @@ def close(path: Path) -> None:
 
 
 def is_private_folder(path: Path) -> bool:
-    """Return whether a folder and all in it could be written by this user alone."""
+    """Return whether only this user can write to a folder and everything in it."""
     try:
         with os.scandir(path) as files:
             inside = [_private(file.stat(), stat.S_ISREG) for file in files]

@@ -112,7 +112,7 @@ def _number(value: object) -> object:
 
 
 def share(value: object, name: str) -> float:
-    """Read a share: "20%", "0.2" or 0.2; name is that of the setting, for messages.
+    """Read a share: "20%", "0.2" or 0.2; name: the setting, as messages show it.
 
     Raises UsageError unless it is between 0 and 1 (20 and 120% are refused).
     """

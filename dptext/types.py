@@ -306,7 +306,7 @@ class Cost:
 
 @dataclass(frozen=True, slots=True)
 class BudgetDescription:
-    """The rule by which a budget spends epsilon, for statements; every one in nats."""
+    """How a budget spends epsilon, for statements; all amounts in nats."""
 
     kind: BudgetKind
     #: No epsilon is lower.

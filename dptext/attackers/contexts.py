@@ -43,7 +43,7 @@ class WordSequence(NamedTuple):
 
     @classmethod
     def from_released(cls, released: Released, lexicon: Lexicon) -> Self:
-        """Read a batch of texts."""
+        """Build the sequence of a batch of released texts."""
         rows = known_rows(released, lexicon)
         drawn = np.full(len(rows), -1, np.int64)
         drawn[released.positions] = np.arange(len(released.positions))

@@ -49,7 +49,7 @@ class ReleasedPiece(NamedTuple):
 
 
 def texts_in_pieces(released: Released) -> Iterator[list[ReleasedPiece]]:
-    """Yield the pieces of each text of a batch that has drawn words."""
+    """Yield the pieces of each text in a batch, skipping texts without drawn words."""
     bounds = np.searchsorted(released.texts, np.arange(len(released.ends) + 1))
     begin = 0
     for row, end in enumerate(released.ends.tolist()):

@@ -78,7 +78,10 @@ class ContextLists(NamedTuple):
     rows: Ints
 
     def words(self, contexts: Ints, most: int) -> tuple[Ints, Ints]:
-        """Return numbers of contexts (n,), -1 for unknown, and their words: (m,)."""
+        """Return the likeliest words of contexts (n,), -1 for unknown: two arrays (m,).
+
+        The first array holds the position in contexts of each word.
+        """
         numbers = np.flatnonzero(contexts >= 0)
         begins = self.ends[contexts[numbers]]
         lengths = np.minimum(self.ends[contexts[numbers] + 1] - begins, most)

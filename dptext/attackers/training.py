@@ -156,7 +156,7 @@ class KindCounts:
         self._parts.append((filled.astype(np.int32), capital, passages))
 
     def kind(self, background: Ngrams | None) -> TextKind:
-        """Return what was learned, with a background model below the pairs.
+        """Return the learned kind of text; its pairs back off to a background model.
 
         Raises InputError if no words were counted.
         """

@@ -87,7 +87,7 @@ def fill(
 
 @dataclass(frozen=True, slots=True)
 class WeightedScore:
-    """A score made ready, with its name and its weight > 0."""
+    """A prepared score with its name and its weight > 0."""
 
     name: str
     weight: float
@@ -95,7 +95,7 @@ class WeightedScore:
 
     @property
     def content(self) -> dict[str, str]:
-        """Return the digests of files in its settings, and of foreign code."""
+        """Return the digests of the score's files and of third-party code."""
         digests = dict(self.score.content)
         if code := registry.code("budgets.scores", self.name):
             digests |= {"code": code, "used": self.score.description}

@@ -25,7 +25,7 @@ class Params(budgets.Params):
     epsilon: budgets.Epsilon
 
     def prepare(self, lexicon: Lexicon) -> PerText:
-        """Take the total."""
+        """Build the budget from its total."""
         return PerText(self.epsilon)
 
 

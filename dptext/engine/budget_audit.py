@@ -336,7 +336,7 @@ def _unlike_settings(draws: Draws, pipeline: Pipeline) -> str:
 
 
 def class_names(params: declared.ClassParams, lexicon: Lexicon) -> list[str]:
-    """Return the class of each word of the vocabulary and of the unknown: V + 1."""
+    """Return the class of each vocabulary word, then that of unknown words: V + 1."""
     size = len(lexicon.words)
     if params.by == "frequency":
         named = ["rare"] * size

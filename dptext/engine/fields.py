@@ -139,13 +139,13 @@ class Fields:
         return list(self._copied)
 
     def identifying(self, copied: Sequence[str]) -> dict[str, str]:
-        """Return the copied fields that look identifying, by the sample of records."""
+        """Return the copied fields that look identifying in the sampled records."""
         subject = self._selection.subject_field
         named = {subject: str(Kind.PERSON)} if subject in copied and subject else {}
         return named | identifying(copied, self._values)
 
     def check(self, inputs: str) -> None:
-        """Raise InputError, which names the inputs, if no record has a field."""
+        """Raise InputError, naming the inputs, if a selected field is in no record."""
         if self.records < SAMPLE:
             self._warn_of_sample()
         if self.absent in self._selection.changed:

@@ -56,7 +56,7 @@ class Notices(Protocol):
         """Take a line to show people before the work goes on."""
 
     def bar(self) -> AbstractContextManager[Progress | None]:
-        """Show how far a job is, for a block."""
+        """Show the progress of a job during a `with` block."""
 
     def identify(self, identifying: Mapping[str, str], advice: str = "") -> None:
         """Warn last of the unchanged fields that identify people."""

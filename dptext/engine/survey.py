@@ -54,8 +54,8 @@ PAGE = "text of a page"
 class Phrases:
     """Counts the values of a field that are phrases, like short free text.
 
-    Unlike codes, states and names, a phrase has several words, and a later one in small
-    letters. A field that is named after free text may repeat its values.
+    Unlike codes, states and names, a phrase has several words, at least one after the
+    first in lower case. A field named like free text may repeat its values.
     """
 
     def __init__(self) -> None:

@@ -124,7 +124,7 @@ class Meters:
         self._metrics = AllMetrics(lexicon)
 
     def count(self, private: Privatized, first_text: int) -> Counted:
-        """Count texts and their private versions; first_text: texts before them."""
+        """Count texts and private versions; first_text: number of earlier texts."""
         return self.observe(private.batch(first_text))._replace(
             unchanged_texts=private.unchanged,
             changed_texts=private.changed,

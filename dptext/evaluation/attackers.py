@@ -132,7 +132,7 @@ def text_hash(text: str) -> int:
 
 
 class Halves:
-    """Two halves, 0 and 1, of records; none of one recurs in the other."""
+    """Two halves of the records, 0 and 1; no record of one recurs in the other."""
 
     def __init__(self, records: Records) -> None:
         self._records = records

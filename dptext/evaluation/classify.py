@@ -208,7 +208,7 @@ class ClassifierScore:
 
 @dataclass(frozen=True, slots=True)
 class LabelTask:
-    """One field: chance is the share of the most frequent class, of the texts with one.
+    """One field; chance: share of the most frequent class among the labelled texts.
 
     original, private and static: see MEANINGS.
     """

@@ -55,7 +55,7 @@ _UNSEEN = re.compile("[\u00ad\u200b-\u200f\u202a-\u202e\u2060-\u2064\ufeff]")
 
 
 def folded_words(text: str) -> list[str]:
-    """Return the words of a text, spelled for comparison."""
+    """Return the words of a text, case-folded and normalised for comparison."""
     if text.isascii():
         return _ASCII_WORD.findall(text.lower())
     folded = unicodedata.normalize("NFKC", _UNSEEN.sub("", text)).casefold()
@@ -377,7 +377,7 @@ class IdentityMeter:
 
     @property
     def unlisted(self) -> tuple[int, int]:
-        """Return how many records are not listed: whole, and only in part."""
+        """Count unlisted records: with whole matches, and with only partial ones."""
         counts = self._counts
         return (
             counts["whole records"] - len(self.whole_records),

@@ -240,7 +240,7 @@ class TruncatedMetricMechanism(DistanceMechanism, ExponentialMechanism):
 
     @property
     def cut(self) -> float | None:
-        """Return the largest distance that counts if it is set, else None."""
+        """Return the truncation distance if the settings fix it, else None."""
         return None
 
     @property

@@ -130,9 +130,9 @@ class DistanceProduct:
 def distances_of_pairs(
     space: Space, kind: type = np.float64
 ) -> Iterator[tuple[slice, slice, NDArray[np.floating]]]:
-    """Yield rows, columns and the distances between them: tiles of all pairs of words.
+    """Yield tiles of all pairs of words: rows, columns and the distances between them.
 
-    A pair is in one tile, and twice in a square one, of the same rows and columns.
+    Each pair is in one tile; tiles on the diagonal (rows == columns) hold it twice.
     """
     size = space.size
     product = DistanceProduct(space, kind=kind)

@@ -55,7 +55,7 @@ class Head(NamedTuple):
         return f"{self.shown}{listed(self.columns, 'columns').replace(';', ',', 1)}"
 
     def column(self, name: str) -> str | None:
-        """Return the name without the sheet before it, None for one of another."""
+        """Return a column name without the sheet prefix, None for other sheets."""
         column = name.removeprefix(f"{self.name}!")
         if column in self.columns or (column != name and _LETTERS.fullmatch(column)):
             return column

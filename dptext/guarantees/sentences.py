@@ -129,9 +129,9 @@ def _recognised(claim: Claim) -> str:
 
 
 def nearest_percent(value: float) -> str:
-    """Write an exact probability as a percentage, rounded to the nearest digit.
+    """Write an exact probability as a percentage, rounded to nearest.
 
-    With one digit, and more where it would be written as 0% or 100%.
+    One decimal place, or more where one would give 0% or 100%.
     """
     for digits in (1, 2, 3, 4):
         rounded = round(value * 100.0, digits)

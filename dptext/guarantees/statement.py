@@ -212,7 +212,7 @@ class Statement:
 
     @property
     def leaves_words(self) -> bool:
-        """Return whether words stay by design, which no ledger counts as a loss."""
+        """Return whether words stay by design; ledgers do not count that as a loss."""
         return not claims.VISIBLE_WORDS.isdisjoint(self.scope.unprotected)
 
 

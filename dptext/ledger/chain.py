@@ -85,12 +85,12 @@ class Chain:
 
 
 def encode(*values: object) -> bytes:
-    """Return values in one string of bytes that no other values have.
+    """Encode values as bytes; different values never share an encoding.
 
     Each is its type (i, t, b or n: integer, text, bytes, null), the length of its
     content in eight bytes, big-endian, and its content; integers have 64 bits, as in
-    SQLite. The type counts since SQLite stores any type in any column: bytes rewritten
-    as text compare differently in its queries.
+    SQLite. The type is included because SQLite stores any type in any column: bytes
+    rewritten as text compare differently in its queries.
     """
     parts = []
     for value in values:

@@ -372,7 +372,7 @@ def packaged_folder() -> Path:
 
 
 def user_folder() -> Path:
-    """Return the folder of imported ones: in $DPTEXT_HOME, else XDG's data folder."""
+    """Return the folder of imported lexicons, in $DPTEXT_HOME or XDG's data folder."""
     home = os.environ.get("DPTEXT_HOME")
     # The XDG rules: a relative path in the variable is ignored.
     data = os.environ.get("XDG_DATA_HOME", "")

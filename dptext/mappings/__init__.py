@@ -62,7 +62,7 @@ class Mapping(Prepared, ABC):
 
 
 def score_table(part: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return columns; their product with (z, 1) is the score of words: (d + 1, m)."""
+    """Return the matrix whose product with (z, 1) scores the words: (d + 1, m)."""
     table = np.empty((part.shape[1] + 1, len(part)), np.float32)
     table[:-1], table[-1] = part.T, squares(part) / -2.0
     return table

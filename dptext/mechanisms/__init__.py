@@ -309,7 +309,7 @@ class Mechanism(Prepared, ABC):
 
         prior and eps (V + 1,), the last for the unknown word, which is row V -> rows
         (V, c) int32 and ln P(y|x), (V, c), -inf for missing inputs; c is count, or
-        V + 1 if that is less. Of equals the smaller row comes first. By rows of
+        V + 1 if that is less. Ties go to the smaller row. Computed from rows of
         `log_probs`; a mechanism with a closed form overrides this.
         """
         size = len(prior) - 1

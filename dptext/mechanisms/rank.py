@@ -259,7 +259,7 @@ class Params(mechanisms.Params):
 
     @property
     def listed(self) -> int:
-        """Return the number of listed words if there are that many."""
+        """Return how many words to list; a small vocabulary may have fewer."""
         if self.weights != "steps":
             return self.k or _K
         return min(self.k or self.steps[-1][0], self.steps[-1][0])

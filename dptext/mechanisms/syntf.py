@@ -113,7 +113,8 @@ class SynTF(WordMechanism):
     def sample(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
         """Draw a word for each word: ids (n,), eps (n,) nats -> (n,) ids.
 
-        One uniform chooses the word itself, a synonym or any word; another one which.
+        One uniform decides between the word itself, a synonym and any word; a second
+        picks the synonym or the word.
         """
         size = self.space.size
         rows = ids.astype(np.int64) % (size + 1)

@@ -56,7 +56,7 @@ class Similarities(NamedTuple):
         return cls(np.einsum("rd,rd->r", *units), *sums)
 
     def with_later(self, later: Similarities) -> Similarities:
-        """Take in the texts of another one, which come later."""
+        """Append the similarities of later texts."""
         return Similarities(
             np.concatenate((self.cosines, later.cosines)),
             self.before + later.before,

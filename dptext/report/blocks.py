@@ -206,7 +206,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What an axis of a chart is of, and how its values are written."""
+    """An axis of a chart: its label and the format of its values."""
 
     label: str
     show: Show

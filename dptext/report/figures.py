@@ -194,7 +194,7 @@ def legend(*names: str) -> tuple[str, ...]:
 
 
 def flat(value: object, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield plain data, as settings, by dotted names, each value as people read it."""
+    """Yield the dotted name and the readable value of each entry of nested settings."""
     if isinstance(value, Mapping) and value:
         for key, inner in value.items():
             yield from flat(inner, f"{name}.{key}" if name else str(key))

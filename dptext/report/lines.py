@@ -113,7 +113,7 @@ def say(name: str, source: object = None, /, **blanks: object) -> str:
 
 
 def page_rows(name: str, source: object = None, /, **blanks: object) -> blocks.Rows:
-    """Return a table of rows without those that are left out, machine text as code."""
+    """Return the rows of a table that have a value, with machine-read text as code."""
     shown: blocks.Rows = []
     for key, template in templates()["rows"][name].items():
         text = say(f"rows.{name}.{key}", source, **blanks)

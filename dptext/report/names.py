@@ -27,7 +27,7 @@ _PROMISE = re.compile(
 
 
 def is_plain(name: str) -> bool:
-    """Tell whether a name is short, ASCII, and promises nothing."""
+    """Return whether a name is short, ASCII, and makes no privacy promise."""
     return _PLAIN.fullmatch(name) is not None and _PROMISE.search(name) is None
 
 

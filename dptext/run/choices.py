@@ -84,7 +84,7 @@ def _is_topics(value: str, path: Path) -> bool:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """A profile, and what is changed of it."""
+    """A profile and the changes made to it."""
 
     profile: Annotated[
         str | os.PathLike[str] | None,

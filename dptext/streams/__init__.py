@@ -352,7 +352,7 @@ HEAD = max(map(len, _MAGIC))
 
 
 def compression(name: str) -> str:
-    """Return the suffix of a name that tells its compression, or an empty string."""
+    """Return the compression suffix of a file name, or an empty string."""
     suffix = Path(name).suffix.lower()
     return suffix if suffix in COMPRESSIONS else ""
 

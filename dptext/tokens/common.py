@@ -235,7 +235,7 @@ class CommonWords:
         return bits
 
     def is_listed(self, body: str) -> bool:
-        """Tell whether a copied word is so by the list of words alone."""
+        """Return whether a copied word is on the list of words many people wrote."""
         word = spelled(body)
         return word in self.listed or key_of(word) in self.listed
 

@@ -296,7 +296,7 @@ def every(layout: str, years: tuple[int, int] | None) -> Iterator[Day]:
 
 
 def agree(one: str, two: str) -> bool:
-    """Tell whether a date can be written in two layouts with a year."""
+    """Return whether two layouts, both with a year, can write the same date."""
     if one == two:
         return True
     if is_ambiguous(one) or is_ambiguous(two):

@@ -142,7 +142,7 @@ def word_class(heading: str, words: list[str]) -> WordClass:
 
 @cache
 def closed_classes(language: str) -> Mapping[str, tuple[str, ...]]:
-    """Return the closed classes of a language with written words; empty if unknown."""
+    """Return the words to write for each closed class; empty for unknown languages."""
     if language != ENGLISH:
         return {}
     return {name: tuple(words) for name, words in sections("closed_classes")}

@@ -219,7 +219,7 @@ class Finder:
             yield from (match.span() for match in pattern.finditer(text))
 
     def entry_spans(self, text: str) -> Iterator[tuple[int, int]]:
-        """Yield begin and end of each place of a word or phrase."""
+        """Yield the start and end of each occurrence of a listed word or phrase."""
         yield from (match.span() for _, match in self._matches(text))
 
     def _matches(self, text: str) -> Iterator[tuple[str, re.Match[str]]]:

@@ -96,10 +96,10 @@ GUARD, BEHIND = r"(?![\w@]|[-.,/:][0-9])", r"(?<![\w@])"
 def guarded(
     pattern: str, guard: str = GUARD, *, behind: str = BEHIND, ascii_only: bool = True
 ) -> re.Pattern[str]:
-    """Compile a pattern in any capitals, with conditions on the text around it.
+    """Compile a case-insensitive pattern with conditions on the surrounding text.
 
-    Such a pattern is long to compile: finders and layouts of a form share it, because a
-    piece alone fulfils the conditions.
+    Compiling is slow, so the finders and layouts of a form share the pattern: a piece
+    on its own meets the conditions, too.
     """
     head = "(?a:" if ascii_only else "(?:"
     return re.compile(f"{behind}{head}{pattern}){guard}", re.IGNORECASE)

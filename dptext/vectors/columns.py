@@ -174,7 +174,7 @@ WRITERS: dict[str, type[VectorWriter]] = {
 
 
 def suffix(path: str) -> str:
-    """Return the suffix of the format of a file, without that of a compression."""
+    """Return the format suffix of a file name, ignoring a compression suffix."""
     return PurePath(plain_name(path)).suffix.lower()
 
 

@@ -208,7 +208,7 @@ class Frames:
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
-        """Tell whether a copied "born" or "birth" is among the words before a date."""
+        """Return whether "born" or "birth" is copied among the words before a date."""
         begin = max(_bounds(words, position)[0], position - _BORN)
         before = [self._copied(words, at) for at in range(begin, position)]
         return not self._lists["births"].isdisjoint(before)

@@ -417,7 +417,7 @@ class NoiseCounts:
             )
 
     def take(self, rows: Ints, amounts: Floats, directions: Floats | None) -> None:
-        """Take in noise: words and amounts (n,), directions (n, d) if known."""
+        """Count noise draws: words and amounts (n,), directions (n, d) if known."""
         self._draws += np.bincount(rows, minlength=len(self._draws))
         for level, step in enumerate(self._steps):
             below = rows[amounts <= step]
