@@ -356,7 +356,7 @@ def _languages(policy: Policy, location: str) -> tuple[str, ...]:
     for code in named:
         if code not in known:
             raise UsageError(
-                f"{location}.languages: no lists of language {code!r}; "
+                f"{location}.languages: no lists for language {code!r}; "
                 f"{registry.suggest(code, known)}"
             )
     if not policy.common:

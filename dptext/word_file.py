@@ -236,7 +236,7 @@ def parse(data: bytes, path: str) -> WordFile:
         raise UsageError(f"{path}: not UTF-8 text") from None
     if lines[0].strip() != _FIRST:
         raise UsageError(
-            f"{path}: not a file of dptext words build; words that you type go to "
+            f"{path}: not written by dptext words build; give words of your own with "
             f"{option('keep-words')}"
         )
     body = iter(enumerate(lines[1:], 2))

@@ -364,7 +364,7 @@ def test_nothing_is_written_over_what_is_read(
     link = str(tmp_path / "link")
     os.link(path, link)
     for output in (path, link, str(tmp_path / "." / "a")):
-        with pytest.raises(UsageError, match="read or written by this run already"):
+        with pytest.raises(UsageError, match="already read or written by this run"):
             check_distinct([os.devnull, "absent", path], str(tmp_path / "b"), output)
     with open(path, "ab") as target, open(path, "rb") as source:
         monkeypatch.setattr(sys, "stdout", target)

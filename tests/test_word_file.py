@@ -99,7 +99,7 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "reason"),
     [
-        (b"dptext words 1", b"CloudDesk", "not a file of dptext words build"),
+        (b"dptext words 1", b"CloudDesk", "not written by dptext words build"),
         (b"sigma: 4", b"sigma: 3", "sigma 3.* is too small"),
         (b"rho: 24", b"rho: 20", "rho 20.* is too small"),
         (b"epsilon: 1.0", b"epsilon: 0.5", "too small"),

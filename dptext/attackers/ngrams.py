@@ -292,9 +292,9 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
         )
     if model is None:
         raise LexiconError(
-            f"n-gram model {name_or_path!r}: it knows {share:.0%} of the words of "
-            f"lexicon {channel.lexicon.name!r} in running text; make one for its "
-            "language with dptext lexicon ngrams"
+            f"n-gram model {name_or_path!r} covers only {share:.0%} of running text in "
+            f"the words of lexicon {channel.lexicon.name!r}; make one for its language "
+            "with dptext lexicon ngrams"
         )
     return model
 

@@ -199,7 +199,7 @@ class Params(budgets.Params):
         if self.variant == "published" and self.epsilon is None:
             raise ValueError("variant published shares a total: give epsilon")
         if self.variant == "published" and (self.min or self.max):
-            raise ValueError("variant published has no min and max")
+            raise ValueError("variant published takes no min or max")
         if self.max is not None and self.min is not None and self.max < self.min:
             raise ValueError("max is less than min")
 

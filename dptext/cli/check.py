@@ -248,7 +248,7 @@ def _configured(
     if path is not None:
         configured = configuration.read(path, "policy")
         if configured is None or configured.policy is None:
-            raise UsageError(f"policy {path}: it has no section check")
+            raise UsageError(f"policy {path}: no section named check")
         return configured
     before = context.find_root().params
     if index is None or before.get("config") or before.get("no_config"):

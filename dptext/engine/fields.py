@@ -168,8 +168,8 @@ class Fields:
                 count = f"1 text{where} is a null mark"
             keeps = option("set", 'tokens.keep.patterns=["^(NULL|NA)$"]')
             self._warn(
-                f"{count} such as NULL, NA or \\N, and became other words; {keeps} "
-                "keeps such texts (not #N/A or <NA>) and shows where they stand"
+                f"{count} such as NULL, NA or \\N, and were replaced by words; {keeps} "
+                "keeps them (except #N/A and <NA>), which shows where they are"
             )
 
     def _warn_of_copies(self) -> None:

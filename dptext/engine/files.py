@@ -44,8 +44,8 @@ def check_patterns(outputs: Outputs, names: Iterable[str]) -> None:
         for each in patterns:
             if not folders:
                 raise UsageError(
-                    f"{noun(name)}: patterns are for the files of folders, and no "
-                    "input is a folder; leave it out"
+                    f"{noun(name)}: patterns apply to files in folders, but no input "
+                    "is a folder; leave it out"
                 )
             if not any(streams.matches(path, (each,)) for path in paths):
                 shown = ", ".join(folders)

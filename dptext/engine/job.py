@@ -336,8 +336,9 @@ class Recipe(NamedTuple):
         """
         if pipeline.decoder.used is not None:
             raise UsageError(
-                f"the decoder {pipeline.profile.decoder.name} asks a server, and one "
-                "process bounds its requests: run it on one machine, without Spark"
+                f"the decoder {pipeline.profile.decoder.name} queries a server, and "
+                "only a single process can limit its requests: run it on one machine, "
+                "without Spark"
             )
         return cls(pipeline.profile, pipeline.lexicon.digest, pipeline.identity, key)
 

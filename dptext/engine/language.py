@@ -169,7 +169,7 @@ class Language:
         if self._foreign:
             self._warn(
                 f"{self._foreign} {of_all}: over a third of the words are not in "
-                f"lexicon {self._lexicon}: another language? Then {lost}"
+                f"lexicon {self._lexicon}, perhaps because of another language; {lost}"
             )
         if self._solid:
             self._warn(
@@ -177,10 +177,11 @@ class Language:
                 f"Thai, ...), in which a sentence counts as one word: {lost}"
             )
         if self._lower > _LOWER * self._texts:
-            measured = f": {_LOWER_SHARE} of persons in public corpora"
+            measured = f" ({_LOWER_SHARE} of the persons in public corpora)"
             self._warn(
-                f"{self._lower} {of_all}: no capitals. Names that are common words "
-                f'("mark") may stay there{"" if self._has_languages else measured}'
+                f"{self._lower} {of_all}: no capital letters, so names that are also "
+                'common words ("mark") may be left unchanged'
+                f"{'' if self._has_languages else measured}"
             )
 
 

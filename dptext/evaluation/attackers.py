@@ -75,7 +75,9 @@ class PublicText:
         Raises OSError, and UsageError for standard input.
         """
         if streams.is_stream(path):
-            raise UsageError("public text is read more than once: give a file, no pipe")
+            raise UsageError(
+                "public text is read more than once: give a file, not a pipe"
+            )
         streams.check_file(path, "public text")
         digest = streams.digest_of_file(path)
         return cls(path, tuple(fields or ("text",)), digest, format)

@@ -243,7 +243,7 @@ def learn(
     classes, known = sorted(counts), counts.total()
     if not counts:
         raise UsageError(
-            f"field {field!r} cannot be a label: no record has a value of it"
+            f"field {field!r} cannot be a label: no record has a value for it"
         )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
         raise UsageError(

@@ -180,9 +180,9 @@ def pairs(
         if first is None or second is None:
             more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
-                f"{more}: record {number} has no partner in {fewer}; give files of one "
-                f"run, with {option('id')} where records are left out of the private "
-                "file"
+                f"{more}: record {number} has no counterpart in {fewer}; give two "
+                f"files of the same run, with {option('id')} if the private file "
+                "leaves records out"
             )
         if len(first.texts) != len(second.texts):
             texts = f"{len(second.texts)} texts, its original {len(first.texts)}"

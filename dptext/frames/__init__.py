@@ -572,8 +572,8 @@ def wrap(frame: object) -> Frame:
         )
     if isinstance(frame, Mapping):
         raise TypeError(
-            f"a {name} is not a table: make one of it, such as pandas.DataFrame, or "
-            "give a list of texts without columns"
+            f"a {name} is not a table: convert it, for example with "
+            "pandas.DataFrame, or give a list of texts and no columns"
         )
     raise TypeError(
         f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "

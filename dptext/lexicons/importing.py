@@ -269,7 +269,7 @@ class Settings:
                 raise UsageError(f"{name.replace('_', '-')} must be 1 or more")
         if self.language is not None and not _CODE.fullmatch(self.language):
             raise UsageError(
-                "language must be a code of two or three small letters, as in de"
+                "language must be a code of two or three lower-case letters, such as de"
             )
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
@@ -419,7 +419,8 @@ class AsBuiltIn(Scheme):
     def __init__(self, outputs: int | None = None) -> None:
         if outputs == 0:
             raise UsageError(
-                "orders of the built-in lexicon are not by distance: not outputs 0"
+                "outputs cannot be 0: the lists of the built-in lexicon are not "
+                "ordered by distance"
             )
         self._builtin = store.load(packaged_folder(), verify=False)
         self._most = int(self._builtin.meta["outputs"])

@@ -53,8 +53,8 @@ def check_coordinates(vectors: Vectors, name: str) -> None:
     if most == 0.0 or _LEAST <= most <= _MOST:
         return
     raise LexiconError(
-        f"{name}: the largest coordinate is {most:.3g}, and distances can be trusted "
-        f"for {_LEAST:g} to {_MOST:g}; multiply all vectors by one factor"
+        f"{name}: the largest coordinate is {most:.3g}, but distances are reliable "
+        f"only from {_LEAST:g} to {_MOST:g}; multiply all vectors by a common factor"
     )
 
 

@@ -161,8 +161,9 @@ class Params(mechanisms.Params):
         closest = geometry.closest_pair(space)
         if space.size < 2 or closest == 0.0:
             raise UsageError(
-                "mechanism gumbel: needs two words and no two with the same vector "
-                "(the smallest distance divides its parameters); use tem instead"
+                "mechanism gumbel: needs at least two words, all with different "
+                "vectors (the smallest distance divides its parameters); use tem "
+                "instead"
             )
         listed = geometry.nearest_words(space, _MOST)
         lists = Lists(space, listed, np.zeros(len(listed)))

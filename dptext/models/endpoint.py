@@ -158,7 +158,10 @@ def address(url: str, setting: str) -> SplitResult:
         msg = "give an address that begins with http:// or https://"
         raise UsageError(f"{setting}: {msg}")
     if parts.username is not None or parts.password is not None:
-        raise UsageError(f"{setting}: no name or password in it; set {KEY} instead")
+        raise UsageError(
+            f"{setting}: the address must not contain a user name or password; set "
+            f"{KEY} instead"
+        )
     plain = url.isascii() and url.isprintable() and " " not in url
     if parts.query or parts.fragment or not plain:
         raise UsageError(f"{setting}: an address without ?, # and spaces, in ASCII")

@@ -236,7 +236,7 @@ def run_tasks(
     except Exception as error:
         raise DptextError(
             f"Spark ended the run ({_reason(error)}): a task failed {_TRIES} times, or "
-            "the cluster went away; the executors' logs tell more"
+            "the cluster was lost; see the executors' logs"
         ) from None
     for result in results:
         if isinstance(result, Exception) and not isinstance(result, passed):

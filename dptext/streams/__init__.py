@@ -198,7 +198,7 @@ def check_distinct(reads: Sequence[str | None], *writes: str | None) -> None:
         if target is not None and target in used:
             shown = "standard output" if is_standard(name) else name
             raise UsageError(
-                f"{shown} is read or written by this run already; name another file"
+                f"{shown} is already read or written by this run; name another file"
             )
         used.add(target)
 

@@ -87,13 +87,13 @@ def check(policy: Policy, lexicon: Lexicon) -> None:
     for code in policy.languages:
         if code not in known:
             raise UsageError(
-                f"tokens.languages: no lists of language {code!r}; there are "
+                f"tokens.languages: no lists for language {code!r}; available: "
                 f"{', '.join(known)}"
             )
     if policy.languages and lexicon.language != ENGLISH:
         raise UsageError(
-            f"tokens.languages: lexicon {lexicon.name} is of language "
-            f"{lexicon.language!r}; languages go with an English one"
+            f"tokens.languages: the language of lexicon {lexicon.name} is "
+            f"{lexicon.language!r}; languages need an English lexicon"
         )
 
 

@@ -139,7 +139,7 @@ def parse(
         epsilon = gaussian_epsilon(mu, normal.delta) * _ROUND_DOWN
         if not epsilon:
             raise UsageError(
-                f"{noun('mu')} {mu:g}: epsilon is 0 then; give a smaller delta"
+                f"{noun('mu')} {mu:g} gives epsilon 0; give a smaller delta"
             )
         recipe = recipe.with_epsilon(epsilon)
     return _settings(recipe, options)

@@ -245,7 +245,7 @@ def test_as_published_kept_words_share_and_waste_their_part() -> None:
         ({}, "budget: give either epsilon or epsilon_per_word"),
         ({"epsilon": 1, "epsilon_per_word": 1}, "give either"),
         ({"epsilon_per_word": 1, "variant": "published"}, "shares a total"),
-        ({"epsilon": 1, "variant": "published", "max": 1}, "has no min and max"),
+        ({"epsilon": 1, "variant": "published", "max": 1}, "takes no min or max"),
         ({"epsilon": 0}, "budget.epsilon: give a number above 0"),
         ({"epsilon": 9, "min": 3, "max": 2}, "max is less than min"),
         ({"epsilon": 9, "form": "x"}, "form: Invalid enum value 'x'"),

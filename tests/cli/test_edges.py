@@ -229,7 +229,7 @@ def test_no_input_is_written_over(
         timeout=60,
     )
     assert done.returncode == 2
-    assert b"is read or written by this run already" in done.stderr
+    assert b"is already read or written by this run" in done.stderr
     assert (tmp_path / "s.jsonl").read_bytes() == LINE
     left = {"s.jsonl", "other.jsonl", "link.jsonl", "hard.jsonl", "o", "o.jsonl"}
     assert {path.name for path in tmp_path.iterdir()} <= left

@@ -141,7 +141,7 @@ def test_an_output_in_no_folder_is_found_first(
         (("--epsilon", "3"), "give --profile"),
         (("--classifier", "nothing", "--label", "label"), "give tfidf"),
         (("--label", "id"), "'id' cannot be a label: it needs at least two values"),
-        (("--label", "nothing"), "cannot be a label: no record has a value of it"),
+        (("--label", "nothing"), "cannot be a label: no record has a value for it"),
         (("--masked-model", "nowhere"), "--masked-model: no folder nowhere"),
         (("--encoder", "nowhere"), "finds no sentence model"),
     ],

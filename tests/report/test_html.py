@@ -312,7 +312,7 @@ def test_report_writes_the_page_of_a_sidecar(
     assert "Public report" in closed(page.read_bytes()).text
     ran = running.here("report", sidecar, "--html", sidecar)
     assert ran.code == 2
-    assert "read or written by this run already" in ran.err
+    assert "already read or written by this run" in ran.err
 
 
 def test_page_is_no_other_file_of_the_run(

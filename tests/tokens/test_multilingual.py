@@ -283,7 +283,7 @@ def test_english_alone_is_no_language_to_choose(lexicon: Lexicon) -> None:
 @pytest.mark.parametrize("code", ["xx", "Deutsch"])
 def test_an_unknown_language_is_refused(code: str) -> None:
     """A language without lists is refused with the known ones."""
-    with pytest.raises(UsageError, match=r"no lists of language.*de"):
+    with pytest.raises(UsageError, match=r"no lists for language.*de"):
         profile.load("readable", {"tokens": {"languages": [code]}})
 
 

@@ -119,8 +119,8 @@ class Params(scores.Params):
             return FromNltk(self, models.nltk_digest("wordnet", "wordnet_ic"))
         if lexicon.information_content is None:
             raise UsageError(
-                f"lexicon {lexicon.name} holds no information content; give the score "
-                "ic source: nltk, or use the score frequency"
+                f"lexicon {lexicon.name} has no information content; set source: nltk "
+                "for the score ic, or use the score frequency"
             )
         source = f"WordNet information content of the lexicon {lexicon.name}"
         by_row = lexicon.information_content.astype(np.float64)
