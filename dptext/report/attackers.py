@@ -4,7 +4,7 @@ The share of written words that are the original, then the share found by an att
 whole texts. A figure is for exactly the settings of a run, or a lower limit measured at
 settings that protect more; without one the sentence names the command that measures it.
 
-Two blind trials with a large language model were made once, with outputs of two
+Five blind trials with a large language model were made once, with outputs of two
 profiles (docs/results/language-models.md has their design):
 dptext/data/language_models.toml holds their figures and sentences.
 """
