@@ -24,7 +24,7 @@ def test_what_is_vulgar_may_be_guessed_and_is_not_written(
     monkeypatch.setattr(
         language_data, "vulgar_words", lambda language: frozenset(["cat"])
     )
-    after = PairAttacker(channel, model, count=SIZE + 1)
+    after = PairAttacker(make_channel(Policy()), model, count=SIZE + 1)
     rows, likely = before.posterior(batch)
     for left, right in zip((rows, likely), after.posterior(batch), strict=True):
         np.testing.assert_array_equal(left, right)
