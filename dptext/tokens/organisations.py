@@ -82,6 +82,8 @@ _NO_FIRST = frozenset(
 _BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
 # Copied words before a kind that stands alone: "the Company", "Head of Department".
 _BEFORE_ALONE = frozenset("the our your their his her my this of".split())
+# Alone these are names: "the Union".
+_NOT_ALONE = frozenset("Union Federation Confederation Trust".split())
 
 
 def is_acronym(body: str) -> bool:
@@ -273,6 +275,7 @@ def join(
             # Also "IT Department".
             is_led |= at > int(begins[text]) and bool(codes[at - 1] & kinds.UPPER)
             is_led &= bool(codes[at - 1] & kinds.KIND == kinds.COMMON)
+            is_led &= pieces[at].strip(" ") not in _NOT_ALONE
             ends_name = after >= int(ends[text]) or (
                 not _is_part(int(codes[after])) and pieces[after] != "-"
             )
