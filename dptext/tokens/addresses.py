@@ -46,8 +46,8 @@ PATTERNS = (
 GUARD = r"(?![\w@])"
 SHOWS = (
     "whether the number is first or last, how many digits and which letter or range it "
-    "has, the word of the street (street, road) and its capitals, a side such as "
-    "north, and commas"
+    "has, the word of the street (street, road), its capitals, a side such as north, "
+    "and commas"
 )
 #: A number of an IPv4 address.
 OCTET = "(?:25[0-5]|2[0-4][0-9]|1?[0-9]?[0-9])"
