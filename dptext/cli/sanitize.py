@@ -38,8 +38,8 @@ class Trial:
     public_text: Annotated[
         str | None,
         Option(
-            "With --plan: public text of the same kind, for one more attacker. "
-            "Its fields are those of --field.",
+            "Public text of the same kind, for one more attacker. Needs --plan; its "
+            "fields are those of --field.",
             MEASURES,
             metavar="FILE",
             hidden=True,

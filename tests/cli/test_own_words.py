@@ -259,8 +259,8 @@ def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
 
     assert "words build" not in written("The firm of my friend is good.")
     assert "words build" not in written("The gro#nik of my friend fails.")
-    assert "words build" not in written("The anomaly of my hub fails.", 500)
-    said = written("The anomaly of my hub fails.")
+    assert "words build" not in written("The anomaly of my trellis fails.", 500)
+    said = written("The anomaly of my trellis fails.")
     assert "dptext words build many.jsonl --field note --subject " in said
     assert "at epsilon 1 and delta 1e-06 for each\n# person, once" in said
     assert "anomaly" not in said
