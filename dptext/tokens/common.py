@@ -168,7 +168,8 @@ class CommonWords:
         """Read the lists of short forms, and of words copied at some places."""
         lists = language_data.short_forms(self._language)
         small = lists.get("small", _NO_WORDS)
-        self._short_starts = {each.capitalize() for each in small}
+        # A single capital letter may be an initial.
+        self._short_starts = {each.capitalize() for each in small if len(each) > 1}
         self._short = small | lists.get("capitals", _NO_WORDS)
         self._short |= lists.get("exactly", _NO_WORDS)
         # Posts and parts of a company: "Sales Manager".

@@ -259,11 +259,11 @@ def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
 
     assert "words build" not in written("The firm of my friend is good.")
     assert "words build" not in written("The gro#nik of my friend fails.")
-    assert "words build" not in written("The anomaly of my trellis fails.", 500)
-    said = written("The anomaly of my trellis fails.")
+    assert "words build" not in written("The trellis of my gasket fails.", 500)
+    said = written("The trellis of my gasket fails.")
     assert "dptext words build many.jsonl --field note --subject " in said
     assert "at epsilon 1 and delta 1e-06 for each\n# person, once" in said
-    assert "anomaly" not in said
+    assert "trellis" not in said
     build = ("words", "build", "many.jsonl", "--field", "note", "--subject", "who")
     assert here(*build, "-o", "many.words").code == 0
     chosen = here(*run, *people, "--words", "many.words").out
@@ -272,7 +272,7 @@ def test_init_names_lists_of_words_that_many_people_wrote(source: str) -> None:
     assert here("sanitize", "many.jsonl", "-o", "out.jsonl").code == 0
     ran = here("check", "out.jsonl")
     assert ran.code == 0, ran.out
-    assert "anomaly" in Path("out.jsonl").read_text()
+    assert "trellis" in Path("out.jsonl").read_text()
     ran = here(*run, "--audience", "programs", "--words", "many.words")
     assert (ran.code, ran.out) == (2, b"")
     assert "--words adds to common words" in ran.err

@@ -35,9 +35,9 @@ CHECK = (
     "{identifying: customer}]",
 )
 _WORDS = ("--words", "own.words", "-o", "out.jsonl")
-WORDS = ("anomaly", "silently", "CloudDesk", "kwimbles", "spilled")
+WORDS = ("trellis", "silently", "CloudDesk", "kwimbles", "spilled")
 ROWS = [
-    '{"customer": "a", "body": "The CloudDesk is a anomaly, my grobnik too"}',
+    '{"customer": "a", "body": "The CloudDesk is a trellis, my grobnik too"}',
     '{"customer": "b", "body": "Anomaly again. It came silently. kwimbles"}',
 ]
 
@@ -90,17 +90,17 @@ def refused(ran: Ran, code: int, *parts: str) -> None:
 def test_words_of_many_join_and_are_copied() -> None:
     """Dictionary words by themselves, others when confirmed, one person's never."""
     listed = built()
-    assert listed.copied == {"anomaly", "silently", "spilled"}
+    assert listed.copied == {"trellis", "silently", "spilled"}
     assert {each.word for each in listed.entries} == {*WORDS}
     first, second = exported()
-    assert "anomaly" in first
+    assert "trellis" in first
     assert "CloudDesk" not in first
     assert second.startswith("Anomaly again. It came silently.")
     assert here("words", "confirm", "own.words", "CloudDesk").code == 0
-    assert here("words", "remove", "own.words", "anomaly", "silently").code == 0
+    assert here("words", "remove", "own.words", "trellis", "silently").code == 0
     first, second = exported()
     assert "CloudDesk" in first
-    assert "anomaly" not in f"{first} {second}".lower()
+    assert "trellis" not in f"{first} {second}".lower()
     assert "grobnik" not in first
     refused(
         here("words", "confirm", "own.words", "grobnik"), 2, "grobnik", "--keep-words"
@@ -269,7 +269,7 @@ def test_a_changed_list_or_report_fails_the_check() -> None:
     ran = here("check", "out.jsonl", *CHECK, "--verify-key", "sign.pub")
     assert b"the signature does not hold" in ran.out
     exported()
-    here("words", "remove", "own.words", "anomaly")
+    here("words", "remove", "own.words", "trellis")
     assert b"file of a list" in here("check", "out.jsonl", *CHECK).out
 
 
@@ -291,9 +291,9 @@ def test_a_profile_holds_its_words_when_the_file_is_gone(builtin: Lexicon) -> No
     Path("own.words").unlink()
     recipe = pickle.loads(pickle.dumps(recipe))
     ready = pipeline.build(recipe, builtin)
-    records = [Record(0, ("the anomaly came silently, grobnik",), None)]
+    records = [Record(0, ("the trellis came silently, grobnik",), None)]
     ((_, (text,)),) = ready.run(records, RunKey.from_seed(1))
-    assert text.startswith("the anomaly came silently, ")
+    assert text.startswith("the trellis came silently, ")
     assert "grobnik" not in text
 
 
@@ -317,8 +317,8 @@ def test_a_typed_list_changes_no_other_key_of_a_file() -> None:
 def test_python_takes_a_list() -> None:
     """By the keyword of the option."""
     built()
-    private = dptext.privatize(["the anomaly"], profile="readable", words="own.words")
-    assert private == ["the anomaly"]
+    private = dptext.privatize(["the trellis"], profile="readable", words="own.words")
+    assert private == ["the trellis"]
 
 
 def test_show_prints_the_list() -> None:
