@@ -95,7 +95,7 @@ def test_what_is_no_text(given: Any, said: str, settings: dict[str, Any]) -> Non
 def test_a_dict_is_not_a_table() -> None:
     """Neither message sends a user to the other one."""
     rows: Any = {"text": [TEXT]}
-    with pytest.raises(TypeError, match="not a table: make one of it") as raised:
+    with pytest.raises(TypeError, match="not a table: convert it") as raised:
         dptext.privatize(rows, columns="text")
     assert "leave columns out" not in str(raised.value)
 

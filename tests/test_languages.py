@@ -115,5 +115,5 @@ def test_english_is_told_by_its_words() -> None:
     assert detect_language(english) == "en"
     assert detect_language(GERMAN + FRENCH) == "unknown"
     assert detect_language(["x"] * 300 + english) == "unknown"
-    with pytest.raises(UsageError, match="two or three small letters"):
+    with pytest.raises(UsageError, match="two or three lower-case letters"):
         Settings(language="German")

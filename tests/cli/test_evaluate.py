@@ -170,8 +170,8 @@ def test_tables_with_other_delimiters_and_without_header(tmp_path: Path) -> None
 @pytest.mark.parametrize(
     ("change", "arguments", "said"),
     [
-        (lambda rows: rows[:-1], (), "record 60 has no partner"),
-        (lambda rows: [*rows, rows[0]], ("--id", "id"), "record 61 has no partner"),
+        (lambda rows: rows[:-1], (), "record 60 has no counterpart"),
+        (lambda rows: [*rows, rows[0]], ("--id", "id"), "record 61 has no counterpart"),
         (lambda rows: ["nothing\n", *rows[1:]], (), "out.jsonl:1: not valid JSON"),
         (lambda rows: rows, ("--field", "txet"), "field 'txet' is absent"),
     ],

@@ -316,7 +316,7 @@ def test_an_optional_model_is_the_one_that_ships(
     strange = replace(channel, lexicon=small.english("chien", "xqzz", "zyqv"))
     prior = np.array([0.0, 0.5, 0.5, 0.0])
     assert not optional.fits(replace(strange, prior=prior))
-    with pytest.raises(LexiconError, match="knows 0% of the words"):
+    with pytest.raises(LexiconError, match="covers only 0% of running text"):
         ngram.Params().prepare(replace(strange, prior=prior))
     monkeypatch.setattr(locations, "packaged_model", lambda: tmp_path / "english")
     with pytest.raises(LexiconError, match="no n-gram model named 'english'"):
@@ -331,6 +331,6 @@ def test_a_model_must_know_the_lexicon(tmp_path: Path) -> None:
     """One of other words, or none at all, is refused by name."""
     other = small.english("le", "chat", "chien")
     ngrams.save(models.model(other), tmp_path / "french")
-    for model, said in (("french", "knows .* of the words"), ("none", "no n-gram")):
+    for model, said in (("french", "covers only .* of running text"), ("none", "no n-gram")):
         with pytest.raises(LexiconError, match=said):
             ngram.Params(model=str(tmp_path / model)).prepare(make_channel(Policy()))

@@ -109,9 +109,9 @@ def test_pairs_by_id(tmp_path: Path) -> None:
     ("records", "selection", "said"),
     [
         (RECORDS[:1], TEXT, r"a\.jsonl: record 2 has no counterpart in .*--id"),
-        ([*RECORDS, *RECORDS], TEXT, r"b\.jsonl: record 3 has no partner"),
-        ([{"id": "x", "text": "y"}], BY_ID, r"b\.jsonl: record 1 has no partner"),
-        ([*RECORDS, RECORDS[0]], BY_ID, r"b\.jsonl: record 3 has no partner"),
+        ([*RECORDS, *RECORDS], TEXT, r"b\.jsonl: record 3 has no counterpart"),
+        ([{"id": "x", "text": "y"}], BY_ID, r"b\.jsonl: record 1 has no counterpart"),
+        ([*RECORDS, RECORDS[0]], BY_ID, r"b\.jsonl: record 3 has no counterpart"),
     ],
 )
 def test_files_that_do_not_belong_together(

@@ -137,7 +137,7 @@ def test_too_few(settings: dict[str, Any]) -> None:
 
 def test_errors_are_one_line(tmp_path: Path) -> None:
     """Orders by distance, and lists of one word, are refused."""
-    with pytest.raises(UsageError, match="not by distance"):
+    with pytest.raises(UsageError, match="not ordered by distance"):
         AsBuiltIn(0)
     path = files.put(tmp_path / "w.txt", content(["qqz", "zzx"]))
     with pytest.raises(LexiconError, match="without --english"):

@@ -61,7 +61,7 @@ def test_a_model_finds_the_words_that_the_copied_ones_tell() -> None:
             assert part in sentence
         assert "at least" in sentence
     assert "about 70 (news) to 90 (customer reviews)" in said.sentence
-    assert said.figures["found_by_language_model"] == [0.37, 0.74]
+    assert said.figures["found_by_language_model"] == [0.35, 0.74]
     page = rendered(readable).decode()
     for row in attackers.trials()["readable"].rows:
         share, low, high = percents(row)
