@@ -19,7 +19,8 @@ from dptext.run.selection import Selection
 from dptext.run.work import Outputs
 from tests.cli.running import BALANCED, here, lexicon
 
-LINE = '{"text":"the film was a sad story"}\n'
+# Of so many words that hardly any draw leaves all of them as they were.
+LINE = '{"text":"' + "the film was a sad story " * 9 + 'too"}\n'
 OPTIONS = ("-f", "text", "--epsilon", "3", "--set", "mechanism.k=8", "-q", *BALANCED)
 
 
