@@ -131,7 +131,7 @@ class Task(NamedTuple):
     leaves_out: bool = False
 
     def bare(self) -> Task:
-        """Return the task for another process, without what is only written back."""
+        """Return the task for another process, without parts for the writer alone."""
         records = [
             Record(
                 record.ordinal,

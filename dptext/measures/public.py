@@ -202,7 +202,7 @@ class PublicMeasures:
         )
 
     def seeded(self) -> PublicMeasures:
-        """Return the measures without risk: whoever has the seed need not guess."""
+        """Return the measures without risk: with the seed nobody needs to guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
         return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
 

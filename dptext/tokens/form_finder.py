@@ -13,7 +13,15 @@ from itertools import accumulate, pairwise
 from dptext.tokens import dates, markup
 from dptext.tokens.addresses import STREETS
 from dptext.tokens.codes import STATES
-from dptext.tokens.forms import LISTS, RANK, RULES, SIGN, FormLayout, compiled
+from dptext.tokens.forms import (
+    LISTS,
+    RANK,
+    RULES,
+    SIGN,
+    SPACED_SIGNS,
+    FormLayout,
+    compiled,
+)
 from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
 from dptext.tokens.regex import PICTURES
@@ -371,7 +379,6 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
     marks = {*re.findall(SIGN, "".join(map(chr, range(0x10000))))}
     currencies = {each.lower() for each in LISTS["currencies"]}
     signed = {f"{head.lower()}{mark}" for head in LISTS["signs"] for mark in "$£"}
-    apart = {"US", "AU", "CA", "NZ", "HK"}  # in capitals alone
     words = {each.lower() for name in ("money", "sizes") for each in LISTS[name]}
     amounts = frozenset(marks | currencies | signed)
     return {
@@ -381,6 +388,6 @@ def _neighbours() -> Mapping[Form, tuple[frozenset[str], frozenset[str]]]:
             frozenset("age aged ages age: aged: ages:".split()) | {"age of"},
             _AGES,
         ),
-        Form.AMOUNT: (amounts | apart, amounts | words | {"%"}),
+        Form.AMOUNT: (amounts | SPACED_SIGNS, amounts | words | {"%"}),
         Form.CODE: (frozenset(STATES), frozenset()),
     }

@@ -227,8 +227,9 @@ _NUMBER = r"(?:[0-9]{1,3}(?:[,.'][0-9]{3})+(?:[.,][0-9]{1,2})?|[0-9]+(?:[.,][0-9
 _SIGNED = rf"(?:{_any('signs')})?{SIGN}"
 _CURRENCY = _any("currencies")
 _SHORT = rf"{_any('short')}?"
-# Letters with a space between them and the sign, in capitals.
-_APART = "(?-i:US|AU|CA|NZ|HK)"
+#: Letters that may have a space between them and the sign, in capitals alone.
+SPACED_SIGNS = frozenset(("US", "AU", "CA", "NZ", "HK"))
+_SPACED_SIGN = f"(?-i:{'|'.join(sorted(SPACED_SIGNS))})"
 _SIZE = rf"(?:[ -]{_any('sizes')})?"
 
 
@@ -452,7 +453,7 @@ RULES: Mapping[Form, FormRule] = {
             rf"{_SIGNED} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER}{_SHORT}{_SIZE} (?:{SIGN}|{_CURRENCY}|{_any('money')})",
             rf"{_CURRENCY} {_NUMBER}(?:{_any('short')}|{_SIZE})",
-            rf"{_APART} ?{SIGN} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
+            rf"{_SPACED_SIGN} ?{SIGN} ?{_NUMBER}(?:{_any('short')}|{_SIZE})",
             rf"{_NUMBER} %",
         ),
         needs=rf"[^\W\d_]|%|{SIGN}",

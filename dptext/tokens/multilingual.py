@@ -244,8 +244,8 @@ class Languages:
                 rows[at] = -1
         spots = np.flatnonzero(rows >= 0)
         size, run = len(self._known), len(self.codes)
-        told = self._rows[rows[spots]].T
-        sums = np.array([np.bincount(record[spots], each, count) for each in told]).T
+        weights = self._rows[rows[spots]].T
+        sums = np.array([np.bincount(record[spots], each, count) for each in weights]).T
         lower = kinds.LETTERED[kind] & (codes & _CAPITAL == 0)
         for at in np.flatnonzero(bits & _JOINS).tolist():
             lower[at] &= not _may_be_joined(pieces, at)

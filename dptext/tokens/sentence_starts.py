@@ -62,7 +62,7 @@ def settle(
     text = np.searchsorted(ends, candidates, "right")
     begins = np.concatenate(([0], ends))[text]
     is_begin = begin(codes, candidates, begins)
-    places = _Places(codes, pieces, _NO_SPEAKERS)
+    places = _Places(codes, pieces)
     # Behind another word most open no sentence (_Places.opens).
     before = codes[np.maximum(candidates - 1, 0)]
     greeted = (here & VERB != 0) & (before & GREETS != 0)
@@ -155,11 +155,8 @@ def _is_month(here: Ints, pieces: Sequence[str], candidates: Ints) -> Mask:
 class _Places:
     """Places that are beginnings of sentences by the marks and copied words before."""
 
-    def __init__(
-        self, codes: Ints, pieces: Sequence[str], no_speakers: frozenset[str]
-    ) -> None:
+    def __init__(self, codes: Ints, pieces: Sequence[str]) -> None:
         self._codes, self._pieces = codes, pieces
-        self._no_speakers = no_speakers
 
     def opens(self, at: int, begin: int) -> bool:
         """Tell whether a sentence begins at a piece of a text that begins at `begin`.
@@ -207,7 +204,7 @@ class _Places:
             if not kinds.WORDLIKE[kind] or kind == kinds.FORMED:
                 return False
             if kind == kinds.COMMON and at == colon - 1:
-                if self._pieces[at].strip(" ").lower() in self._no_speakers:
+                if self._pieces[at].strip(" ").lower() in _NO_SPEAKERS:
                     return False
             at, words = at - 1, words + 1
         return 0 < words <= _SPEAKERS

@@ -69,7 +69,11 @@ FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
         2,
         "key file k: No such file or directory; make one with: (umask 077; openssl ",
     ),
-    (("notes.csv", "-o", "notes.csv"), 2, "notes.csv is already read or written by this run"),
+    (
+        ("notes.csv", "-o", "notes.csv"),
+        2,
+        "notes.csv is already read or written by this run",
+    ),
 )
 
 

@@ -331,6 +331,9 @@ def test_a_model_must_know_the_lexicon(tmp_path: Path) -> None:
     """One of other words, or none at all, is refused by name."""
     other = small.english("le", "chat", "chien")
     ngrams.save(models.model(other), tmp_path / "french")
-    for model, said in (("french", "covers only .* of running text"), ("none", "no n-gram")):
+    for model, said in (
+        ("french", "covers only .* of running text"),
+        ("none", "no n-gram"),
+    ):
         with pytest.raises(LexiconError, match=said):
             ngram.Params(model=str(tmp_path / model)).prepare(make_channel(Policy()))
