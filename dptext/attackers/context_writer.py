@@ -227,8 +227,9 @@ class ContextWriter:
     def _by_rules(self, released: Released, written: Ids) -> Ids:
         """Write words for any illness and for any office where one is told; in place.
 
-        A noun takes the place of a drawn opinion that no list replaced. An office is told by a capital inside a sentence and a name of a person behind,
-        a participle by "was" before it and "with" or an article behind.
+        A noun takes the place of a drawn opinion that no list replaced. An office is
+        told by a capital inside a sentence and a name of a person behind, a participle
+        by "was" before it and "with" or an article behind.
         """
         nouns = self._any_nouns
         for i in np.flatnonzero(self._opinions[written]).tolist() if len(nouns) else ():
