@@ -227,10 +227,14 @@ def schema() -> JsonObject:
 
 
 def _clean(part: Any) -> Any:
-    """Take the indentation out of descriptions: not every Python keeps it."""
+    """Take out the indentation of descriptions, and empty defaults.
+
+    Not every Python keeps the one, nor does every msgspec write the other.
+    """
     if isinstance(part, dict):
         return {
             key: inspect.cleandoc(value) if key == "description" else _clean(value)
             for key, value in part.items()
+            if not (key == "default" and value == {})
         }
     return [_clean(each) for each in part] if isinstance(part, list | tuple) else part
