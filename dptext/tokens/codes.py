@@ -31,6 +31,8 @@ POSTCODES = (
 )
 # Letters that are written behind the space of one: all that its pattern has there.
 _BEHIND = "".join(letter for letter in CONSONANTS if letter not in "BCKMV")
+# Small ones, none of which ends an ordinal ("2nd").
+_BEHIND_SMALL = "".join(letter for letter in _BEHIND.lower() if letter not in "dht")
 _OF_STATE = re.compile("AA (?=1)")
 # The letters of each such name that is written.
 _LETTERS = 5
@@ -49,11 +51,11 @@ def is_code(text: str) -> bool:
     These are codes: "#" with digits; a part of letters and digits with three digits, or
     with two if it has no small letters or changes twice between letters and digits;
     separate letters and numbers with five digits, or three if all letters are capitals;
-    seven digits, except for two years; three names with dots between them; postcodes in
-    capitals.
+    seven digits, except for two years; three names with dots between them; postcodes,
+    which "Q1 2nd" is not.
     """
     if " " in text:
-        return text.isupper()
+        return text.isupper() or not _NO_CODE.fullmatch(text.rpartition(" ")[2])
     return _is_dotted(text) or _is_code(text)
 
 
@@ -108,6 +110,6 @@ def write(layout: str, draws: Integers) -> str:
         drawn, layout = ["#", draws.characters(DIGITS[1:])], layout[2:]
     for each in layout:
         if each == " ":
-            kinds["A"] = _BEHIND
+            kinds |= {"A": _BEHIND, "a": _BEHIND_SMALL}
         drawn.append(draws.characters(kinds[each]) if each in kinds else each)
     return "".join(drawn)

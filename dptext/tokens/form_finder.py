@@ -43,7 +43,9 @@ _NEXT = re.compile(r" ([^\s<>`\"&]{1,12})")
 # The beginning of an IBAN with spaces.
 _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
 # The first half of a postcode.
-_POSTCODE_BEGIN = re.compile(r"(?<![^\W_])[A-Z]{1,2}[0-9][A-Z0-9]?$|[A-Z][0-9][A-Z]$")
+_POSTCODE_BEGIN = re.compile(
+    r"(?<![^\W_])[A-Z]{1,2}[0-9][A-Z0-9]?$|[A-Z][0-9][A-Z]$", re.IGNORECASE
+)
 # Numbers without a form.
 _PLAIN = re.compile(
     r"[(\['‘“]*(?:[0-9]{1,6}(?:st|nd|rd|th)?|[0-9]{1,3}(?:,[0-9]{3})?|[0-9]{4}s"

@@ -385,6 +385,12 @@ def test_percentages_of_three_digits_are_all(readable: Pipeline) -> None:
         )
 
 
+def test_short_forms_stay(readable: Pipeline) -> None:
+    """Short forms of the list are common words, alone and before a period."""
+    text = "the appt at the bldg, esp. that at noon, is for their mgr"
+    assert set(outputs(readable, text)) == {text}
+
+
 def test_a_state_stays_one_before_its_postcode(readable: Pipeline) -> None:
     """Any of the USA, whatever it was."""
     states = {*codes.STATES}
