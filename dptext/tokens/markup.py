@@ -48,6 +48,8 @@ _INLINE = re.compile(r"`[^`\n]++`")
 # Marks before "2)" inside a line, and most characters of Markdown before a number.
 _BEFORE_BRACKETS = frozenset(".;:,!?")
 _MARKDOWN = 8
+_BRACKET = re.compile(r"(?:(?<=\s)|(?<=\A)|(?<=\())\(|(?<![:;=-])\)(?=[\s.,;:!?)]|\Z)")
+_INSIDE = 200  # characters that are looked at before a number
 _LIST_NUMBER = re.compile(r"[0-9]{1,2}[.)](?= )")
 # First characters of markup, except for numbers of lists.
 BEGINS = "<&`"
@@ -109,15 +111,24 @@ def find_layout(text: str) -> str | None:
 def list_number(text: str, begin: int) -> int:
     """Return the end of the number of a list, 0 without one.
 
-    It begins a line, also behind marks of Markdown, or with a bracket a sentence.
+    It begins a line, also behind marks of Markdown, or with a bracket a sentence. In
+    brackets there is none: "(no. 14)".
     """
     match = _LIST_NUMBER.match(text, begin)
-    if match is None:
+    if match is None or (match[0][-1] == ")" and _is_in_brackets(text, begin)):
         return 0
     if begin > 1 and text[begin - 2] in _BEFORE_BRACKETS and match[0][-1] == ")":
         return match.end() if text[begin - 1] == " " else 0
     line = text[max(text.rfind("\n", 0, begin) + 1, begin - _MARKDOWN) : begin]
     return 0 if line.strip("#>* ") else match.end()
+
+
+def _is_in_brackets(text: str, position: int) -> bool:
+    """Return whether a bracket before a position is not closed there."""
+    depth = 0
+    for match in _BRACKET.finditer(text[max(0, position - _INSIDE) : position]):
+        depth = depth + 1 if match[0] == "(" else max(0, depth - 1)
+    return depth > 0
 
 
 def ends_line(layout: str) -> bool:

@@ -361,6 +361,16 @@ def test_words_at_which_readers_stopped_stay(readable: Pipeline, text: str) -> N
     assert outputs(readable, text, 3) == [text] * 3
 
 
+@pytest.mark.parametrize("number", ["(no. 47)", "(est. 47)", "(a :) b. 47)"])
+def test_a_number_in_brackets_is_no_list_number(
+    readable: Pipeline, number: str
+) -> None:
+    """It is replaced, also behind a period."""
+    outs = outputs(readable, f"1) call (as said) the place {number} now", 20)
+    assert all(out.startswith("1) call (as said) the place (") for out in outs)
+    assert sum("47" in out for out in outs) < 5
+
+
 def test_names_in_cells_and_lists_are_replaced(readable: Pipeline) -> None:
     """A name begins no sentence there."""
     text = "| Garcia | Rose |\nGarcia\tRose\nItem: x; Garcia; Rose; (f) (m)"
@@ -387,7 +397,7 @@ def test_percentages_of_three_digits_are_all(readable: Pipeline) -> None:
 
 def test_short_forms_stay(readable: Pipeline) -> None:
     """Short forms of the list are common words, alone and before a period."""
-    text = "the appt at the bldg, esp. that at noon, is for their mgr"
+    text = "the appt at the bldg, esp. that of next week, is for their mgr"
     assert set(outputs(readable, text)) == {text}
 
 
