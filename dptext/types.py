@@ -1,4 +1,4 @@
-"""What flows through the pipeline: frozen, slotted data.
+"""What flows through the pipeline: frozen data.
 
 Components of other packages import it from here (docs/extending.md).
 Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k listed.
@@ -7,10 +7,11 @@ Letters in shapes: r texts, n words, p pieces, V vocabulary, d dimensions, k lis
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated, Any
 
 import numpy as np
@@ -201,7 +202,7 @@ class Fault:
         return f"{self.location}: {self.reason}{advice}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """A batch of r texts as p pieces and n words (ragged: data and ends)."""
 
@@ -242,6 +243,30 @@ class Words:
         """Return the rows that a mechanism reads: (n,), -1 = unknown and no name."""
         return self.ids if self.read_as is None else self.read_as
 
+    @cached_property
+    def flag(self) -> bytes:
+        """Return the flags as bytes, for fast looks at single pieces."""
+        return self.flags.astype(np.uint8).tobytes()
+
+    @cached_property
+    def bounds(self) -> list[int]:
+        """Return 0 and the end of each text, for fast looks at single pieces."""
+        return [0, *self.ends.tolist()]
+
+    @cached_property
+    def begins(self) -> frozenset[int]:
+        """Return the pieces with which texts begin."""
+        return frozenset(self.bounds)
+
+    def text_at(self, position: int) -> int:
+        """Return the text of a piece."""
+        return bisect_right(self.bounds, position) - 1
+
+    def bounds_at(self, position: int) -> tuple[int, int]:
+        """Return the begin and the end of the text of a piece."""
+        text = self.text_at(position)
+        return self.bounds[text], self.bounds[text + 1]
+
     def is_of_lists(self, position: int) -> bool:
         """Return whether the text of a piece is in a language without a lexicon."""
         return self.language_at(position) not in ("", ENGLISH)
@@ -250,7 +275,7 @@ class Words:
         """Return the language of the text of a piece, "" for none of the run."""
         if self.languages is None:
             return ENGLISH
-        return self.languages[int(np.searchsorted(self.ends, position, side="right"))]
+        return self.languages[self.text_at(position)]
 
     def by_text(self) -> list[int]:
         """Return how many words of each text are privatized."""

@@ -7,9 +7,9 @@ import zipfile
 import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from html import escape
 from pathlib import Path
 from typing import IO, BinaryIO, cast
-from xml.sax.saxutils import escape, quoteattr
 
 from dptext import formats
 from dptext.errors import InputError
@@ -47,6 +47,8 @@ def _sheet_part(number: int) -> str:
 
 def _parts(used: Sequence[str], sheets: Sequence[Sheet]) -> dict[str, str]:
     """Return the parts of a workbook beside its sheets, by their names."""
+    from xml.sax.saxutils import quoteattr  # which loads http and ssl
+
     codes = styles = ""
     for number, code in enumerate(used):
         format_id = _FIRST + number if number else 0
@@ -239,8 +241,8 @@ class Writer(formats.Writer):
         head = f'<c r="{name}" s="{style}"' if style else f'<c r="{name}"'
         if isinstance(value, str):
             if cell.is_error:
-                return f'{head} t="e"><v>{escape(value)}</v></c>'
-            text = escape(value, {"\r": "&#13;"})
+                return f'{head} t="e"><v>{escape(value, quote=False)}</v></c>'
+            text = escape(value, quote=False).replace("\r", "&#13;")
             return (
                 f'{head} t="inlineStr"><is><t xml:space="preserve">{text}</t></is></c>'
             )

@@ -111,18 +111,15 @@ def has_special_words(words: Words, redrawn: Ints, lexicon: Lexicon) -> Mask:
     """
     special_texts = np.zeros(len(words.ends), bool)
     special_texts[words.texts[_special_rows(lexicon)[words.ids]]] = True
-    rest = np.concatenate((words.positions[words.ids < 0], redrawn))
-    texts = np.searchsorted(words.ends, rest, side="right").tolist()
-    language = language_of_lists(lexicon)
-    codes = words.languages or [language] * len(words.ends)
-    lists = [_special(language if code in ("", ENGLISH) else code) for code in codes]
-    special_texts[
-        [
-            text
-            for position, text in zip(rest.tolist(), texts, strict=True)
-            if key_of(words.pieces[position].strip(" ")) in lists[text]
-        ]
-    ] = True
+    rest = np.concatenate((words.positions[words.ids < 0], redrawn)).tolist()
+    own = language_of_lists(lexicon)
+    codes = [own if each in ("", ENGLISH) else each for each in words.languages or ()]
+    every = _special(own).union(*map(_special, {*codes}))
+    for position in rest:
+        key = words.pieces[position].strip(" ").lower()
+        if (key if key.isascii() else key_of(key)) in every:
+            text = words.text_at(position)
+            special_texts[text] |= not codes or key_of(key) in _special(codes[text])
     return special_texts
 
 

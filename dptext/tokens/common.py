@@ -134,6 +134,7 @@ class CommonWords:
         self._names = _union(lists, ("names", "cities", "places", "organisations"))
         self._proper = lists.get("function words", _NO_WORDS)
         self._function = language_data.stop_words(self._language)
+        self._persons = language_data.person_names(self._language)
         #: Keys of common words: they are copied in lower case at any place.
         self.words, self._small = _words(lexicon, count, opinions)
         self._rows, self._parts = lexicon.row_of, lexicon.parts
@@ -212,8 +213,8 @@ class CommonWords:
         """Tell whether words are divided after elisions."""
         return self._language in ELIDING
 
-    def code(self, body: str) -> int:
-        """Return the kind and bits of a word.
+    def code(self, body: str, key: str) -> int:
+        """Return the kind and bits of a word with a key.
 
         kinds.COMMON: copied at any place; STARTS: copied at the beginning of a
         sentence; 0: replaced. With LETTER it is not copied before a period.
@@ -226,7 +227,6 @@ class CommonWords:
             return kinds.COMMON
         if body in self._short_starts:
             return STARTS
-        key = key_of(body)
         if key in self._titles:
             # "MS" may be an illness, and "DR" a country.
             return 0 if body in _NO_TITLES else kinds.COMMON | TITLES
@@ -364,7 +364,7 @@ class CommonWords:
         """Tell whether a known word with a capital is only a name of persons."""
         if not (body[:1].isupper() and body[1:].islower()):
             return False
-        return names.fold(key_of(body)) in language_data.person_names(self._language)
+        return names.fold(key_of(body)) in self._persons
 
     def reads_as(self, body: str, key: str) -> str:
         """Return the word that a word is read as by its spelling, "" for most.

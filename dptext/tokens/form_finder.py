@@ -24,7 +24,7 @@ from dptext.tokens.forms import (
 )
 from dptext.tokens.number_words import OLDEST, WORDS, is_of_person
 from dptext.tokens.policy import Form
-from dptext.tokens.regex import PICTURES
+from dptext.tokens.regex import BEHIND, PICTURES
 
 # Possible beginnings of a piece. A dot or colon counts only inside the name of a host.
 _TRIGGER = re.compile(
@@ -39,6 +39,8 @@ _STOP = re.compile(
     r"|&(?=#?[A-Za-z0-9]{1,32};)"
 )
 _SPACE = re.compile(r"\s")
+# Places at which a piece with spaces may begin.
+_START = re.compile(rf"{BEHIND}(?s:.)")
 _NEXT = re.compile(r" ([^\s<>`\"&]{1,12})")
 # The beginning of an IBAN with spaces.
 _IBAN_BEGIN = re.compile(r"[A-Z]{2}[0-9]{2}$", re.IGNORECASE)
@@ -192,20 +194,24 @@ class FormFinder:
         """Yield the pieces with spaces that begin before `last`."""
         space = _SPACE.search(text, min(last + _ACROSS, len(text)))
         limit = space.start() if space else len(text)
+        # No piece begins at another place: to try these alone saves time.
+        starts = [hit.start() for hit in _START.finditer(text, first, last)]
         every = ((p, form) for form in patterns for p in compiled(form, "spaced"))
         for pattern, form in every:
-            for match in pattern.finditer(text, first, limit):
-                if match.start() >= last:
-                    break
+            end = first
+            for start in starts:
+                match = pattern.match(text, start, limit) if start >= end else None
+                if match is None:
+                    continue
+                end = match.end()
                 piece, rule = match[0], RULES[form]
                 # Words in capitals after an IBAN match as well: drop the last ones.
                 while piece and not (pattern.fullmatch(piece) and rule.accepts(piece)):
                     piece = piece.rpartition(" ")[0]
                 if piece:
                     layout = FormLayout(form, rule.find_layout(piece))
-                    one, two = match.start(), match.start() + len(piece)
-                    if _fits(text, one, two, layout):
-                        yield one, two, layout
+                    if _fits(text, start, start + len(piece), layout):
+                        yield start, start + len(piece), layout
 
     def _find_in_chunk(self, chunk: str) -> tuple[Found, ...]:
         forms = () if _PLAIN.fullmatch(chunk) else self._search(chunk)

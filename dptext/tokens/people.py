@@ -131,13 +131,11 @@ def find(
     by_title: dict[tuple[int, str], int] = {}
     genders = _gendered(words, people, gendered)
     run, beside, before, titled = -1, 0, 0, False
-    bounds = [0, *words.ends.tolist()]
-    texts = np.searchsorted(words.ends, positions, side="right").tolist()
-    for number, (position, text) in enumerate(zip(positions, texts, strict=True)):
+    for number, position in enumerate(positions):
         last = last_of[run_of[number]]
         if run != run_of[number]:
             run, titled = run_of[number], is_titled(position)
-            begin, end = bounds[text : text + 2]
+            begin, end = words.bounds_at(position)
             near = max(begin, position - _BESIDE)
             after = min(end, position + 2 * last + _BESIDE + 1)
             beside = _gender_between(genders, near, after)
@@ -183,11 +181,10 @@ def _runs(
     """
     run_of, element_of = [], []
     run, element, before = -1, 0, -_NEAR - 1
-    begins = {*words.ends.tolist()}
     for position in positions:
         gap = ""
         if position - before <= _NEAR:
-            gap = _gap(words, before, position, begins, capitals=capitals)
+            gap = _gap(words, before, position, capitals=capitals)
         if not gap:
             run, element = run + 1, 0
         elif gap == " ":
@@ -198,12 +195,10 @@ def _runs(
     return run_of, element_of
 
 
-def _gap(
-    words: Words, before: int, position: int, begins: set[int], *, capitals: bool
-) -> str:
+def _gap(words: Words, before: int, position: int, *, capitals: bool) -> str:
     """Return " " between names of a run, "-" between those of one element, else ""."""
     steps = position - before
-    if not begins.isdisjoint(range(before + 1, position + 1)):
+    if not words.begins.isdisjoint(range(before + 1, position + 1)):
         return ""
     led = words.pieces[position][:1] == " "
     if steps == 1:
@@ -212,7 +207,7 @@ def _gap(
     if steps == 2:
         return "-" if between == "-" and not led else ""
     # "John F. Kennedy": a replaced word with a capital and a period.
-    initial = int(words.flags[before + 1])
+    initial = words.flag[before + 1]
     shown = capitals and bool(initial & kinds.TITLE) and between[:1] == " "
     hidden = initial & kinds.KIND in _REPLACED or _is_letter(words, before + 1)
     return " " if shown and hidden and led and words.pieces[position - 1] == "." else ""
@@ -272,6 +267,6 @@ def _gender_before(
     at = first - 1
     if at > begin and words.pieces[at] == ".":
         at -= 1
-    if at < begin or int(words.flags[at]) & kinds.KIND != kinds.COMMON:
+    if at < begin or words.flag[at] & kinds.KIND != kinds.COMMON:
         return 0
     return titles.get(words.pieces[at], 0)

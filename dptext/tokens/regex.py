@@ -70,14 +70,15 @@ _SYMBOLS = f"[{PICTURES}]"
 EMOJI = f"{_SYMBOLS}(?:[\ufe0f\u200d\U0001f3fb-\U0001f3ff]|{_SYMBOLS})*"
 
 _IDENTIFIER = rf"{_URL}|{EMAIL}|{_DOMAIN}|[@#]\w[\w\-.]*\w|[@#]\w"
-# Most words: no alternative below could match more than this one before such a
+# Most words and marks: no alternative below could match more than these before such a
 # character. This changes no piece, it only saves time.
-_PLAIN = r"[A-Za-z]+(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"
+_PLAIN = r"[A-Za-z]++(?=[ ,;!?)\"\n]|\.(?:\s|\Z)|\Z)"
+_PLAIN_MARK = r"[,;:!?()\"]|[.\-](?=\s|\Z)"
 _BODY = (
     rf"{_ABBREVIATION}|{_IDENTIFIER}|{_NUMBER}|{_WORD}|{_CLITIC}|[{_CJK}]|{EMOJI}"
     r"|[^\s]"
 )
-_PIECE = re.compile(rf" ?(?:{_PLAIN}|{_BODY})|\s+")
+_PIECE = re.compile(rf" {_PLAIN}| ?(?:{_PLAIN}|{_PLAIN_MARK}|{_BODY})|\s+")
 _ANY_WORD = rf"{_ABBREVIATION}|{_WORD}|{_CLITIC}|[{_CJK}]"
 _ENDING = re.compile(r"(?:n['’]t|['’](?:s|re|ve|ll|d|m|em)?)$", re.IGNORECASE)
 # Most clitics of a word: with more, the time would grow with the square of its length.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,7 +85,9 @@ class Tokenizer:
         self._organisation = (
             WordClass.ORGANISATION in policy.classes and lexicon.language == ENGLISH
         )
-        self._nationality = self._organisation and WordClass.PLACE in policy.classes
+        self._nationalities: Collection[str] = ()
+        if self._organisation and WordClass.PLACE in policy.classes:
+            self._nationalities = organisations.nationalities()
         # Weekdays that are divided before the s of a plural.
         self._plurals = frozenset[str]()
         if policy.common and WordClass.WEEKDAY in policy.classes:
@@ -551,10 +553,10 @@ class Tokenizer:
             bits |= common.LETTER if len(body) == 1 else 0
         elif key in self._common.read_as and (read := self._common.reads_as(body, key)):
             kind, row, named = kinds.WORD, self._index.get(read, -1), False
-        elif self._nationality and body in organisations.nationalities():
+        elif body in self._nationalities:
             kind, bits, named = kinds.PLACE, common.NATIONALITY, False
         else:
-            bits = self._common.code(body)
+            bits = self._common.code(body, key)
         if bits & kinds.KIND:
             kind, bits = kinds.COMMON, bits & ~kinds.KIND
         elif not bits & (common.STARTS | common.NATIONALITY):

@@ -69,7 +69,7 @@ def copied_before(words: Words, position: int, begins: Collection[int]) -> str:
     before = position - 1
     if before < 0 or position in begins:
         return ""
-    is_copied = int(words.flags[before]) & kinds.KIND == kinds.COMMON
+    is_copied = words.flag[before] & kinds.KIND == kinds.COMMON
     return words.pieces[before] if is_copied else ""
 
 

@@ -8,7 +8,7 @@ number may be written as they ask; the digits of the text have no part in it.
 from __future__ import annotations
 
 import re
-from bisect import bisect_left, bisect_right
+from bisect import bisect_left
 from enum import Enum
 
 from dptext.tokens import grammar, kinds, language_data
@@ -58,9 +58,7 @@ class Counting:
         """Return how many the number at a position may be: ANY for several digits."""
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
-        text = bisect_right(words.ends, position)
-        begin = int(words.ends[text - 1]) if text else 0
-        end = int(words.ends[text])
+        begin, end = words.bounds_at(position)
         if self._is_one(words, position, begin, end):
             return Count.ONE
         for at in range(position + 1, min(end, position + 1 + _REACH)):
@@ -92,9 +90,9 @@ class Counting:
             and self._has_plural(word)
         ):
             return False
-        if after >= end or words.flags[after] & kinds.KIND == kinds.SPACE:
+        if after >= end or words.flag[after] & kinds.KIND == kinds.SPACE:
             return True
-        if words.flags[after] & kinds.KIND == kinds.PUNCTUATION:
+        if words.flag[after] & kinds.KIND == kinds.PUNCTUATION:
             return words.pieces[after].strip(" ")[:1] in ".,;:!?)"
         word, form = self.shown(words, after)
         return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
@@ -114,7 +112,7 @@ class Counting:
 
     def shown(self, words: Words, at: int) -> tuple[str, int]:
         """Return the key of a copied word and the form of a word, "" and OTHER else."""
-        kind = int(words.flags[at]) & kinds.KIND
+        kind = words.flag[at] & kinds.KIND
         if kind == kinds.COMMON:
             key = key_of(words.pieces[at].strip(" "))
             row = self._rows.get(key, -1)

@@ -190,7 +190,7 @@ class Joiner:
         treatment = self._treatment[words.flags & kinds.KIND]
         for position in np.flatnonzero(treatment == MASK).tolist():
             space = " " if pieces[position][:1] == " " else ""
-            kind = int(words.flags[position]) & kinds.KIND
+            kind = words.flag[position] & kinds.KIND
             pieces[position] = space + _MASKS.get(kind, "[unknown]")
         pieces[(treatment == DROP) & kinds.WORDLIKE[words.flags & kinds.KIND]] = ""
         if len(changed := self._fit_articles(words, pieces, written)):
@@ -200,7 +200,7 @@ class Joiner:
             written[changed] = np.fromiter(rows, np.int32)
         if self._policy.marks:
             written = np.full(len(written), -1, np.int32)
-        joined, bounds = pieces.tolist(), pairwise([0, *words.ends.tolist()])
+        joined, bounds = pieces.tolist(), pairwise(words.bounds)
         texts = ["".join(joined[begin:end]) for begin, end in bounds]
         return Joined(texts, written, out)
 
@@ -226,8 +226,8 @@ class Joiner:
             return False
         if not words.layouts.keys().isdisjoint((position - 1, position)):
             return False
-        here, before = words.flags[position], words.flags[position - 1]
-        return int(here) & kinds.KIND == int(before) & kinds.KIND
+        here, before = words.flag[position], words.flag[position - 1]
+        return here & kinds.KIND == before & kinds.KIND
 
     def _choices(
         self, words: Words, position: int, begins: Collection[int]
@@ -236,7 +236,7 @@ class Joiner:
 
         Persons get given names or family names by the titles and names around them.
         """
-        kind = int(words.flags[position]) & kinds.KIND
+        kind = words.flag[position] & kinds.KIND
         if self._languages is not None and position not in words.layouts:
             if words.is_of_lists(position):
                 return self._choices_of_lists(words, position, kind, begins)
@@ -278,11 +278,11 @@ class Joiner:
             return False
         if words.pieces[before].strip(" ").lower() != "the":
             return False
-        if not self._copied_words[int(words.flags[before]) & kinds.KIND]:
+        if not self._copied_words[words.flag[before] & kinds.KIND]:
             return False
         if after >= len(words.pieces) or after in begins:
             return True
-        kind = int(words.flags[after]) & kinds.KIND
+        kind = words.flag[after] & kinds.KIND
         is_function = key_of(words.pieces[after].strip(" ")) in self._functions
         if self._frames is not None:  # "the UK said"
             is_function |= self._frames.counting.shown(words, after)[1] in (PAST, THIRD)
@@ -293,9 +293,7 @@ class Joiner:
     ) -> Sequence[str]:
         """Return the words of a class in the language of a text without a lexicon."""
         assert self._languages is not None
-        assert words.languages is not None
-        text = int(np.searchsorted(words.ends, position, side="right"))
-        reader = self._languages.readers[words.languages[text]]
+        reader = self._languages.readers[words.language_at(position)]
         titled = self._after_title(words, position, begins)
         leads = position + 1 < len(words.pieces)
         leads = leads and self._follows(words, position + 1, begins)
@@ -304,7 +302,7 @@ class Joiner:
             kind,
             words.pieces[position].strip(" "),
             family=is_family or (titled and not leads),
-            title=bool(words.flags[position] & kinds.TITLE),
+            title=bool(words.flag[position] & kinds.TITLE),
             before=copied_before(words, position, begins),
         )
 
@@ -317,7 +315,7 @@ class Joiner:
             at, position = at - 1, position - 1
         if at < 0 or position in begins:
             return False
-        if int(words.flags[at]) & kinds.KIND != kinds.COMMON:
+        if words.flag[at] & kinds.KIND != kinds.COMMON:
             return False
         is_title: Callable[[str], bool] = self._is_title
         if self._languages is not None and words.is_of_lists(at):
@@ -326,7 +324,7 @@ class Joiner:
 
     def candidates(self, words: Words, position: int) -> Sequence[str]:
         """Return the words one of which replaces a word of a class, () for others."""
-        kind = int(words.flags[position]) & kinds.KIND
+        kind = words.flag[position] & kinds.KIND
         if not self._is_class[kind]:
             return ()
         return self._redrawer.candidates(words, position)

@@ -23,7 +23,6 @@ the rules:
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator
 from functools import lru_cache
 from typing import NamedTuple
@@ -132,7 +131,7 @@ class Frames:
         if digits > YEAR:
             return Frame()
         count = self.counting.find(words, position)
-        begin, end = _bounds(words, position)
+        begin, end = words.bounds_at(position)
         before = self._copied(words, position - 1) if position > begin else ""
         if before == "." and position - 1 > begin:
             before = self._copied(words, position - 2)  # "No. 5"
@@ -145,7 +144,7 @@ class Frames:
         is_age = before in self._lists["ages"] or (
             behind == _BEHIND_AGES.get(before)
             and position - 2 >= begin
-            and int(words.flags[position - 2]) & kinds.KIND == kinds.PERSON
+            and words.flag[position - 2] & kinds.KIND == kinds.PERSON
         )
         if digits == 2 and (is_age or self._is_behind_age(words, position, begin)):
             most = _OLDEST
@@ -165,7 +164,7 @@ class Frames:
 
     def of_age(self, words: Words, position: int) -> Frame:
         """Return what the words beside an age ask of it: that of a child."""
-        begin, end = _bounds(words, position)
+        begin, end = words.bounds_at(position)
         first = max(begin, position - _BEFORE_CHILD)
         beside = range(first, min(position + _BEHIND_CHILD, end))
         near = {self._copied(words, at) for at in beside if at != position}
@@ -201,21 +200,21 @@ class Frames:
             return True
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
             return False
-        after, end = position + 1, _bounds(words, position)[1]
+        after, end = position + 1, words.bounds_at(position)[1]
         if after < end and self._copied(words, after):
-            if words.flags[after] & kinds.TITLE:
+            if words.flag[after] & kinds.TITLE:
                 return True  # "2015 - 2019 Sales Assistant"
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
         """Return whether "born" or "birth" is copied among the words before a date."""
-        begin = max(_bounds(words, position)[0], position - _BORN)
+        begin = max(words.bounds_at(position)[0], position - _BORN)
         before = [self._copied(words, at) for at in range(begin, position)]
         return not self._lists["births"].isdisjoint(before)
 
     def scale_of(self, words: Words, position: int) -> int:
         """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
-        out, end = position + 1, _bounds(words, position)[1]
+        out, end = position + 1, words.bounds_at(position)[1]
         if out < end and self._copied(words, out) in self._lists["stars"]:
             out += 1  # "4 stars out of 5"
         scale_at = out + 2
@@ -230,7 +229,7 @@ class Frames:
         """Tell whether a number is the scale of the rating before it."""
         if words.pieces[position].strip(" ") not in _SCALES:
             return False
-        begin = _bounds(words, position)[0]
+        begin = words.bounds_at(position)[0]
         return any(
             first >= begin
             and _is_number(words, first)
@@ -243,7 +242,7 @@ class Frames:
 
         Between the two stands a dash, "to", "or", "of", or "and" behind "between".
         """
-        begin, end = _bounds(words, position)
+        begin, end = words.bounds_at(position)
         second = position + 2
         if second >= end:
             return -1
@@ -260,20 +259,14 @@ class Frames:
 
     def _copied(self, words: Words, at: int) -> str:
         """Return a copied word or mark in small letters, "" for all else."""
-        kind = int(words.flags[at]) & kinds.KIND
+        kind = words.flag[at] & kinds.KIND
         if kind in (kinds.COMMON, kinds.PUNCTUATION):
             return words.pieces[at].strip(" ").lower()
         return ""
 
 
-def _bounds(words: Words, position: int) -> tuple[int, int]:
-    """Return the begin and the end of the text of a piece."""
-    text = bisect_right(words.ends, position)
-    return int(words.ends[text - 1]) if text else 0, int(words.ends[text])
-
-
 def _is_number(words: Words, at: int) -> bool:
-    return int(words.flags[at]) & kinds.KIND == kinds.NUMBER
+    return words.flag[at] & kinds.KIND == kinds.NUMBER
 
 
 def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str]) -> str:
@@ -372,8 +365,8 @@ def is_clock(body: str) -> bool:
 
 def begins_line(words: Words, position: int) -> bool:
     """Tell whether nothing but marks and dates is before a piece in its line."""
-    for at in range(position - 1, _bounds(words, position)[0] - 1, -1):
-        flags = int(words.flags[at])
+    for at in range(position - 1, words.bounds_at(position)[0] - 1, -1):
+        flags = words.flag[at]
         kind = flags & kinds.KIND
         if kind == kinds.SPACE and flags & kinds.ENDER:
             return True

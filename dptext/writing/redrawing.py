@@ -229,7 +229,7 @@ class Redrawer:
         kind_of: Sequence[int],
     ) -> list[Sequence[str]]:
         """Return the words one of which replaces each word of a class."""
-        begins = {*words.ends.tolist()}
+        begins = words.begins
         named = self._by_record and kinds.PERSON in kind_of
         lists = [
             ()
@@ -258,7 +258,7 @@ class Redrawer:
 
         person: which of the spots are of persons.
         """
-        begins = {*words.ends.tolist()}
+        begins = words.begins
         names = people.find(
             words,
             [spots[number] for number in person],
