@@ -63,7 +63,7 @@ def promised(
         identified=layout.id_field is not None,
         fields=layout.fields,
         dropped=layout.dropped,
-        pseudonyms=layout.pseudonyms,
+        replaced=layout.replaced,
         shuffled=layout.shuffled,
         **terms,
     )

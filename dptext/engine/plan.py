@@ -207,7 +207,7 @@ def planned(
         bayes_risk=request.reports.bayes_risk,
         public_text=public_text,
     )
-    return replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
+    return replace(result, dropped=selection.dropped, pseudonyms=selection.replaced)
 
 
 def plan(
@@ -354,7 +354,7 @@ def view(result: Plan) -> Page:
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
-        *protection.changed_fields(result),
+        *protection.changed_fields(result.dropped, result.pseudonyms),
         *protection.protection(result.guarantee, limits=result.limits),
         *(
             attack_lines(known)

@@ -33,7 +33,7 @@ from dptext.engine.job import (
     Warn,
     Worker,
     Written,
-    token_function,
+    find_replacement,
 )
 from dptext.engine.language import Language
 from dptext.engine.reading import JobRecords
@@ -373,8 +373,8 @@ class Run(JobRun):
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        token = token_function(job.selection, self.key)
-        writer = module.writer(stream, job.selection, token)
+        replacement = find_replacement(job.selection, self.key)
+        writer = module.writer(stream, job.selection, replacement)
         if not job.outputs.shuffle:
             return writer
         return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
@@ -384,16 +384,17 @@ class Run(JobRun):
 
         Raises UsageError for a format that keeps no record apart.
         """
-        token = token_function(job.selection, self.key)
+        replacement = find_replacement(job.selection, self.key)
 
         def lines(record: Record) -> bytes:
             out = io.BytesIO()
-            module.writer(out, job.selection, token).write(record, record.texts)
+            module.writer(out, job.selection, replacement).write(record, record.texts)
             return out.getvalue()
 
         if job.selection.other_language == "quarantine":
             if not isinstance(
-                module.writer(io.BytesIO(), job.selection, token), formats.LineWriter
+                module.writer(io.BytesIO(), job.selection, replacement),
+                formats.LineWriter,
             ):
                 raise UsageError(
                     f"{option('other-language', 'quarantine')}: records of this format "
