@@ -103,6 +103,10 @@ class JobRun(ABC):
         return (), 0
 
     @abstractmethod
+    def stated(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the report of these outputs, without counts of private texts."""
+
+    @abstractmethod
     def report(self, job: Job, written: Sequence[Written]) -> Report:
         """Return the internal report of the jobs so far."""
 
@@ -137,7 +141,7 @@ class JobRun(ABC):
             if self.inspect is not None:
                 self.inspect(job, written, opened.output)
             if opened.public is not None:
-                public = document.encode(document.public(self.report(job, [written])))
+                public = document.encode(document.public(self.stated(job, [written])))
                 opened.public.stream.write(signatures.sign(public, opened.key))
             yield written
             opened.release.complete()
@@ -432,21 +436,25 @@ class Run(JobRun):
             self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
-    def report(self, job: Job, written: Sequence[Written]) -> Report:
-        """Return the internal report of the jobs so far."""
+    def stated(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the report of these outputs, without counts of private texts."""
         recorded = None
         if self._account is not None:
             charged = self._charged if len(written) == 1 else None
             recorded = self._account.recorded(charged)
-        return documents.finished(
+        return documents.released(
             pipeline=self.pipeline,
             job=job,
             key=self.key,
-            tally=self.tally,
             written=written,
             measures=self.measures,
             recorded=recorded,
         )
+
+    def report(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the internal report of the jobs so far."""
+        document = self.stated(job, written)
+        return documents.counted(document, self.pipeline, self.tally, job.inputs)
 
 
 def _asking(job: Job) -> Job:
