@@ -19,11 +19,12 @@ from typing import Any, Self, TypeVar, Unpack
 
 import numpy as np
 
-from dptext import calibration, formats, frames, lexicons, pseudonyms
+from dptext import calibration, formats, frames, lexicons
 from dptext import profile as profiles
 from dptext.engine import documents, job, language, plan, tally
 from dptext.engine.files import SignedReports
 from dptext.engine.identifying import warning
+from dptext.engine.job import find_replacement
 from dptext.engine.plan import Plan
 from dptext.engine.request import Request, open_key
 from dptext.errors import UsageError
@@ -228,7 +229,7 @@ class Sanitizer:
             frame = frames.wrap(table)
             chosen = fill(Selection, {"fields": columns, **options})
             selection, names = frame.selected(chosen)
-            self._check_pseudonyms(selection)
+            find_replacement(selection, self._opened)  # raises UsageError
             call = self.begin()
             replaced = frames.PrivateColumns(
                 pipeline=call.pipeline,
@@ -311,7 +312,7 @@ class Sanitizer:
         """Return the request of a call for files. Raises TypeError and UsageError."""
         files = _input_files(paths)
         selection, outputs = fill(Selection, values), fill(Outputs, values)
-        self._check_pseudonyms(selection)
+        find_replacement(selection, self._opened)  # raises UsageError
         ledger, reports = fill(LedgerUse, values), fill(Reports, values)
         work = fill(Work, values)
         if "-" in (*files, outputs.output):
@@ -344,11 +345,6 @@ class Sanitizer:
             reports=SignedReports.begin(reports, self._keys.key_file),
             inspect=inspect,
         )
-
-    def _check_pseudonyms(self, selection: Selection) -> None:
-        """Raise UsageError for pseudonyms by a key that ends with this object."""
-        if selection.pseudonyms:
-            pseudonyms.check(self._opened)
 
     def begin(self) -> Call:
         """Begin a call with the key of this object."""

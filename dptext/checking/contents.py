@@ -85,7 +85,7 @@ class Contents:
         # Numbers of values in further fields with names that tell a kind.
         self._by_name = Counter[Kind]()
         # Numbers of values in fields of pseudonyms, and of those that are no token.
-        self._of_tokens, self._no_tokens = Counter[str](), Counter[str]()
+        self._of_tokens, self._no_replacements = Counter[str](), Counter[str]()
 
     def add(self, name: str, texts: Iterable[str]) -> None:
         """Count some values of a field."""
@@ -114,7 +114,7 @@ class Contents:
     def _add_tokens(self, name: str, texts: Iterable[str]) -> None:
         for text in filter(str.strip, texts):
             self._of_tokens[name] += 1
-            self._no_tokens[name] += not pseudonyms.is_token(text)
+            self._no_replacements[name] += not pseudonyms.is_token(text)
 
     def _add_name(self, name: str) -> None:
         """Look at the name of a field as at a value, and at each part of a path."""
@@ -156,7 +156,7 @@ class Contents:
         if self._not_dropped:
             named = exports.series(sorted(self._not_dropped))
             yield f"its report was changed: the file has {named}, which it leaves out"
-        for name, count in self._no_tokens.items():
+        for name, count in self._no_replacements.items():
             if count:
                 yield (
                     f"column {exports.series([name])}: {count:,} of "
@@ -168,9 +168,7 @@ def read(
     module: Format, stream: BinaryIO, selection: Selection, contents: Contents
 ) -> Contents:
     """Count all unchanged values of a file. Raises InputError where it is not whole."""
-    selection = replace(
-        selection, id_field=None, subject_field=None, dropped=(), pseudonyms=()
-    )
+    selection = replace(selection.without_changes(), id_field=None, subject_field=None)
     for name, texts in module.unchanged(stream, selection):
         contents.add(name, texts)
     return contents
@@ -190,7 +188,7 @@ class StopAtIdentifying:
             formats.find(None, written.format),
             job.selection.output_selection(),
         )
-        contents = Contents(self.subject, selection.pseudonyms)
+        contents = Contents(self.subject, selection.replaced)
         name = job.output or ""
         with (
             output.content() as plain,
@@ -230,7 +228,7 @@ def read_export(report: Document, export: exports.Export) -> Contents:
     run, layout = report.run, report.run.layout
     subject = None if run.recorded is None else run.recorded.limits.field
     advice = advise_on_vectors() if report.words is None else advise()
-    tokens = layout.selection(export.size).pseudonyms
+    tokens = layout.selection(export.size).replaced
     # Without a header, numbers of columns are those of the input.
     dropped = [name for name in layout.dropped if layout.header or not name.isdecimal()]
     contents = Contents(subject, tokens, advice, dropped)

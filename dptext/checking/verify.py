@@ -304,7 +304,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
     """Yield the fields of the file that are copied against the policy."""
     layout = report.run.layout
     yield from exports.against_policy(
-        layout.pseudonyms, policy, "pseudonyms", "a pseudonym is not"
+        layout.replaced, policy, "pseudonyms", "a pseudonym is not"
     )
     if not policy.fields and policy.copy is None and not policy.deny_columns:
         return
@@ -322,7 +322,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
     else:
         yield from exports.against_policy(copied, policy)
         yield from exports.denied_fields(
-            [*(layout.fields or ()), *layout.pseudonyms, *copied], policy
+            [*(layout.fields or ()), *layout.replaced, *copied], policy
         )
 
 
@@ -363,7 +363,7 @@ def _contradictions(report: Document) -> Iterator[str]:
     """Yield contradictions inside a report, in case it cannot be recomputed."""
     promise, bound = report.guarantee, report.guarantee.bound
     run, layout = report.run, report.run.layout
-    kept = {*(layout.fields or ()), *layout.pseudonyms}
+    kept = {*(layout.fields or ()), *layout.replaced}
     signs = {
         "its strength does not follow from its figures": promise.strength
         != claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss),
@@ -374,7 +374,7 @@ def _contradictions(report: Document) -> Iterator[str]:
         ),
         "its layout is none of its format": layout.format in registry.names("formats")
         and layout.that_applies([layout.format]) != layout,
-        "pseudonyms need a key file, and it has none": layout.pseudonyms
+        "pseudonyms need a key file, and it has none": layout.replaced
         and run.key != "key-file",
         "it leaves out a field and keeps it, too": not kept.isdisjoint(layout.dropped),
         "the third party is not that of the settings": _party(report) != _asked(report),

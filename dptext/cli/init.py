@@ -97,7 +97,7 @@ def command(
     *,
     selection: Annotated[
         Selection,
-        parser.Take(f"fields {FILE_LAYOUT} dropped pseudonyms", is_typed=True),
+        parser.Take(f"fields {FILE_LAYOUT} dropped replaced", is_typed=True),
     ],
     copy: Annotated[
         list[str] | None,
@@ -136,7 +136,7 @@ def command(
     fields_by_use = {
         Use.PRIVATE: selection.fields,
         Use.DROP: selection.dropped,
-        Use.PSEUDONYM: selection.pseudonyms,
+        Use.PSEUDONYM: selection.replaced,
         Use.COPY: (*(copy or ()), *(keep or ())),
     }
     lists.add(NOTHING, choices.keep_words, noun("keep-words"))  # raises UsageError
@@ -175,7 +175,7 @@ def _first_file(file: str, selection: Selection) -> Job:
     first, *others = find_files([file], selection.format)
     if first != file:
         _note(f"dptext: {file}: looking at {first}, {len(others)} more not looked at")
-    return Job((first,), None, replace(selection, dropped=(), pseudonyms=()))
+    return Job((first,), None, selection.without_changes())
 
 
 def _by_name(
@@ -264,7 +264,7 @@ def _ask(
     screen.write_file(path, text.encode())
     if reader is Audience.STATISTICS:
         _note(f"next, once: {_BUILD_TOPICS}")
-    _say_next(source, chosen.selection.pseudonyms)
+    _say_next(source, chosen.selection.replaced)
 
 
 def _settings(
@@ -405,7 +405,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
         job.selection,
         fields=private,
         dropped=init_file.named(uses, Use.DROP),
-        pseudonyms=init_file.named(uses, Use.PSEUDONYM),
+        replaced=init_file.named(uses, Use.PSEUDONYM),
     )
     return survey.with_missing(replace(job, selection=selection))
 

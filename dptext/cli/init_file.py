@@ -63,7 +63,7 @@ def settings_text(
     if columns:
         check["fields"] = list(selection.fields)
         check["copy"] = list(named(uses, Use.COPY))
-        check["pseudonyms"] = list(selection.pseudonyms)
+        check["pseudonyms"] = list(selection.replaced)
         kept = [
             each.name
             for each in columns

@@ -154,14 +154,14 @@ def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None
     Raises UsageError unless standard error is a terminal: it is for one person's eyes.
     """
     from dptext.engine import source
-    from dptext.engine.job import token_function
+    from dptext.engine.job import find_replacement
 
     if not sys.stderr.isatty():
         raise UsageError(
             "--preview shows original text: standard error must be a terminal"
         )
     job, key, ready = request.job, request.key, request.pipeline(warn)
-    selection, token = job.selection, token_function(job.selection, key)
+    selection = job.selection
     beginning = source.beginning(job, number)
     batch = beginning.records
     there = {name for record in batch for name in record.present or ()}
@@ -173,7 +173,7 @@ def _preview(request: Request, number: int, warn: Callable[[str], None]) -> None
         batch=batch,
         pipelines={"private": ready},
         key=key,
-        tokens=beginning.tokens(selection, token),
+        replaced=beginning.replacements(selection, find_replacement(selection, key)),
         dropped=dropped,
     )
     warn("a preview: nothing was written, sent, or recorded in a ledger")

@@ -23,6 +23,7 @@ import typer
 
 from dptext import progress
 from dptext.errors import Urgent
+from dptext.run.selection import REPLACEMENT
 from dptext.streams.outputs import open_output
 
 if TYPE_CHECKING:
@@ -378,12 +379,12 @@ def preview(
     batch: Sequence[Record],
     pipelines: Mapping[str, Pipeline],
     key: RunKey,
-    tokens: Sequence[Mapping[str, str]] = (),
+    replaced: Sequence[Mapping[str, str]] = (),
     dropped: Sequence[str] = (),
 ) -> None:
     """Show records made private under several settings, one below the other.
 
-    tokens: the pseudonyms in each record, by the names of fields; dropped: the
+    replaced: the new values in each record, by the names of fields; dropped: the
     fields that are left out. Nothing is written, spent or sent. What differs from the
     original is in colour.
     """
@@ -403,9 +404,9 @@ def preview(
                 after = texts[number][position]
                 table.add_row(name, _changed(before[:_LONGEST], after[:_LONGEST]))
             table.add_row()
-        for name, token in tokens[number].items() if tokens else ():
-            table.add_row("pseudonym", f"{one_line(name)}: {token or 'none'}")
-        if tokens:
+        for name, value in replaced[number].items() if replaced else ():
+            table.add_row(REPLACEMENT, f"{one_line(name)}: {value or 'none'}")
+        if replaced:
             table.add_row()
     shown = console(stderr=True)
     shown.print(table)

@@ -15,7 +15,6 @@ from dptext.cli.parser import Take
 from dptext.engine import corpus_words, job, request
 from dptext.engine.files import find_files
 from dptext.errors import UsageError
-from dptext.formats import _fields
 from dptext.guarantees import word_lists
 from dptext.report.blocks import Block, Column, Paragraph, Table
 from dptext.run.choices import Choices
@@ -114,7 +113,7 @@ def build(
         raise UsageError(f"name the file to write with {noun('output')}")
     use = replace(book, subject=subject)
     selection = replace(selection, subject_field=subject)
-    _fields.check_selection(selection)
+    selection.check_uses()
     _check_ledger(use)
     key = signer.sign_key
     private = None if key is None else signatures.read_private(key)

@@ -17,7 +17,7 @@ from dptext.engine.tally import Tally
 from dptext.guarantees import statement
 from dptext.guarantees.claims import RunTerms
 from dptext.guarantees.statement import Statement
-from dptext.measures.public import PublicMeasures
+from dptext.measures.public import PublicMeasures, measure_deniability
 from dptext.pipeline import Pipeline
 from dptext.randomness import ALGORITHM, RunKey
 from dptext.report import names
@@ -63,7 +63,7 @@ def promised(
         identified=layout.id_field is not None,
         fields=layout.fields,
         dropped=layout.dropped,
-        pseudonyms=layout.pseudonyms,
+        replaced=layout.replaced,
         shuffled=layout.shuffled,
         **terms,
     )
@@ -157,16 +157,15 @@ def run_section(
     )
 
 
-def finished(
+def released(
     pipeline: Pipeline,
     job: Job,
     key: RunKey,
-    tally: Tally,
     written: Sequence[Written],
     measures: PublicMeasures,
     recorded: Recorded | None = None,
 ) -> Report:
-    """Return the internal report of finished outputs; it names a single one only."""
+    """Return the report of outputs without counts; it names a single one only."""
     layout = Layout.from_selection(
         job.selection, {each.format for each in written}, shuffled=job.outputs.shuffle
     )
@@ -177,9 +176,22 @@ def finished(
         measures=measures,
         recorded=recorded,
     )
-    words = WordCounts.from_tally(pipeline, tally)
-    private = Private.from_counts(job.inputs, tally, words)
-    return internal(document, private, only_output(job, written))
+    return replace(document, output=only_output(job, written))
+
+
+def counted(
+    document: Report, pipeline: Pipeline, tally: Tally, inputs: Sequence[str] = ()
+) -> Report:
+    """Return the internal report of a run: with its counts, and with N_w and S_w."""
+    assert document.words is not None
+    return replace(
+        document,
+        audience="internal",
+        words=replace(document.words, deniability=measure_deniability(pipeline)),
+        private=Private.from_counts(
+            inputs, tally, WordCounts.from_tally(pipeline, tally)
+        ),
+    )
 
 
 def only_output(job: Job, written: Sequence[Written]) -> Output | None:
@@ -217,8 +229,7 @@ def called(
     layout = Layout.from_selection(selection or Selection(), formats)
     layout = replace(layout, format=None)
     document = stated(pipeline, key.origin, layout, measures, finder=finder)
-    words = WordCounts.from_tally(pipeline, tally)
-    return internal(document, Private.from_counts((), tally, words), None)
+    return counted(document, pipeline, tally)
 
 
 def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
@@ -230,8 +241,3 @@ def with_warnings(document: Internal, warnings: Sequence[str]) -> Internal:
     assert document.private is not None
     private = replace(document.private, warnings=tuple(warnings))
     return replace(document, private=private)
-
-
-def internal(document: Report, private: Private, output: Output | None) -> Report:
-    """Return the internal report of a run from its public part."""
-    return replace(document, audience="internal", private=private, output=output)

@@ -149,7 +149,7 @@ class Fields:
         if self.records < SAMPLE:
             self._warn_of_sample()
         if self.absent in self._selection.changed:
-            option = _fields.find_option(self.absent, self._selection)
+            option = self._selection.option_name(self.absent)
             error = _fields.unknown(self.absent, option, self._copied)
             raise UnknownFieldError(f"{inputs}: {error}")
         if self.absent is not None:

@@ -14,6 +14,7 @@ from functools import cache
 from typing import NamedTuple
 
 from dptext.run.interface import option
+from dptext.run.selection import REPLACEMENT
 from dptext.tokens import form_finder, forms, language_data, names
 from dptext.tokens.policy import Form
 
@@ -405,8 +406,8 @@ def identifying(
 def advise() -> str:
     """Describe what to do about an unchanged field that looks identifying."""
     return (
-        f"make it private ({option('field')}) or a pseudonym ({option('pseudonym')}), "
-        f"or leave it out ({option('drop')})"
+        f"make it private ({option('field')}) or a {REPLACEMENT} "
+        f"({option(REPLACEMENT)}), or leave it out ({option('drop')})"
     )
 
 

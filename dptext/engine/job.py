@@ -229,10 +229,10 @@ class Worker:
         of_part = Task(batch, metrics.FIRST_TEXTS, leaves_out=task.leaves_out)
         done = self._records(of_part)
         out, present = io.BytesIO(), Counter[tuple[str, ...] | None]()
-        token, others = token_function(part.selection, self._key), 0
-        writer = module.writer(out, part.selection, token)
+        replacement, others = find_replacement(part.selection, self._key), 0
+        writer = module.writer(out, part.selection, replacement)
         aside = io.BytesIO()
-        kept = module.writer(aside, part.selection, token)
+        kept = module.writer(aside, part.selection, replacement)
         head: int | None = None  # bytes that it takes in the output
         for record, texts in zip(batch, done.texts, strict=True):
             if isinstance(record.rest, Verbatim):
@@ -257,12 +257,12 @@ class Worker:
         )
 
 
-def token_function(selection: Selection, key: RunKey) -> formats.Token:
-    """Return the function that writes pseudonyms, for records that have any.
+def find_replacement(selection: Selection, key: RunKey) -> formats.Replacement:
+    """Return the function that replaces values, for records with replaced fields.
 
-    Raises UsageError unless the key is from a file.
+    Raises UsageError for these unless the key is from a file.
     """
-    return Pseudonyms(key).token if selection.pseudonyms else formats.no_token
+    return Pseudonyms(key).token if selection.replaced else formats.no_replacement
 
 
 class Shuffled(formats.Writer):

@@ -21,7 +21,11 @@ from dptext.guarantees.statement import Statement
 from dptext.measures import public
 from dptext.measures.bayes_risk import Risk, Share
 from dptext.measures.context_risk import PUBLIC_TEXT, AttackerFigures, InContext
-from dptext.measures.public import Deniability, PublicMeasures
+from dptext.measures.public import (
+    Deniability,
+    PublicMeasures,
+    measure_deniability,
+)
 from dptext.pipeline import Pipeline
 from dptext.randomness import RunKey
 from dptext.report import answer, figures, protection, views
@@ -207,7 +211,7 @@ def planned(
         bayes_risk=request.reports.bayes_risk,
         public_text=public_text,
     )
-    return replace(result, dropped=selection.dropped, pseudonyms=selection.pseudonyms)
+    return replace(result, dropped=selection.dropped, pseudonyms=selection.replaced)
 
 
 def plan(
@@ -251,7 +255,7 @@ def plan(
         guarantee=promise,
         risk=measures.risk,
         risk_note=measures.risk_note,
-        deniability=measures.deniability,
+        deniability=measure_deniability(pipeline),
         in_context=(*public_text[0], *measures.in_context),
         written=(*public_text[1], *measures.written),
         attackers_risk=measures.attackers_risk,
@@ -354,7 +358,7 @@ def view(result: Plan) -> Page:
     )
     lines = [
         *protection.not_anonymous(result.guarantee),
-        *protection.changed_fields(result),
+        *protection.changed_fields(result.dropped, result.pseudonyms),
         *protection.protection(result.guarantee, limits=result.limits),
         *(
             attack_lines(known)

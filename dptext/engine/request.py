@@ -15,15 +15,14 @@ from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from dptext import calibration, lexicons, profile, pseudonyms, signatures, streams
+from dptext import calibration, lexicons, profile, signatures, streams
 from dptext.engine import files
 from dptext.engine.earlier import Earlier, Manifest, describe_orphans
 from dptext.engine.files import JobOutputs, SignedReports
-from dptext.engine.job import Job, Progress, Written
+from dptext.engine.job import Job, Progress, Written, find_replacement
 from dptext.engine.language import is_asked_for
 from dptext.engine.run import Inspect, JobRun, Run
 from dptext.errors import InputError, UsageError
-from dptext.formats import _fields
 from dptext.guarantees.claims import SubjectLimit
 from dptext.pipeline import Pipeline
 from dptext.profile import Profile
@@ -113,7 +112,7 @@ class Request:
         needs: those of typed options; others: fields of the request.
         """
         selection = replace(selection, subject_field=ledger.subject)
-        _fields.check_selection(selection)
+        selection.check_uses()
         job = Job(
             inputs=tuple(files or ("-",)),
             output=None if outputs.output == "-" else outputs.output,
@@ -150,8 +149,7 @@ class Request:
         if tokens.words is not None:
             read.append(tokens.words.path)
         jobs = files.plan_jobs(self.job, self.reports, read, warn=warn)
-        if self.job.selection.pseudonyms:
-            pseudonyms.check(self.key)
+        find_replacement(self.job.selection, self.key)  # raises UsageError
         return jobs
 
     def pipeline(self, warn: Callable[[str], None]) -> Pipeline:

@@ -33,7 +33,7 @@ from dptext.engine.job import (
     Warn,
     Worker,
     Written,
-    token_function,
+    find_replacement,
 )
 from dptext.engine.language import Language
 from dptext.engine.reading import JobRecords
@@ -103,6 +103,10 @@ class JobRun(ABC):
         return (), 0
 
     @abstractmethod
+    def stated(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the report of these outputs, without counts of private texts."""
+
+    @abstractmethod
     def report(self, job: Job, written: Sequence[Written]) -> Report:
         """Return the internal report of the jobs so far."""
 
@@ -137,7 +141,7 @@ class JobRun(ABC):
             if self.inspect is not None:
                 self.inspect(job, written, opened.output)
             if opened.public is not None:
-                public = document.encode(document.public(self.report(job, [written])))
+                public = document.encode(document.public(self.stated(job, [written])))
                 opened.public.stream.write(signatures.sign(public, opened.key))
             yield written
             opened.release.complete()
@@ -373,8 +377,8 @@ class Run(JobRun):
     def _writer(
         self, job: Job, module: formats.Format, stream: BinaryIO
     ) -> formats.Writer:
-        token = token_function(job.selection, self.key)
-        writer = module.writer(stream, job.selection, token)
+        replacement = find_replacement(job.selection, self.key)
+        writer = module.writer(stream, job.selection, replacement)
         if not job.outputs.shuffle:
             return writer
         return Shuffled(writer, self.pipeline, self.key, self._draw_name(job))
@@ -384,16 +388,17 @@ class Run(JobRun):
 
         Raises UsageError for a format that keeps no record apart.
         """
-        token = token_function(job.selection, self.key)
+        replacement = find_replacement(job.selection, self.key)
 
         def lines(record: Record) -> bytes:
             out = io.BytesIO()
-            module.writer(out, job.selection, token).write(record, record.texts)
+            module.writer(out, job.selection, replacement).write(record, record.texts)
             return out.getvalue()
 
         if job.selection.other_language == "quarantine":
             if not isinstance(
-                module.writer(io.BytesIO(), job.selection, token), formats.LineWriter
+                module.writer(io.BytesIO(), job.selection, replacement),
+                formats.LineWriter,
             ):
                 raise UsageError(
                     f"{option('other-language', 'quarantine')}: records of this format "
@@ -431,21 +436,25 @@ class Run(JobRun):
             self._measures = PublicMeasures.measure(self.pipeline, self._bayes_risk)
         return self._measures
 
-    def report(self, job: Job, written: Sequence[Written]) -> Report:
-        """Return the internal report of the jobs so far."""
+    def stated(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the report of these outputs, without counts of private texts."""
         recorded = None
         if self._account is not None:
             charged = self._charged if len(written) == 1 else None
             recorded = self._account.recorded(charged)
-        return documents.finished(
+        return documents.released(
             pipeline=self.pipeline,
             job=job,
             key=self.key,
-            tally=self.tally,
             written=written,
             measures=self.measures,
             recorded=recorded,
         )
+
+    def report(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the internal report of the jobs so far."""
+        document = self.stated(job, written)
+        return documents.counted(document, self.pipeline, self.tally, job.inputs)
 
 
 def _asking(job: Job) -> Job:

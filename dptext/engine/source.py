@@ -26,7 +26,7 @@ from dptext.formats import Format, Input
 from dptext.formats._fields import listed
 from dptext.metrics import FIRST_TEXTS
 from dptext.run.interface import noun, option
-from dptext.run.selection import Selection
+from dptext.run.selection import REPLACEMENT, Selection
 from dptext.streams.outputs import Quarantine
 from dptext.types import Fault, Record, Verbatim
 
@@ -107,7 +107,7 @@ def check_fields(
                     raise UsageError(
                         f"{location}: the records are strings, which have no fields; "
                         f"leave {option('id')}, {option('subject')}, "
-                        f"{option('drop')} and {option('pseudonym')} out"
+                        f"{option('drop')} and {option(REPLACEMENT)} out"
                     )
                 return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
@@ -240,8 +240,8 @@ class Source:
             if selection.changed:
                 raise UsageError(
                     f"{location(first)}: the format {name} can neither leave fields "
-                    f"out ({option('drop')}) nor write pseudonyms "
-                    f"({option('pseudonym')})"
+                    f"out ({option('drop')}) nor write {REPLACEMENT}s "
+                    f"({option(REPLACEMENT)})"
                 )
         if self._job.is_guessed:
             self._warn(
@@ -478,17 +478,17 @@ class Beginning(NamedTuple):
         """Return the records."""
         return [each for each in self.items if not isinstance(each.rest, Verbatim)]
 
-    def tokens(
-        self, selection: Selection, token: formats.Token
+    def replacements(
+        self, selection: Selection, replacement: formats.Replacement
     ) -> list[dict[str, str]]:
-        """Return the pseudonyms in each record, by the names of fields; [] for none.
+        """Return the replaced values of each record, by fields; [] for none.
 
         They are written and read as in the output, in memory.
         """
-        if not selection.pseudonyms:
+        if not selection.replaced:
             return []
         out = io.BytesIO()
-        writer = self.format.writer(out, selection, token)
+        writer = self.format.writer(out, selection, replacement)
         for record in self.items:
             if isinstance(record.rest, Verbatim):
                 writer.verbatim(record.rest)
@@ -497,11 +497,11 @@ class Beginning(NamedTuple):
         writer.close()
         there = selection.output_selection()
         shown: list[dict[str, str]] = [{} for _ in self.records]
-        for name, path in zip(selection.pseudonyms, there.pseudonyms, strict=True):
+        for name, path in zip(selection.replaced, there.replaced, strict=True):
             read = replace(
                 there,
                 fields=(path,),
-                pseudonyms=(),
+                replaced=(),
                 id_field=None,
                 subject_field=None,
                 missing="pass",

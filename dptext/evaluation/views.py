@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any
 
 from dptext.attackers.endpoint import EndpointAttacker
 from dptext.evaluation.adapting import AdaptationFigures
 from dptext.evaluation.classify import LabelTask
-from dptext.evaluation.identities import COMMON, IdentitiesFound, IdentityMeter
+from dptext.evaluation.identities import (
+    COMMON,
+    IdentitiesFound,
+    IdentityMeter,
+    Standing,
+)
 from dptext.evaluation.linkage import LinkageFigures
 from dptext.evaluation.run import Attack, PublicTextUse, Result
 from dptext.measures.context_risk import (
@@ -17,6 +21,7 @@ from dptext.measures.context_risk import (
     AT_LEAST,
     SAME_KIND,
     Reading,
+    Success,
 )
 from dptext.report import figures
 from dptext.report.blocks import (
@@ -49,7 +54,7 @@ NOT_AGAIN = (
 )
 
 
-def _limits(row: Any) -> str:
+def _limits(row: LinkageFigures | Standing | Success) -> str:
     return between(row.low, row.high)
 
 
@@ -59,9 +64,9 @@ def _knowledge(attack: Attack) -> str:
     return f"{attack.assumes}; the Bayes risk's figure is {share(attack.predicted)}"
 
 
-def _by_chance(row: Any) -> str:
+def _by_chance(row: tuple[str, Standing]) -> str:
     """Write the share of values in private texts of other records."""
-    standing = row[1]
+    _, standing = row
     if standing.by_chance is None:
         return "not known"
     limits = between(standing.by_chance_low, standing.by_chance_high)

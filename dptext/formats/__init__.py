@@ -14,8 +14,8 @@ subclass of the one below, and a `Writer`.
 - The writer needs only the `rest` that `read` keeps, and spells texts anew whether they
   changed or not: else the spelling would tell which did. All else comes back byte
   for byte. Between two inputs of one output nothing may run together.
-- Fields of `Selection.dropped` are left out, and the values of `Selection.pseudonyms`
-  become tokens; a format without fields has neither.
+- Fields of `Selection.dropped` are left out, and the values of `Selection.replaced`
+  become those that a `Replacement` gives; a format without fields has neither.
 - No message holds a text; positions count from 1.
 """
 
@@ -77,13 +77,13 @@ Item = Record | Verbatim | Fault
 # Of the bytes read so far, and whether the stream has ended: how many of them are whole
 # records, and how many records these are.
 Regular = Callable[[bytes, bool], tuple[int, int]]
-# Gives the pseudonym of a value, spelled as dptext.formats._fields spells it.
-Token = Callable[[str], str]
+# Gives the replacement of a value, spelled as dptext.formats._fields spells it.
+Replacement = Callable[[str], str]
 
 
-def no_token(value: str) -> str:
-    """Stand for a key where none is needed; no value ever passes unchanged."""
-    raise InternalError("a field of pseudonyms is written without a key")
+def no_replacement(value: str) -> str:
+    """Stand for a function where none is needed; no value ever passes unchanged."""
+    raise InternalError("a field is replaced without a function")
 
 
 class Writer(ABC):
@@ -130,7 +130,7 @@ class Format(ABC):
     SUFFIXES: ClassVar[tuple[str, ...]]
     IS_TEXT: ClassVar = True  # of characters, which have an encoding
     HAS_FIELDS: ClassVar = True  # else a record is one text
-    CHANGES_FIELDS: ClassVar = False  # leaves fields out and writes pseudonyms
+    CHANGES_FIELDS: ClassVar = False  # leaves fields out and replaces values
     MAY_LACK: ClassVar = False  # a record may lack a field, or have a null in it
     IS_TABLE: ClassVar = False  # of characters, with delimiters and perhaps a header
     IS_STREAMED: ClassVar = True  # readers need not wait for its end
@@ -147,11 +147,14 @@ class Format(ABC):
 
     @abstractmethod
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> Writer:
         """Return a writer of the records that `read` gave with the same selection.
 
-        token gives pseudonyms, where the selection has any.
+        replacement gives the values of replaced fields, where the selection has any.
         """
 
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterable[str]:

@@ -1,7 +1,7 @@
-"""Fields of an Arrow table that are left out or become pseudonyms.
+"""Fields of an Arrow table that are left out or replaced.
 
-A struct without remaining fields is left out itself: Parquet cannot hold it. Values of
-pseudonyms of any type become strings, those inside of lists one by one.
+A struct without remaining fields is left out itself: Parquet cannot hold it. Replaced
+values of any type become strings, those inside of lists one by one.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass
 from enum import Enum
 
 from dptext.errors import InputError
-from dptext.formats import Token, _arrow, _fields
+from dptext.formats import Replacement, _arrow, _fields
 from dptext.formats._arrow import Array, ArrowColumn, Batch, Field, Kind, Schema
 from dptext.run.interface import option, unit
-from dptext.run.selection import Selection
+from dptext.run.selection import REPLACEMENT, Selection, check_uses
 
 # Types with values that are spelled differently from format to format.
 _NO_VALUES = (
@@ -29,7 +29,7 @@ class Treatment(Enum):
     """The treatment of a field."""
 
     DROPPED = "left out"
-    PSEUDONYM = "a pseudonym"
+    REPLACED = "replaced"
 
 
 # By the numbers of fields in a schema or a struct; others stay.
@@ -59,8 +59,8 @@ class FieldChanges:
             Treatment.DROPPED: _find_columns(
                 schema, selection.dropped, selection, known
             ),
-            Treatment.PSEUDONYM: _find_columns(
-                schema, selection.pseudonyms, selection, known
+            Treatment.REPLACED: _find_columns(
+                schema, selection.replaced, selection, known
             ),
         }
         plan: dict[int, Treatment | Plan] = {}
@@ -69,24 +69,24 @@ class FieldChanges:
                 _add(plan, column, use)
         for column in texts:
             _check_apart(plan, column)
-        for column in uses[Treatment.PSEUDONYM]:
+        for column in uses[Treatment.REPLACED]:
             kind = kinds.get(_fields.joined(_fields.parse(column.path)))
             if kind is None or kind.num_fields or _arrow.is_kind(kind, *_NO_VALUES):
                 raise InputError(
                     f"{location}: {unit()} {column.path!r} holds no text, numbers or "
-                    "dates, so it cannot become a pseudonym; leave it out "
+                    f"dates, so it cannot become a {REPLACEMENT}; leave it out "
                     f"({option('drop')})"
                 )
         # Refuses fields within each other, by their paths.
         _fields.tree(selection)
         return cls(plan, _schema(schema, plan))
 
-    def apply(self, batch: Batch, token: Token) -> Batch:
-        """Return rows without dropped fields, and with tokens."""
+    def apply(self, batch: Batch, replacement: Replacement) -> Batch:
+        """Return rows without dropped fields, and with replaced ones."""
         import pyarrow as pa
 
         arrays = [
-            array if changed is None else _output_array(array, changed, token)
+            array if changed is None else _output_array(array, changed, replacement)
             for index, array in enumerate(batch.columns)
             if (changed := self.plan.get(index)) is not Treatment.DROPPED
             and _output_type(array.type, changed) is not None
@@ -100,7 +100,7 @@ def _find_columns(
     columns = []
     for path in paths:
         if not _is_there(schema, _fields.parse(path)):
-            raise _fields.unknown(path, _fields.find_option(path, selection), known)
+            raise _fields.unknown(path, selection.option_name(path), known)
         columns.append(_arrow.column(schema, path, "the input", is_text=False))
     return columns
 
@@ -136,7 +136,7 @@ def _add(
 
 
 def _check_apart(plan: Plan, text: ArrowColumn) -> None:
-    """Raise UsageError for a text that is also left out or a pseudonym."""
+    """Raise UsageError for a text that is also left out or replaced."""
     inner: Treatment | Plan | None = plan
     for step in (text.index, *text.steps):
         if not isinstance(inner, Mapping):
@@ -144,7 +144,7 @@ def _check_apart(plan: Plan, text: ArrowColumn) -> None:
         inner = inner.get(step)
     if isinstance(inner, Treatment):
         is_dropped = inner is Treatment.DROPPED
-        _fields.check_uses(text.path, True, is_dropped, not is_dropped)
+        check_uses(text.path, True, is_dropped, not is_dropped)
 
 
 def _schema(schema: Schema, plan: Plan) -> Schema:
@@ -154,8 +154,8 @@ def _schema(schema: Schema, plan: Plan) -> Schema:
     gone = {
         name for name, field in zip(schema.names, fields, strict=True) if field is None
     }
-    tokens = {schema.names[n] for n, use in plan.items() if use is Treatment.PSEUDONYM}
-    metadata = _arrow.without_columns(schema.metadata, gone, tokens)
+    replaced = {schema.names[n] for n, use in plan.items() if use is Treatment.REPLACED}
+    metadata = _arrow.without_columns(schema.metadata, gone, replaced)
     return pa.schema([field for field in fields if field is not None], metadata)
 
 
@@ -168,7 +168,7 @@ def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
         return None
     changed = _arrow.bare(field).with_type(kind)
     # A missing value is null, whatever it was.
-    return changed.with_nullable(True) if change is Treatment.PSEUDONYM else changed
+    return changed.with_nullable(True) if change is Treatment.REPLACED else changed
 
 
 def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
@@ -183,7 +183,7 @@ def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
             return None
         is_large = _arrow.is_kind(kind, "is_large_list")
         return pa.large_list(item) if is_large else pa.list_(item)
-    if change is Treatment.PSEUDONYM:
+    if change is Treatment.REPLACED:
         return pa.string()
     assert isinstance(change, Mapping)
     fields = [
@@ -194,17 +194,21 @@ def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
     return pa.struct(remaining) if remaining else None
 
 
-def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
-    """Yield the tokens of values; a text without a visible character stays."""
+def _replaced(
+    values: Iterable[object], replacement: Replacement
+) -> Iterator[str | None]:
+    """Yield the replacements of values; a text without a visible character stays."""
     for value in values:
-        spelled = _fields.pseudonym_input(value, "of pseudonyms")
+        spelled = _fields.replacement_input(value, "")
         if spelled is not None:
-            yield token(spelled)
+            yield replacement(spelled)
         else:
             yield value if isinstance(value, str) else None
 
 
-def _output_array(array: Array, change: Treatment | Plan, token: Token) -> Array:
+def _output_array(
+    array: Array, change: Treatment | Plan, replacement: Replacement
+) -> Array:
     """Return a changed column, of which at least one field is left."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -212,10 +216,12 @@ def _output_array(array: Array, change: Treatment | Plan, token: Token) -> Array
     kind = _output_type(array.type, change)
     if _arrow.is_list(array.type):
         counts = pc.fill_null(pc.list_value_length(array), 0).to_pylist()
-        inner = _output_array(array.flatten(), change, token)
+        inner = _output_array(array.flatten(), change, replacement)
         return _arrow.rebuilt_lists(array, kind, inner, counts)
-    if change is Treatment.PSEUDONYM:
-        return pa.array(list(_tokens(_arrow.values(array, ()), token)), pa.string())
+    if change is Treatment.REPLACED:
+        return pa.array(
+            list(_replaced(_arrow.values(array, ()), replacement)), pa.string()
+        )
     assert isinstance(change, Mapping)
     children = []
     for index, field in enumerate(_arrow.subfields(array.type)):
@@ -224,6 +230,6 @@ def _output_array(array: Array, change: Treatment | Plan, token: Token) -> Array
         if inner_change is None:
             children.append(child)
         elif _output_type(field.type, inner_change) is not None:
-            children.append(_output_array(child, inner_change, token))
+            children.append(_output_array(child, inner_change, replacement))
     fields = _arrow.subfields(kind)
     return pa.StructArray.from_arrays(children, fields=fields, mask=array.is_null())

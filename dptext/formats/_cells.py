@@ -108,7 +108,7 @@ def cut_to_cell(text: str) -> str:
 
 
 def cell_value(cell: SheetCell | None) -> str | int | float | None:
-    """Return the value of a cell to be replaced by a pseudonym: of a date the text."""
+    """Return the value of a cell to be replaced: of a date the text."""
     from openpyxl.styles import numbers
 
     if cell is None:

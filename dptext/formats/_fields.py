@@ -22,7 +22,7 @@ import msgspec
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Unreadable
 from dptext.run import interface
-from dptext.run.selection import Selection
+from dptext.run.selection import REPLACEMENT, Selection, check_uses
 from dptext.types import Record
 
 _PART = re.compile(r"(?:\\.|[^.\\])+", re.DOTALL)
@@ -39,7 +39,7 @@ class PathNode:
     is_subject: bool = False
     #: Left out of the output, with all that is below.
     is_dropped: bool = False
-    is_pseudonym: bool = False
+    is_replaced: bool = False
     #: Whether a step right below is left out; known when the tree is complete.
     is_partly_dropped: bool = False
     #: Whether it is a text and nothing else, with no step below; known then, too.
@@ -100,8 +100,8 @@ def tree(selection: Selection) -> PathNode:
         _leaf(root, selection.subject_field).is_subject = True
     for path in selection.dropped:
         _leaf(root, path).is_dropped = True
-    for path in selection.pseudonyms:
-        _leaf(root, path).is_pseudonym = True
+    for path in selection.replaced:
+        _leaf(root, path).is_replaced = True
     _check(root)
     return root
 
@@ -124,7 +124,7 @@ def _check(node: PathNode) -> None:
         raise UsageError(
             f"{interface.unit()} {node.path!r} cannot be both a text and the {other}"
         )
-    check_uses(node.path, node.is_text, node.is_dropped, node.is_pseudonym)
+    check_uses(node.path, node.is_text, node.is_dropped, node.is_replaced)
     node.is_partly_dropped = any(each.is_dropped for each in node.below.values())
     node.is_only_text = node.is_text and not node.below
     for child in node.below.values():
@@ -135,11 +135,11 @@ def _conflict(node: PathNode) -> str | None:
     """Return the path of a field that cannot be selected inside of a selected one.
 
     An element of a list may be a text where another holds texts, and a dropped field
-    or a pseudonym where another holds these. The id and the subject are read before
+    or a replaced one where another holds these. The id and the subject are read before
     the objects that hold them are left out.
     """
     below = list(node.below.values())
-    if node.is_name or node.is_pseudonym:
+    if node.is_name or node.is_replaced:
         wrong = below
     elif node.is_text:
         holds_text = any(child.holds_text for child in below)
@@ -150,51 +150,13 @@ def _conflict(node: PathNode) -> str | None:
 
 
 def _is_changed(node: PathNode) -> bool:
-    """Return whether the node or one below is a text, a pseudonym or left out."""
-    is_one = node.is_text or node.is_pseudonym or node.is_dropped
+    """Return whether the node or one below is a text, replaced or left out."""
+    is_one = node.is_text or node.is_replaced or node.is_dropped
     return is_one or any(map(_is_changed, node.below.values()))
 
 
-def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -> None:
-    """Raise UsageError for a field with two uses that exclude each other."""
-    if is_dropped and is_pseudonym:
-        raise UsageError(
-            f"{interface.unit()} {path!r} cannot be both left out and a pseudonym; "
-            "choose one"
-        )
-    if is_text and (is_dropped or is_pseudonym):
-        other = "left out" if is_dropped else "a pseudonym"
-        raise UsageError(
-            f"{interface.unit()} {path!r} cannot be both a private text and "
-            f"{other}; choose one"
-        )
-
-
-def check_selection(selection: Selection) -> None:
-    """Refuse a selection of a field for two things. Raises UsageError."""
-    for name in selection.changed:
-        check_uses(
-            name,
-            name in selection.fields,
-            name in selection.dropped,
-            name in selection.pseudonyms,
-        )
-
-
-def find_option(path: str, selection: Selection) -> str:
-    """Return the option that names a field."""
-    uses = {
-        "field": path in selection.fields,
-        "id": path == selection.id_field,
-        "subject": path == selection.subject_field,
-        "drop": path in selection.dropped,
-        "pseudonym": path in selection.pseudonyms,
-    }
-    return next((option for option, is_used in uses.items() if is_used), "field")
-
-
 def unknown(path: str, option: str, names: Iterable[str]) -> UnknownFieldError:
-    """Return the error for a missing field to leave out or to pseudonymise.
+    """Return the error for a missing field to leave out or to replace.
 
     names: those that are there.
     """
@@ -306,7 +268,7 @@ class Columns(NamedTuple):
     identity: int | None
     subject: int | None
     dropped: frozenset[int] = frozenset()
-    pseudonyms: tuple[int, ...] = ()
+    replaced: tuple[int, ...] = ()
 
     @classmethod
     def find(
@@ -325,7 +287,7 @@ class Columns(NamedTuple):
         be data are not listed.
         """
         at = {name: index for index, name in enumerate(names)}
-        check_selection(selection)
+        selection.check_uses()
         for name in (each for each in selection.named if each is not None):
             if names.count(name) > 1:
                 raise InputError(
@@ -333,7 +295,7 @@ class Columns(NamedTuple):
                 )
             if name not in names:
                 shown = listed(names, "columns") if is_header(names) else ""
-                option = find_option(name, selection)
+                option = selection.option_name(name)
                 raise UnknownFieldError(
                     f"{where}: no column {name!r}{advice(option)}"
                     f"{nearest(name, names, option)}{shown}"
@@ -352,7 +314,7 @@ class Columns(NamedTuple):
             identity=identity,
             subject=subject,
             dropped=frozenset(at[name] for name in selection.dropped),
-            pseudonyms=tuple(sorted({at[name] for name in selection.pseudonyms})),
+            replaced=tuple(sorted({at[name] for name in selection.replaced})),
         )
 
     @property
@@ -366,7 +328,7 @@ class Columns(NamedTuple):
             yield self.names[index], text(index)
 
     def _copied(self) -> Iterator[int]:
-        changed = {*self.texts, *self.dropped, *self.pseudonyms}
+        changed = {*self.texts, *self.dropped, *self.replaced}
         return (index for index in range(len(self.names)) if index not in changed)
 
     def kept(self, row: Sequence[Cell]) -> list[Cell]:
@@ -438,8 +400,8 @@ def subject_from_value(value: object, path: str) -> str:
     return normalize_subject(_spelled(value), path)
 
 
-def pseudonym_input(value: object, path: str) -> str | None:
-    """Return how a value is spelled for its pseudonym; None where it is missing.
+def replacement_input(value: object, path: str) -> str | None:
+    """Return how a value is spelled to be replaced; None where it is missing.
 
     A text without any visible character counts as missing, as does no number (NaN).
     Raises Unreadable unless it is a text, number, date or truth value.
@@ -449,7 +411,7 @@ def pseudonym_input(value: object, path: str) -> str | None:
     if isinstance(value, dict | list | bytes):
         raise Unreadable(
             f"{interface.unit()} {path!r} is not text or a number, so it has no "
-            "pseudonym"
+            f"{REPLACEMENT}"
         )
     text = _spelled(value)
     return normalize(text) if text.strip() else None

@@ -61,11 +61,11 @@ def flat_line(root: PathNode) -> re.Pattern[str] | None:
 
 
 class Change(NamedTuple):
-    """A left-out part of a line, or a value to be replaced by its pseudonym."""
+    """A left-out part of a line, or a value to be replaced."""
 
     begin: int
     end: int
-    #: The value as pseudonyms spell it, None where the part is left out.
+    #: The value as `replacement_input` spells it, None where the part is left out.
     value: str | None = None
 
 
@@ -162,17 +162,17 @@ class Scan:
         """Take the value at `at`, of the field of a node; return where it ends."""
         line = self._line
         first = line[at]
-        if node.is_text or node.is_dropped or node.is_pseudonym:
+        if node.is_text or node.is_dropped or node.is_replaced:
             self._present.append(node.path)
         if node.is_name:
             end = self._name(at, node)
-            return self._pseudonym(at, node) if node.is_pseudonym else end
+            return self._replaced(at, node) if node.is_replaced else end
         if node.is_dropped and not node.below:
             return skip(line, at)
         if first == "[":
             return self._array(at, node)
-        if node.is_pseudonym:
-            return self._pseudonym(at, node)
+        if node.is_replaced:
+            return self._replaced(at, node)
         if first == "n":
             self._check_may_lack(node, _NULL)
             return at + 4
@@ -214,8 +214,8 @@ class Scan:
         self.texts.append(text)
         return int(end)
 
-    def _pseudonym(self, at: int, node: PathNode) -> int:
-        """Take a value that becomes a pseudonym; return where it ends."""
+    def _replaced(self, at: int, node: PathNode) -> int:
+        """Take a value to be replaced; return where it ends."""
         line = self._line
         end = skip(line, at)
         try:
@@ -225,7 +225,7 @@ class Scan:
                 f"{self._where(node)} holds half of a surrogate pair, which is not "
                 "a character"
             ) from None
-        if (spelled := subjects.pseudonym_input(value, node.path)) is not None:
+        if (spelled := subjects.replacement_input(value, node.path)) is not None:
             self.changes.append(Change(at, end, spelled))
         return end
 

@@ -2,7 +2,7 @@
 
 With several sheets a column is called SHEET!COLUMN. A private field without its sheet
 stands for the column of this name in every sheet, or in the sheets that are named; a
-field to leave out or of pseudonyms for the column of this name in every sheet. So no
+field to leave out or to replace for the column of this name in every sheet. So no
 sheet with a private field is copied unless others were named, and then a note says so.
 """
 
@@ -16,7 +16,6 @@ from typing import NamedTuple
 from dptext.errors import UnknownFieldError
 from dptext.formats._fields import (
     Columns,
-    find_option,
     is_header,
     is_plain,
     listed,
@@ -108,7 +107,7 @@ def find_uses(
     narrowed = [_narrowed(selection, head) for head in heads]
     for path in (*selection.fields, *selection.changed):
         if not any(path in (*each.fields, *each.changed) for each in narrowed):
-            kind = find_option(path, selection)
+            kind = selection.option_name(path)
             names = [name for head in heads for name in head.columns]
             raise UnknownFieldError(
                 f"{location}: no column {path!r} in "
@@ -136,9 +135,9 @@ def _use(selection: Selection, head: Head, location: str, *, is_read: bool) -> S
         names = tuple(
             prefix if at in head.computed else name for at, name in enumerate(names)
         )
-        dropped, pseudonyms = (
+        dropped, replaced = (
             {index for name in changed for index in head.indexes(name)}
-            for changed in (selection.dropped, selection.pseudonyms)
+            for changed in (selection.dropped, selection.replaced)
         )
         columns = Columns(
             names=names,
@@ -146,14 +145,14 @@ def _use(selection: Selection, head: Head, location: str, *, is_read: bool) -> S
             identity=None,
             subject=None,
             dropped=frozenset(dropped),
-            pseudonyms=tuple(sorted(pseudonyms)),
+            replaced=tuple(sorted(replaced)),
         )
         return SheetUse(selection, columns, is_read)
     for path in filter(None, (selection.id_field, selection.subject_field)):
         if head.column(path) is None:
             raise UnknownFieldError(
                 f"{where}: no column {path!r}"
-                f"{nearest(path, head.columns, find_option(path, selection))}"
+                f"{nearest(path, head.columns, selection.option_name(path))}"
             )
     columns = Columns.find(names, _renamed(selection, head, prefix), where)
     return SheetUse(selection, columns, is_read)
@@ -174,7 +173,7 @@ def _narrowed(selection: Selection, head: Head) -> Selection:
         selection,
         fields=tuple(fields),
         dropped=here(selection.dropped),
-        pseudonyms=here(selection.pseudonyms),
+        replaced=here(selection.replaced),
     )
 
 
@@ -192,7 +191,7 @@ def _renamed(selection: Selection, head: Head, prefix: str) -> Selection:
         selection,
         fields=tuple(map(renamed, selection.fields)),
         dropped=tuple(map(renamed, selection.dropped)),
-        pseudonyms=tuple(map(renamed, selection.pseudonyms)),
+        replaced=tuple(map(renamed, selection.replaced)),
         id_field=one(selection.id_field),
         subject_field=one(selection.subject_field),
     )

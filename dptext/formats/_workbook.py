@@ -13,7 +13,7 @@ from typing import IO, BinaryIO, cast
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Token, no_token
+from dptext.formats import Replacement
 from dptext.formats._cells import (
     GENERAL,
     LONGEST,
@@ -25,7 +25,7 @@ from dptext.formats._cells import (
     cut_to_cell,
     escape_text,
 )
-from dptext.formats._fields import Columns, pseudonym_input
+from dptext.formats._fields import Columns, replacement_input
 from dptext.formats.parquet import OpenStream
 from dptext.types import Record, Verbatim
 
@@ -112,8 +112,8 @@ class _Packed:
 class Writer(formats.Writer):
     """Writes a workbook: the first sheet with rows as a stream, others at the end."""
 
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
-        self._token = token
+    def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
+        self._replacement = replacement
         self._archive = zipfile.ZipFile(
             cast("IO[bytes]", OpenStream(stream)), "w", zipfile.ZIP_DEFLATED
         )
@@ -157,7 +157,7 @@ class Writer(formats.Writer):
             content = cut_to_cell(text)
             self._cut += content != text
             cells[index] = SheetCell(escape_text(content)) if content else None
-        self._name(row, cells)
+        self._fill(row, cells)
         self._hidden += row.is_hidden
         self._put(row, row.columns.kept(cells))
 
@@ -165,16 +165,16 @@ class Writer(formats.Writer):
         self, row: Row, cells: list[SheetCell | None]
     ) -> list[SheetCell | None]:
         """Return the cells of a copied row, all in their places."""
-        self._name(row, cells)
+        self._fill(row, cells)
         return _without_dropped(cells, row.columns)
 
-    def _name(self, row: Row, cells: list[SheetCell | None]) -> None:
-        """Put pseudonyms into the cells of a row."""
-        for index in row.columns.pseudonyms:
+    def _fill(self, row: Row, cells: list[SheetCell | None]) -> None:
+        """Put replacements into the cells of a row."""
+        for index in row.columns.replaced:
             if index < len(cells):
-                value = pseudonym_input(cell_value(cells[index]), "")
+                value = replacement_input(cell_value(cells[index]), "")
                 if value is not None:
-                    cells[index] = SheetCell(self._token(value))
+                    cells[index] = SheetCell(self._replacement(value))
 
     @property
     def note(self) -> str:

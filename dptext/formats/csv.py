@@ -26,12 +26,12 @@ from dptext.formats import (
     Item,
     LineWriter,
     Regular,
-    Token,
+    Replacement,
     Unreadable,
-    no_token,
+    no_replacement,
     too_long,
 )
-from dptext.formats._fields import Columns, nearest, pseudonym_input
+from dptext.formats._fields import Columns, nearest, replacement_input
 from dptext.run.interface import noun, option
 from dptext.run.selection import Selection
 from dptext.types import Record, Verbatim
@@ -350,11 +350,14 @@ class Format(formats.Format):
             ordinal += 1
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of rows."""
         delimiter = self._delimiter(selection, b"").encode()
-        return Writer(stream, selection, delimiter, token)
+        return Writer(stream, selection, delimiter, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return a finder of rows; without a header the first one must be known."""
@@ -392,11 +395,8 @@ class Format(formats.Format):
             before, first = first, stream.readline(selection.max_record_bytes + 2)
             line += 1
         elif delimiter != (selection.delimiter or self.DELIMITER):
-            shown = _DELIMITERS[delimiter]
-            note = (
-                f"{source.location}: read with {option('delimiter', shown)}, by its "
-                "header"
-            )
+            shown = option("delimiter", _DELIMITERS[delimiter])
+            note = f"{source.location}: read with {shown}, by its header"
         return TableBegin(
             line=line,
             first=first,
@@ -482,11 +482,11 @@ def _check_escapes(
     """Refuse private fields in which backslashes look like escapes. Raises Unreadable.
 
     Read as text, they would become others that mean nothing, or another thing; so
-    would a value that becomes a pseudonym.
+    would a value to be replaced.
     """
     if delimiter != "\t" or selection.escapes is not None:
         return
-    changed = (*columns.texts, *columns.pseudonyms)
+    changed = (*columns.texts, *columns.replaced)
     fields = [field for index in changed for field in row.fields[index : index + 1]]
     if any(map(_LIKE_ESCAPES.search, fields)):
         raise Unreadable(
@@ -519,7 +519,7 @@ def _record(
             f"{len(fields)} fields where the {first} has {len(columns.names)}"
         )
     formats.decode(row.raw)
-    for index in columns.pseudonyms:  # the writer takes none that cannot be read
+    for index in columns.replaced:  # the writer takes none that cannot be read
         decode_field(fields[index], selection)
     return columns.record(
         text=lambda index: decode_field(fields[index], selection),
@@ -546,10 +546,10 @@ class Writer(LineWriter):
         stream: BinaryIO,
         selection: Selection,
         delimiter: bytes,
-        token: Token = no_token,
+        replacement: Replacement,
     ) -> None:
         super().__init__(stream)
-        self._selection, self._token = selection, token
+        self._selection, self._replacement = selection, replacement
         self._quoting = selection.quotes
         self._escapes = selection.escapes == "backslash"
         self._header: Header | None = None
@@ -563,10 +563,11 @@ class Writer(LineWriter):
         for index, text in zip(columns.texts, texts, strict=True):
             if not (self._escapes and fields[index] == _NULL):
                 fields[index] = self._spell(text.encode(), index, count)
-        for index in columns.pseudonyms:
-            value = pseudonym_input(decode_field(fields[index], self._selection), "")
+        for index in columns.replaced:
+            value = replacement_input(decode_field(fields[index], self._selection), "")
             if value is not None:
-                fields[index] = self._spell(self._token(value).encode(), index, count)
+                new = self._replacement(value).encode()
+                fields[index] = self._spell(new, index, count)
         self.put(self._delimiter.join(columns.kept(fields)) + record.rest.end)
 
     def _spell(self, text: bytes, index: int, count: int) -> bytes:

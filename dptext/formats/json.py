@@ -15,7 +15,7 @@ from typing import BinaryIO, ClassVar, cast
 
 from dptext import formats
 from dptext.errors import InputError
-from dptext.formats import Input, Item, Token, Unreadable, jsonl, no_token
+from dptext.formats import Input, Item, Replacement, Unreadable, jsonl, no_replacement
 from dptext.formats.jsonl import LineRest
 from dptext.run.interface import option
 from dptext.run.selection import Selection
@@ -183,10 +183,13 @@ class Format(jsonl.Format):
         yield Verbatim(values.closing)
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of objects."""
-        return Writer(stream, token)
+        return Writer(stream, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> None:
         """Return None: one process cuts the records, and writes them."""
@@ -195,8 +198,8 @@ class Format(jsonl.Format):
 class Writer(formats.Writer):
     """Writes objects with the bytes before each; arrays become one array."""
 
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
-        self._stream, self._token = stream, token
+    def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
+        self._stream, self._replacement = stream, replacement
         self._opening: bytes | None = None
         self._closing = b""
         self._is_first = True
@@ -228,7 +231,7 @@ class Writer(formats.Writer):
         elif "," not in before and (self._opening or b"").endswith(b"["):
             before = "," + before
         self._is_first = False
-        filled = jsonl.filled(record.rest, texts, self._token)
+        filled = jsonl.filled(record.rest, texts, self._replacement)
         self._stream.write((before + filled).encode())
 
     def close(self) -> None:

@@ -27,10 +27,10 @@ from dptext.formats import (
     Item,
     LineWriter,
     Regular,
-    Token,
+    Replacement,
     Unreadable,
     _fields,
-    no_token,
+    no_replacement,
 )
 from dptext.formats._scan import HALF, Change, Scan, flat_line
 from dptext.run.interface import option
@@ -48,7 +48,7 @@ _decode = msgspec.json.Decoder(msgspec.Raw).decode
 class LineRest(NamedTuple):
     """The JSON of a record, the spans of its texts, and the bytes before it.
 
-    changes are the parts that are left out or become pseudonyms.
+    changes are the parts that are left out or replaced.
     """
 
     line: str
@@ -69,10 +69,13 @@ class Format(formats.Format):
         return formats.read_lines(source, parser(source.selection))
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of lines."""
-        return Writer(stream, token)
+        return Writer(stream, replacement)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
         """Return a finder of non-blank lines."""
@@ -84,7 +87,7 @@ class Format(formats.Format):
         Raises InputError for a record that is no JSON.
         """
         texts = {
-            _fields.parse(path) for path in (*selection.fields, *selection.pseudonyms)
+            _fields.parse(path) for path in (*selection.fields, *selection.replaced)
         }
         parents = {path[:end] for path in texts for end in range(1, len(path))}
         is_dropped = _fields.within(selection.dropped)
@@ -136,7 +139,7 @@ class Format(formats.Format):
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
-        texts = (*selection.fields, *selection.pseudonyms)
+        texts = (*selection.fields, *selection.replaced)
         is_dropped = _fields.within(selection.dropped)
         with contextlib.suppress(Unreadable):
             for names, value in islice(leaves, _LOOKED_AT):
@@ -225,17 +228,17 @@ def _string(line: str, ordinal: int, before: str) -> Record:
 class Writer(LineWriter):
     """Writes the line of each record with its new texts in it."""
 
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
+    def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
         super().__init__(stream)
-        self._token = token
+        self._replacement = replacement
 
     def write(self, record: Record, texts: Sequence[str]) -> None:
         """Write a record."""
         assert isinstance(record.rest, LineRest)
-        self.put(filled(record.rest, texts, self._token).encode())
+        self.put(filled(record.rest, texts, self._replacement).encode())
 
 
-def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
+def filled(rest: LineRest, texts: Sequence[str], replacement: Replacement) -> str:
     """Return the JSON of a record with new texts, without dropped fields."""
     line, spans, _, changes = rest
     if len(texts) == 1 and not changes:  # of most records
@@ -248,7 +251,7 @@ def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
     ]
     if changes:
         for begin, end, value in changes:
-            new.append((begin, end, "" if value is None else f'"{token(value)}"'))
+            new.append((begin, end, "" if value is None else f'"{replacement(value)}"'))
         new.sort()
     for begin, end, text in new:
         parts += (line[at:begin], text)

@@ -18,7 +18,15 @@ from typing import BinaryIO, ClassVar, NamedTuple
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra
-from dptext.formats import Input, Item, Token, Unreadable, _arrow, _fields, no_token
+from dptext.formats import (
+    Input,
+    Item,
+    Replacement,
+    Unreadable,
+    _arrow,
+    _fields,
+    no_replacement,
+)
 from dptext.formats._arrow import ROWS, PageRow, RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
 from dptext.run.interface import option
@@ -62,9 +70,9 @@ class FileHead(NamedTuple):
 class Writer(formats.Writer):
     """Writes rows in new row groups, without faulty rows."""
 
-    def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
+    def __init__(self, stream: BinaryIO, replacement: Replacement) -> None:
         self._sink = OpenStream(stream)
-        self._token = token
+        self._replacement = replacement
         self._head: FileHead | None = None
         self._file: _arrow.File = None
         self._page: RowPage | None = None
@@ -146,7 +154,7 @@ class Writer(formats.Writer):
                 self._head.table, batch, [new[:rows] for new in self._new]
             )
             if self._head.changes is not None:
-                block = self._head.changes.apply(block, self._token)
+                block = self._head.changes.apply(block, self._replacement)
             for new in self._new:
                 del new[:rows]
             self._blocks.append(block)
@@ -208,10 +216,13 @@ class Format(formats.Format):
                 number += 1
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, token)
+        return Writer(stream, replacement)
 
     def unchanged(
         self, stream: BinaryIO, selection: Selection

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import BinaryIO, ClassVar
 
 from dptext import formats
-from dptext.formats import Input, Item, LineWriter, Regular, Token, no_token
+from dptext.formats import Input, Item, LineWriter, Regular, Replacement, no_replacement
 from dptext.run.selection import Selection
 from dptext.types import Record
 
@@ -25,7 +25,10 @@ class Format(formats.Format):
         return formats.read_lines(source, _parse, b"\r\n")
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of texts."""
         return Writer(stream)

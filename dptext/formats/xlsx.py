@@ -31,7 +31,14 @@ from xml.etree.ElementTree import ParseError
 
 from dptext import formats
 from dptext.errors import InputError, MissingExtra, Urgent
-from dptext.formats import Input, Item, Token, Unreadable, no_token, too_long
+from dptext.formats import (
+    Input,
+    Item,
+    Replacement,
+    Unreadable,
+    no_replacement,
+    too_long,
+)
 from dptext.formats._cells import (
     VISIBLE,
     Row,
@@ -110,10 +117,13 @@ class Format(formats.Format):
                 ordinal += 1
 
     def writer(
-        self, stream: BinaryIO, selection: Selection, token: Token = no_token
+        self,
+        stream: BinaryIO,
+        selection: Selection,
+        replacement: Replacement = no_replacement,
     ) -> formats.Writer:
         """Return a writer of rows."""
-        return Writer(stream, token)
+        return Writer(stream, replacement)
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
         """Yield the copied columns of a record, with their names."""
@@ -448,7 +458,7 @@ def _record(
         chosen=replace(
             use.selection,
             dropped=selection.dropped,
-            pseudonyms=selection.pseudonyms,
+            replaced=selection.replaced,
         ),
         rest=rest._replace(cells=cells),
         ordinal=ordinal,

@@ -26,7 +26,7 @@ from dptext.formats._arrow import RowPage, TableHead
 from dptext.formats._arrow_fields import FieldChanges
 from dptext.lexicons.public_rows import PublicRows
 from dptext.pipeline import Pipeline
-from dptext.run.selection import Selection
+from dptext.run.selection import REPLACEMENT, Selection
 from dptext.types import Record
 
 # A table or column of one of the libraries, none of which need be there.
@@ -63,7 +63,7 @@ class PrivateColumns:
         self._selection, self._tally = selection, tally
         public = PublicRows(pipeline.lexicon)
         self._language = language or Language(public=public)
-        self._token = job.token_function(selection, key)
+        self._replacement = job.find_replacement(selection, key)
         counts = is_whole and selection.id_field is not None
         self._repeats = Repeats() if counts else None
 
@@ -71,8 +71,8 @@ class PrivateColumns:
         """Return a table with new texts; start is the number of its first row.
 
         The schema is the same without metadata and widths of a dictionary's index,
-        which may tell of the old texts, and without dropped fields; pseudonyms are
-        strings.
+        which may tell of the old texts, and without dropped fields; replaced ones
+        are strings.
         Raises InputError for a column that holds no text, and for a null where none
         may be.
         """
@@ -86,7 +86,9 @@ class PrivateColumns:
         for batch in table.to_batches(max_chunksize=_ROWS):
             page = RowPage.from_batch(head, batch, f"{_LOCATION}: rows from {start}")
             new = _arrow.with_texts(head, batch, self._texts(page, start))
-            batches.append(new if changes is None else changes.apply(new, self._token))
+            batches.append(
+                new if changes is None else changes.apply(new, self._replacement)
+            )
             start += batch.num_rows
             if self._total:
                 progress.share("rows", start / self._total)
@@ -245,7 +247,7 @@ class Frame(ABC):
             id_field=None if named is None else _field(named, every, "id"),
             max_record_bytes=sys.maxsize,
             dropped=tuple(dict.fromkeys(found(chosen.dropped, "drop"))),
-            pseudonyms=tuple(dict.fromkeys(found(chosen.pseudonyms, "pseudonym"))),
+            replaced=tuple(dict.fromkeys(found(chosen.replaced, REPLACEMENT))),
         )
         # Refuses fields within each other.
         used = _fields.tree(selection).below
@@ -367,7 +369,7 @@ class PandasFrame(Frame):
         elif isinstance(dtype, pd.ArrowDtype):
             values, dtype = pd.array(new, dtype=pd.ArrowDtype(new.type)), None
         elif dtype.kind in _NO_TEXT:
-            dtype = None  # of pseudonyms
+            dtype = None  # of replaced values
         elif old.dtype == object:
             pairs = zip(old, values, strict=True)
             values = [was if value is None else value for was, value in pairs]

@@ -118,7 +118,7 @@ class RunTerms:
     #: Fields that the output leaves out.
     dropped: tuple[str, ...] = ()
     #: Fields with values that are keyed tokens.
-    pseudonyms: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
     #: Whether records leave in random order.
     shuffled: bool = False
 

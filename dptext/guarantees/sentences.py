@@ -465,12 +465,12 @@ def uncovered(notion: Notion, terms: Terms) -> Iterator[str]:
         yield render("always.span", finder=terms.run.finder)
         yield render("always.finder", finder=terms.run.finder)
     if terms.run.fields is not None:
-        others = (*terms.run.fields, *terms.run.dropped, *terms.run.pseudonyms)
+        others = (*terms.run.fields, *terms.run.dropped, *terms.run.replaced)
         yield render("always.copied", named=_named(others))
         if terms.run.dropped:
             yield render("always.dropped", named=_named(terms.run.dropped))
-        if terms.run.pseudonyms:
-            yield render("always.pseudonyms", named=_named(terms.run.pseudonyms))
+        if terms.run.replaced:
+            yield render("always.replaced", named=_named(terms.run.replaced))
     if terms.topics is not None:
         yield from _uncovered_by_topics(terms)
         return

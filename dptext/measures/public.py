@@ -168,7 +168,6 @@ class PublicMeasures:
     risk: bayes_risk.Risk | None
     no_risk: NoRisk | None
     risk_note: str
-    deniability: Deniability | None
     #: What attackers of whole texts find, under these settings or at attackers_risk.
     in_context: tuple[InContext, ...] = ()
     #: How many written words are the original, under exactly these settings.
@@ -195,7 +194,6 @@ class PublicMeasures:
             risk=risk,
             no_risk=why,
             risk_note=note,
-            deniability=measure_deniability(pipeline),
             in_context=readings,
             written=context_risk.measured_written(pipeline),
             attackers_risk=at,
@@ -204,7 +202,7 @@ class PublicMeasures:
     def seeded(self) -> PublicMeasures:
         """Return the measures without risk: with the seed nobody needs to guess."""
         note = _RISK_NOTES[NoRisk.SEEDED]
-        return PublicMeasures(None, NoRisk.SEEDED, note, self.deniability)
+        return PublicMeasures(None, NoRisk.SEEDED, note)
 
 
 def _with_form(pipeline: Pipeline, risk: bayes_risk.Risk) -> bayes_risk.Risk:

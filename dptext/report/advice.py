@@ -49,7 +49,7 @@ def sending(
     is_asked = {
         "columns": has_columns and layout.fields is not None,
         "common": document.guarantee.copies_common,
-        "pseudonyms": layout.pseudonyms,
+        "replaced": layout.replaced,
         **dict.fromkeys(unit.asked, True),
     }
     asked = [say(f"asked.{key}", unit) for key, holds in is_asked.items() if holds]

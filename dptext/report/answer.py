@@ -49,7 +49,7 @@ def answer(
             *unit.profile(),
             _output(unit, released),
             _unchanged(unit, released, unchanged),
-            *protection.changed_fields(layout),
+            *protection.changed_fields(layout.dropped, layout.replaced),
             *protection.protection(promise, document),
             protection.for_whom(document),
             *advice.questions(unit),
@@ -220,7 +220,8 @@ def _unchanged(
     figures: JsonObject = {"fields": names, "of_first_records": first or None}
     figures["inside"] = inside
     short = f"{'; '.join(parts) or say('unchanged.nothing')}."
-    if common := getattr(unit.section, "common", None):
+    words = unit.document.words
+    if words is not None and (common := words.common):
         figures["common"] = common
         parts.append(say("unchanged.common", common=common))
     sentence = f"{'; '.join(parts) or say('unchanged.nothing')}."

@@ -88,8 +88,13 @@ class Layout:
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the fields that are left out or replaced by pseudonyms."""
-        return (*self.dropped, *self.pseudonyms)
+        """Return the fields that are left out or replaced."""
+        return (*self.dropped, *self.replaced)
+
+    @property
+    def replaced(self) -> tuple[str, ...]:
+        """Return the replaced fields, in the words of a selection."""
+        return self.pseudonyms
 
     @property
     def is_ordered(self) -> bool:
@@ -102,11 +107,12 @@ class Layout:
     ) -> Layout:
         """Say how the records of outputs in these formats were read."""
         if set(names) == {"text"}:  # without fields, whatever is named of others
-            selection = replace(selection, fields=(), dropped=(), pseudonyms=())
+            selection = replace(selection.without_changes(), fields=())
         shown = {name: getattr(selection, name) for name in _SHARED}
         shown |= {
             "format": next(iter(names)) if len(names) == 1 else None,
             "fields": selection.fields or None,
+            "pseudonyms": selection.replaced,
         }
         return cls(**shown, shuffled=shuffled).that_applies(names)
 
@@ -145,7 +151,11 @@ class Layout:
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         shown = {name: getattr(self, name) for name in _SHARED}
-        shown |= {"format": None, "fields": self.fields or ()}
+        shown |= {
+            "format": None,
+            "fields": self.fields or (),
+            "replaced": self.replaced,
+        }
         strings = self.fields is None and self.format != "text"
         there = Selection(**shown, max_record_bytes=longest, strings=strings)
         return there.output_selection()

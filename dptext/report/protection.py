@@ -7,9 +7,8 @@ page and a plan print the same ones.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from dptext.guarantees.claims import (
     MAX_MEANINGFUL_TEXT_LOSS,
@@ -151,10 +150,12 @@ def badge(promise: Statement) -> Badge:
     return Badge(shown, tone)
 
 
-def changed_fields(stated: Any) -> Iterator[AnswerLine]:
-    """Name the fields left out, and those of pseudonyms, of a layout or a plan."""
-    for name, key in (("left out", "dropped"), ("pseudonyms", "pseudonyms")):
-        if fields := getattr(stated, key):
+def changed_fields(
+    dropped: Sequence[str], replaced: Sequence[str]
+) -> Iterator[AnswerLine]:
+    """Name the fields that are left out, and those that are replaced."""
+    for name, fields in (("left out", dropped), ("pseudonyms", replaced)):
+        if fields:
             shown = {"fields": list(fields)}
             yield line(name, "always", shown, names=listed_names(fields))
 

@@ -213,7 +213,6 @@ class WordSection:
             dimensions=lexicon.vectors.shape[1],
             prior=str(lexicon.meta.get("prior", "not stated")),
             no_risk=measures.no_risk,
-            deniability=measures.deniability,
             attackers=AttackerFigures.from_measured(measures.in_context),
             written=AttackerFigures.from_measured(measures.written),
             attackers_risk=measures.attackers_risk,

@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from dptext.guarantees import claims, sentences
 from dptext.guarantees.templates import series
@@ -50,7 +50,6 @@ class Unit(ABC):
     document: Document
     #: What the guarantee is about.
     noun: str
-    section: Any
     #: Key of the verdict where whole texts are protected.
     use: ClassVar[str] = "learn"
     #: Key of the sentences on settings, on counts, and on a stronger release.

@@ -454,7 +454,10 @@ def _vectors(unit: Vectors) -> list[Section]:
     return [Section("Vectors", (Figures(shown), note))]
 
 
-_PARTS: dict[type[Unit], tuple[Callable[[Any], Iterable[Section]], Any]] = {
+_PARTS: dict[
+    type[Unit],
+    tuple[Callable[[Any], Iterable[Section]], Callable[[Any, Private], _Happened]],
+] = {
     Words: (_words, _words_happened),
     Topics: (_topics, _texts_happened),
     Vectors: (_vectors, _vectors_happened),

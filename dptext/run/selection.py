@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Annotated
 
+from dptext.errors import UsageError
+from dptext.run.interface import unit
 from dptext.run.marks import (
     INPUT,
     LAYOUT,
@@ -22,6 +24,8 @@ from dptext.run.marks import (
     parse_format,
 )
 
+#: The noun for the value of a replaced field, and the option that names the field.
+REPLACEMENT = "pseudonym"
 _NO_FIELDS = "plain text has no fields: each line is a text"
 FIELDS = Needs("HAS_FIELDS", _NO_FIELDS, "csv")
 CHANGES = Needs("CHANGES_FIELDS", _NO_FIELDS, "csv")
@@ -253,13 +257,13 @@ class Selection:
         Names(),
     ] = ()
     #: Fields with values that become keyed tokens (dptext.pseudonyms).
-    pseudonyms: Annotated[
+    replaced: Annotated[
         tuple[str, ...],
         Option(
             "Field to replace by tokens under a key file.",
             INPUT,
             metavar="NAME",
-            spelled="pseudonym",
+            spelled=REPLACEMENT,
         ),
         CHANGES,
         ByFile(),
@@ -296,7 +300,7 @@ class Selection:
         return replace(
             self,
             fields=tuple(map(renamed, self.fields)),
-            pseudonyms=tuple(map(renamed, self.pseudonyms)),
+            replaced=tuple(map(renamed, self.replaced)),
             dropped=(),
             skip_lines=0,
             id_field=None if name is None or is_gone else renamed(name),
@@ -306,9 +310,44 @@ class Selection:
     def without_fields(self) -> Selection:
         """Return the layout alone, without any selected field."""
         without = replace(self, id_field=None, subject_field=None, language_field=None)
-        return replace(without, fields=(), dropped=(), pseudonyms=())
+        return replace(without.without_changes(), fields=())
+
+    def without_changes(self) -> Selection:
+        """Return the selection without left-out and replaced fields."""
+        return replace(self, dropped=(), replaced=())
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the fields that are left out or replaced by pseudonyms."""
-        return (*self.dropped, *self.pseudonyms)
+        """Return the fields that are left out or replaced."""
+        return (*self.dropped, *self.replaced)
+
+    def check_uses(self) -> None:
+        """Refuse a selection of a field for two things. Raises UsageError."""
+        for name in self.changed:
+            check_uses(
+                name, name in self.fields, name in self.dropped, name in self.replaced
+            )
+
+    def option_name(self, path: str) -> str:
+        """Return the name of the option that selects a field."""
+        uses = {
+            "field": path in self.fields,
+            "id": path == self.id_field,
+            "subject": path == self.subject_field,
+            "drop": path in self.dropped,
+            REPLACEMENT: path in self.replaced,
+        }
+        return next((name for name, is_used in uses.items() if is_used), "field")
+
+
+def check_uses(path: str, is_text: bool, is_dropped: bool, is_replaced: bool) -> None:
+    """Raise UsageError for a field with two uses that exclude each other."""
+    if is_dropped and is_replaced:
+        raise UsageError(
+            f"{unit()} {path!r} cannot be both left out and a {REPLACEMENT}; choose one"
+        )
+    if is_text and (is_dropped or is_replaced):
+        other = "left out" if is_dropped else f"a {REPLACEMENT}"
+        raise UsageError(
+            f"{unit()} {path!r} cannot be both a private text and {other}; choose one"
+        )

@@ -157,20 +157,22 @@ class VectorRun(JobRun):
                 f"which share epsilon; give a larger {option('most')}"
             )
 
+    def stated(self, job: Job, written: Sequence[Written]) -> Report:
+        """Return the report of the output, without counts of private texts."""
+        layout = Layout.from_selection(job.selection, {each.format for each in written})
+        measures = None if self.key.origin == "seed" else self.measures
+        document = stated(self.ready, self.key.origin, layout, measures=measures)
+        return replace(document, output=documents.only_output(job, written))
+
     def report(self, job: Job, written: Sequence[Written]) -> Report:
         """Return the internal report of the finished job."""
-        counts, key = self.counts, self.key.origin
-        claim = statement.make_claim(self.ready, key)
+        counts, document = self.counts, self.stated(job, written)
+        claim = statement.make_claim(self.ready, self.key.origin)
         most = max(counts.subjects.values(), default=None)
         total = None if most is None or claim.none else claim.together(most)
-        layout = Layout.from_selection(job.selection, {each.format for each in written})
-        measures = None if key == "seed" else self.measures
-        document = stated(self.ready, key, layout, measures=measures)
         vectors = VectorCounts(counts.words, counts.vectors, most, total)
         private = Private.from_counts(job.inputs, counts, None, vectors)
-        return documents.internal(
-            document, private, documents.only_output(job, written)
-        )
+        return replace(document, audience="internal", private=private)
 
 
 def _columns(job: Job, batch: Sequence[Record], rows: Rows) -> Columns:

@@ -105,8 +105,9 @@ def test_bytes_and_reports_are_those_of_one_process(
         written = running.run(job, sanitizer, KEY, tally)
         assert tally.texts == tally.records == 60
         tally.seconds = 1.0
-        measures = PublicMeasures(None, None, "", None)
-        report = documents.finished(sanitizer, job, KEY, tally, [written], measures)
+        measures = PublicMeasures(None, None, "")
+        stated = documents.released(sanitizer, job, KEY, [written], measures)
+        report = documents.counted(stated, sanitizer, tally, job.inputs)
         reports.append(document.encode(report))
         outputs.append(target.read_bytes())
     assert outputs[0] == outputs[1] != source.read_bytes()

@@ -39,9 +39,9 @@ def written(name: str, data: bytes, selection: Selection) -> bytes:
     return out.getvalue()
 
 
-def chosen(*dropped: str, pseudonyms: tuple[str, ...] = (), **more: Any) -> Selection:
+def chosen(*dropped: str, replaced: tuple[str, ...] = (), **more: Any) -> Selection:
     """Return a selection of the field text."""
-    return Selection(dropped=dropped, pseudonyms=pseudonyms, **more)
+    return Selection(dropped=dropped, replaced=replaced, **more)
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_columns_without_names_are_found_again_in_the_output() -> None:
         id_field="4",
         header=False,
         dropped=("1", "3"),
-        pseudonyms=("5",),
+        replaced=("5",),
     )
     there = selection.output_selection()
-    assert (there.fields, there.id_field, there.pseudonyms) == (("1",), "2", ("3",))
+    assert (there.fields, there.id_field, there.replaced) == (("1",), "2", ("3",))
     out = written("csv", b"1,a,3,4,5\n", selection)
     (record,) = records("csv", out, there)
     assert (record.texts, record.identity) == (("A",), "4")
@@ -225,7 +225,7 @@ FILES: dict[str, Callable[[], bytes]] = {
 
 def test_equal_values_have_equal_tokens_in_all_formats() -> None:
     """Numbers, texts of numbers, dates and truth values; missing ones stay missing."""
-    selection = chosen(pseudonyms=COLUMNS)
+    selection = chosen(replaced=COLUMNS)
     wanted = rows_of("jsonl", written("jsonl", as_text(), selection))
     assert wanted[1] == ("", "", "", "")
     tokens = [token for row in (wanted[0], wanted[2]) for token in row]
@@ -239,18 +239,18 @@ def test_a_number_has_one_spelling_with_all_its_digits() -> None:
     """Neither the way that a number is written counts, nor is any digit lost."""
     same = ["7", "7.0", "7e0", "70E-1", '"7"', '"7.0"']
     spelled = {
-        _fields.pseudonym_input(_fields.value_of_json(each), "") for each in same
+        _fields.replacement_input(_fields.value_of_json(each), "") for each in same
     }
     assert spelled == {"7"}
     for number in ("1234567890123456780", "9007199254740993", "1" + "0" * 30):
         for each in (number, f'"{number}"', f"{number}.0"):
-            value = _fields.pseudonym_input(_fields.value_of_json(each), "")
+            value = _fields.replacement_input(_fields.value_of_json(each), "")
             assert value == number
-    assert _fields.pseudonym_input("007", "") == "007", "a text is no number"
-    assert _fields.pseudonym_input("1.10", "") == "1.10"
-    assert _fields.pseudonym_input("e\u0301", "") == "é"
+    assert _fields.replacement_input("007", "") == "007", "a text is no number"
+    assert _fields.replacement_input("1.10", "") == "1.10"
+    assert _fields.replacement_input("e\u0301", "") == "é"
     for missing in (None, "", " \t", float("nan")):
-        assert _fields.pseudonym_input(missing, "") is None
+        assert _fields.replacement_input(missing, "") is None
 
 
 def test_tokens_depend_on_the_key_and_the_value_alone() -> None:
@@ -267,7 +267,7 @@ def test_tokens_depend_on_the_key_and_the_value_alone() -> None:
 @pytest.mark.parametrize("name", ["jsonl", "csv", "parquet", "xlsx"])
 def test_no_value_is_written_without_a_key(name: str) -> None:
     """A writer that has no key fails rather than copy a value."""
-    selection = chosen(pseudonyms=("who",))
+    selection = chosen(replaced=("who",))
     with pytest.raises(InternalError):
         through(name, FILES[name](), selection=selection)
 
@@ -275,7 +275,7 @@ def test_no_value_is_written_without_a_key(name: str) -> None:
 @pytest.mark.parametrize("name", ["jsonl", "csv", "parquet", "xlsx"])
 def test_changed_fields_are_not_copied_fields(name: str) -> None:
     """Neither a header nor a record names them among copied fields."""
-    selection = chosen("when", pseudonyms=("who",))
+    selection = chosen("when", replaced=("who",))
     data = FILES[name]()
     assert copied_names(name, data, selection) == ["ok", "share"]
     module = find(None, name)
@@ -288,7 +288,7 @@ def test_changed_fields_are_not_copied_fields(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["csv", "parquet", "xlsx"])
-@pytest.mark.parametrize("use", ["dropped", "pseudonyms"])
+@pytest.mark.parametrize("use", ["dropped", "replaced"])
 def test_a_column_that_is_not_there_is_named_with_the_nearest(
     name: str, use: str
 ) -> None:
@@ -303,8 +303,8 @@ def test_no_field_has_two_uses(name: str) -> None:
     """A private text, a field that is left out and a pseudonym are different fields."""
     for selection in (
         chosen("text"),
-        chosen(pseudonyms=("text",)),
-        chosen("who", pseudonyms=("who",)),
+        chosen(replaced=("text",)),
+        chosen("who", replaced=("who",)),
     ):
         with pytest.raises(UsageError, match="cannot be both"):
             written(name, FILES[name](), selection)
@@ -316,7 +316,7 @@ def test_id_and_subject_are_read_before_they_are_changed(name: str) -> None:
     data = FILES[name]().replace(b'"who": null', b'"who": 8')
     for selection in (
         chosen("ok", id_field="ok", missing="pass"),
-        chosen(pseudonyms=("ok",), id_field="ok", missing="pass"),
+        chosen(replaced=("ok",), id_field="ok", missing="pass"),
     ):
         plain = Selection(id_field="ok", missing="pass")
         before, after = (records(name, data, each) for each in (plain, selection))
@@ -335,7 +335,7 @@ def test_a_dropped_object_may_hold_id_and_subject() -> None:
     assert written("jsonl", line, selection) == b'{"text": "X"}'
     for wrong in (
         chosen("who", "who.id"),
-        chosen("who", pseudonyms=("who.id",)),
+        chosen("who", replaced=("who.id",)),
         Selection(("who.name",), dropped=("who",)),
     ):
         with pytest.raises(UsageError, match="contains the field"):
@@ -344,7 +344,7 @@ def test_a_dropped_object_may_hold_id_and_subject() -> None:
 
 def test_an_object_has_no_pseudonym() -> None:
     """A record with an object as the value cannot be read; lists go one by one."""
-    selection = chosen(pseudonyms=("who",))
+    selection = chosen(replaced=("who",))
     (fault,) = faults("jsonl", b'{"text":"x","who":{"a":1}}', selection)
     assert "not text or a number" in fault.reason
     out = written("jsonl", b'{"text":"x","who":[1,["1.0",null,""]]}', selection)
@@ -366,7 +366,7 @@ def test_nested_fields_of_parquet() -> None:
     selection = chosen(
         "people.name",
         "one.only",
-        pseudonyms=("people.id", "tags"),
+        replaced=("people.id", "tags"),
         missing="pass",
     )
     new = pq.read_table(io.BytesIO(written("parquet", out.getvalue(), selection)))
@@ -386,7 +386,7 @@ def test_pandas_is_told_nothing_of_what_is_gone() -> None:
     )
     out = io.BytesIO()
     frame.to_parquet(out)
-    new = written("parquet", out.getvalue(), chosen("secret_name", pseudonyms=("n",)))
+    new = written("parquet", out.getvalue(), chosen("secret_name", replaced=("n",)))
     assert b"secret_name" not in new
     back = pd.read_parquet(io.BytesIO(new))
     assert list(back.columns) == ["text", "n"]
@@ -400,6 +400,6 @@ def test_bytes_have_no_pseudonym() -> None:
     out = io.BytesIO()
     pq.write_table(pa.table({"text": ["x"], "raw": [b"\0"]}), out)
     with pytest.raises(InputError, match="--drop"):
-        written("parquet", out.getvalue(), chosen(pseudonyms=("raw",)))
+        written("parquet", out.getvalue(), chosen(replaced=("raw",)))
     new = written("parquet", out.getvalue(), chosen("raw"))
     assert pq.read_table(io.BytesIO(new)).column_names == ["text"]

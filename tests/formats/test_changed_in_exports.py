@@ -29,7 +29,7 @@ def test_elements_of_lists_may_lack_what_changes() -> None:
     selection = Selection(
         ("messages.text", "messages.text.text"),
         dropped=("messages.text.href", "messages.actor", "name"),
-        pseudonyms=("messages.from",),
+        replaced=("messages.from",),
     )
     data = json.dumps(CHAT).encode()
     for name in ("json", "jsonl"):
@@ -55,7 +55,7 @@ def test_elements_of_lists_may_lack_what_changes() -> None:
 
 def test_nothing_changes_inside_of_a_text_without_texts() -> None:
     """An object in the place of a text would be copied, except the fields left out."""
-    for use in ("dropped", "pseudonyms"):
+    for use in ("dropped", "replaced"):
         wrong = Selection(("a",), **{use: ("a.b",)})  # type: ignore[arg-type]
         with pytest.raises(UsageError, match=r"contains the field .a\.b."):
             written("jsonl", b'{"a": "x"}', wrong)
@@ -68,7 +68,7 @@ def test_nothing_changes_inside_of_a_text_without_texts() -> None:
 def test_half_of_a_surrogate_pair_has_no_pseudonym() -> None:
     """It is copied and left out like anything else, and is no value."""
     line = b'{"who": "\\ud800", "text": "x"}'
-    (fault,) = faults("jsonl", line, chosen(pseudonyms=("who",)))
+    (fault,) = faults("jsonl", line, chosen(replaced=("who",)))
     assert "half of a surrogate pair" in fault.reason
     assert written("jsonl", line, chosen("who")) == b'{"text": "X"}'
 
@@ -76,32 +76,30 @@ def test_half_of_a_surrogate_pair_has_no_pseudonym() -> None:
 def test_escaped_values_have_the_tokens_of_what_they_mean() -> None:
     """A null stays one; a column that is left out need not be understood."""
     data = b"who\tgone\ttext\na\\tb\t\\xff\tx\\ny\n\\N\t1\t\\N\nc\t2\tz\n"
-    selection = chosen("gone", pseudonyms=("who",), escapes="backslash")
+    selection = chosen("gone", replaced=("who",), escapes="backslash")
     first, last = TOKEN("a\tb"), TOKEN("c")
     out = f"who\ttext\n{first}\tX\\nY\n\\N\t\\N\n{last}\tZ\n"
     assert written("tsv", data, selection).decode() == out
-    as_json = written(
-        "jsonl", b'{"who":"a\\tb","text":""}', chosen(pseudonyms=("who",))
-    )
+    as_json = written("jsonl", b'{"who":"a\\tb","text":""}', chosen(replaced=("who",)))
     assert json.loads(as_json)["who"] == first
-    (fault,) = faults("tsv", data, chosen(pseudonyms=("gone",), escapes="backslash"))
+    (fault,) = faults("tsv", data, chosen(replaced=("gone",), escapes="backslash"))
     assert "no character" in fault.reason
 
 
 def test_a_value_that_may_be_escaped_has_no_pseudonym() -> None:
     """Else the nulls of a file would be one person that other files lack."""
     data = b"who\ttext\n\\N\tx\nada\ty\n"
-    (fault,) = faults("tsv", data, chosen(pseudonyms=("who",)))
+    (fault,) = faults("tsv", data, chosen(replaced=("who",)))
     assert "--escapes backslash" in fault.advice
     assert written("tsv", data, chosen("who")) == b"text\nX\nY\n"
-    selection = chosen(pseudonyms=("who",), escapes="none")
+    selection = chosen(replaced=("who",), escapes="none")
     assert TOKEN("\\N").encode() in written("tsv", data, selection)
 
 
 def test_skipped_lines_are_in_no_output() -> None:
     """It begins with its header, and is read so."""
     data = b"\xef\xbb\xbfExport\nof 2024\nwho,text,,n\nAda,x,1,2\n"
-    selection = chosen("n", pseudonyms=("who",), skip_lines=2)
+    selection = chosen("n", replaced=("who",), skip_lines=2)
     out = written("csv", data, selection)
     header = b"\xef\xbb\xbfwho,text,\n"
     assert out == header + f"{TOKEN('Ada')},X,1\n".encode()

@@ -192,7 +192,7 @@ def test_columns_leave_every_sheet_or_one() -> None:
     assert one["Info visible"][-1] == ["by", None]
     # Without names, the next row would stand as names.
     assert left("Info!A title", "Info!A")["Info visible"] == []
-    selection = Selection(pseudonyms=("mail",))
+    selection = Selection(replaced=("mail",))
     writer = find(None, "xlsx").writer(
         out := io.BytesIO(), selection, lambda value: "T"
     )

@@ -158,7 +158,8 @@ def internal_report(
     key = RunKey.fresh()
     measures = PublicMeasures.measure(ready)
     written = running.run(job, ready, key, tally)
-    return documents.finished(ready, job, key, tally, [written], measures)
+    stated = documents.released(ready, job, key, [written], measures)
+    return documents.counted(stated, ready, tally, job.inputs)
 
 
 def panel(document: Any, folder: Path) -> str:

@@ -15,7 +15,6 @@ import dptext.report
 from dptext import pipeline, profile
 from dptext.engine import documents
 from dptext.engine.job import Job, Written
-from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
@@ -85,11 +84,10 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     )
     job = Job(("a.txt", "b.jsonl"), None, Selection())
     written = [Written(name, 1, "0" * 64) for name in ("text", "jsonl")]
-    report = documents.finished(
+    report = documents.released(
         ready,
         job,
         RunKey.fresh(),
-        Tally.begin(ready.lexicon),
         written,
         PublicMeasures.measure(ready, with_risk=False),
     )
