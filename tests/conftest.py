@@ -36,10 +36,20 @@ if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
-# A file for the names of the tests that run, and one with the names of tests to leave
-# out: `.ci/run` runs all tests in two environments, each test in one of them.
+# A file for the names of the tests that run and of those that are skipped, and one of
+# an earlier run: `.ci/run` runs all tests in two environments, each test in one of
+# them.
 _RAN = os.environ.get("DPTEXT_TEST_RAN")
-_LEFT_OUT = os.environ.get("DPTEXT_TEST_LEAVE_OUT")
+_SKIPPED = "skipped "
+_EARLIER = os.environ.get("DPTEXT_TEST_LEAVE_OUT")
+_NOTED = Path(_EARLIER).read_text(encoding="utf-8").splitlines() if _EARLIER else []
+_LEFT_OUT = {line for line in _NOTED if not line.startswith(_SKIPPED)}
+#: The files of which a test was skipped, or all.
+_UNFINISHED = {
+    line.removeprefix(_SKIPPED).partition("::")[0]
+    for line in _NOTED
+    if line.startswith(_SKIPPED)
+}
 
 #: Characters of a value in the id of a test.
 _ID = 40
@@ -54,9 +64,13 @@ def pytest_configure(config: pytest.Config) -> None:
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave the files unread that have no quick test, where only these are wanted.
 
-    Importing all of them takes longer than the quick tests run.
+    Those of which all tests ran in another environment, too. Importing all of them
+    takes longer than the tests that are left.
     """
     is_test = collection_path.name.startswith("test_")
+    if _EARLIER and is_test:
+        name = collection_path.relative_to(config.rootpath).as_posix()
+        return None if name in _UNFINISHED else True
     if config.option.markexpr != "quick and not slow" or not is_test:
         return None
     is_quick = "pytest.mark.quick" in collection_path.read_text(encoding="utf-8")
@@ -73,13 +87,25 @@ def pytest_make_parametrize_id(val: object) -> str | None:
     return ascii(text[:_ID])[1:-1]
 
 
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Note each test that ran and was not skipped."""
+def _note(line: str) -> None:
     # The processes of pytest-xdist report to the first one, which notes all tests.
-    is_first = "PYTEST_XDIST_WORKER" not in os.environ
-    if _RAN and is_first and report.when == "call" and not report.skipped:
+    if _RAN and "PYTEST_XDIST_WORKER" not in os.environ:
         with Path(_RAN).open("a", encoding="utf-8") as file:
-            file.write(f"{report.nodeid}\n")
+            file.write(f"{line}\n")
+
+
+def pytest_runtest_logreport(report: pytest.TestReport) -> None:
+    """Note each test that ran, and each that was skipped."""
+    if report.skipped:
+        _note(f"{_SKIPPED}{report.nodeid}")
+    elif report.when == "call":
+        _note(report.nodeid)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Note each file that was skipped as a whole."""
+    if report.skipped:
+        _note(f"{_SKIPPED}{report.nodeid}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
@@ -90,9 +116,10 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> No
     """
     items.sort(key=lambda item: item.get_closest_marker("timeout") is None)
     if _LEFT_OUT:
-        ran = set(Path(_LEFT_OUT).read_text(encoding="utf-8").splitlines())
-        config.hook.pytest_deselected(items=[i for i in items if i.nodeid in ran])
-        items[:] = [item for item in items if item.nodeid not in ran]
+        config.hook.pytest_deselected(
+            items=[item for item in items if item.nodeid in _LEFT_OUT]
+        )
+        items[:] = [item for item in items if item.nodeid not in _LEFT_OUT]
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -48,17 +48,19 @@ def brute(
     for row in range(len(batch.ends)):
         shown = sequence(batch, row)
         drawn = [index for kind, index in shown if kind == "drawn"]
-        top = -1.0
-        for guess in product(possible, repeat=len(drawn)):
-            word_of = dict(zip(drawn, guess, strict=True))
-            chain = [word_of[i] if kind == "drawn" else i for kind, i in shown]
-            chance = np.prod([conditional[a, b] for a, b in pairwise(chain)])
-            for index, word in word_of.items():
-                chance *= emitted[word, batch.drawn[index]]
-            posterior[drawn, list(guess)] += chance
-            if chance > top and all(word < SIZE for word in guess):
-                top = chance
-                best[drawn] = guess
+        # Every text at once: a row for each.
+        guesses = np.array([*product(possible, repeat=len(drawn))], np.int64)
+        word_of = dict(zip(drawn, guesses.T, strict=True))
+        chain = [word_of[i] if kind == "drawn" else i for kind, i in shown]
+        chance = np.ones(len(guesses))
+        for one, two in pairwise(chain):
+            chance *= conditional[one, two]
+        for index, words in word_of.items():
+            chance *= emitted[words, batch.drawn[index]]
+        for index, words in word_of.items():
+            np.add.at(posterior[index], words, chance)
+        written = np.where((guesses < SIZE).all(axis=1), chance, -1.0)
+        best[drawn] = guesses[written.argmax()]
     return posterior / posterior.sum(axis=1, keepdims=True), best
 
 

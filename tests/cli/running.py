@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import os
 import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
+from typer.main import get_command
 
 from dptext.cli.app import app
 
@@ -65,6 +68,12 @@ def small(folder: Path) -> tuple[str, ...]:
     )
 
 
+@cache
+def _program() -> Any:
+    """Return the parser of all commands, which a run may change."""
+    return get_command(app)
+
+
 def here(*arguments: str, given: bytes = b"") -> Ran:
     """Run a command in this process, with separate standard streams."""
     source: Any = io.BufferedReader(io.BytesIO(given))
@@ -78,7 +87,7 @@ def here(*arguments: str, given: bytes = b"") -> Ran:
         for name, stream in streams.items():
             patch.setattr(sys, name, stream)
         with pytest.raises(SystemExit) as ended:
-            app(list(arguments), prog_name="dptext")
+            copy.copy(_program())(list(arguments), prog_name="dptext")
         code = ended.value.code
         return Ran(int(code or 0), out.getvalue(), err.getvalue().decode())
 
