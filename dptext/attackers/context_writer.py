@@ -408,7 +408,7 @@ class ContextWriter:
             prior = channel.inputs
         law = channel.law(shown.epsilon, _DRAWN, prior)
         # The lists of words (`_listed`) decide which candidates may be written.
-        key = cache.key_of("context draws", 3, self._key, shown.capital, *law)
+        key = cache.key_of("context draws", 4, self._key, shown.capital, *law)
 
         def compute() -> cache.Arrays:
             rows, logs, writable = channel.compute_candidates(
@@ -442,7 +442,7 @@ class ContextWriter:
         settings = {name: str(getattr(policy, name)) for name in _DECISIVE}
         words = channel.lexicon.digest, cache.digest(channel.prior), settings
         public = language_data.digest()
-        key = cache.key_of("context", 6, *content, *words, public, _LISTED)
+        key = cache.key_of("context", 7, *content, *words, public, _LISTED)
         self._key = key
 
         def compute() -> cache.Arrays:

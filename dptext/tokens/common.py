@@ -184,6 +184,7 @@ class CommonWords:
         if lists:
             shouted = lists["shouted behind"] | lists["shouted between"]
             letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS}
+            letters |= {each.capitalize() for each in lists["rooms"]}
             self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
@@ -289,6 +290,12 @@ class CommonWords:
         row = self._rows.get(key, -1)
         known = self._parts is not None and row >= 0
         return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
+
+    def is_verb(self, body: str) -> bool:
+        """Tell whether a word is mostly a verb."""
+        row = self._rows.get(key_of(body), -1)
+        known = self._parts is not None and row >= 0
+        return known and PARTS[self._parts[row]] == "verb"  # type: ignore[index]
 
     def _is_noun(self, key: str) -> bool:
         """Tell whether a word is mostly a noun or name, or of unknown part."""

@@ -5,7 +5,7 @@ A line with a user's name or a hashtag is none: posts hold titles of songs and f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
@@ -22,13 +22,19 @@ _POSTED = (Form.HANDLE, Form.HASHTAG)
 
 
 def settle(
-    codes: Ints, ends: Ints, counted: Mask, formed: Mapping[int, FormLayout]
+    pieces: Sequence[str],
+    codes: Ints,
+    ends: Ints,
+    *,
+    counted: Mask,
+    formed: Mapping[int, FormLayout],
+    is_verb: Callable[[str], bool],
 ) -> Mask:
     """Make words of headings common, in place; tell which pieces are in one: (p,).
 
     Most words of such a line or sentence have a capital. Kinds that are counted (16,)
     count, but little words; a name of several words is one by then. formed: the forms
-    by position.
+    by position. A verb behind "The" and before no word is a name: "The Kill".
     """
     words = counted[codes & kinds.KIND] & (codes & common.FUNCTION == 0)
     capital = words & (codes & kinds.TITLE != 0)
@@ -44,6 +50,10 @@ def settle(
     sizes = np.diff(stops, prepend=-1)
     heading: Mask = np.repeat(is_heading, sizes)
     hidden = (codes & common.HEADED != 0) & (codes & kinds.KIND != kinds.COMMON)
+    behind = np.append(codes[1:] & kinds.LEAD != 0, False)
+    for at in np.flatnonzero(hidden & heading & ~behind).tolist():
+        if at and pieces[at - 1] == " The" and is_verb(pieces[at].strip(" ")):
+            hidden[at] = False
     headed = np.flatnonzero(hidden & heading)
     codes[headed] = codes[headed] & ~(kinds.KIND | common.NAMED) | kinds.COMMON
     return heading

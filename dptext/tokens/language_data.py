@@ -164,6 +164,13 @@ def ranks() -> frozenset[str]:
 
 
 @cache
+def posts() -> frozenset[str]:
+    """Return posts, ranks and rooms, which are copied with a capital."""
+    lists = short_forms("en")
+    return lists["posts"] | lists["rooms"] | lists["ranks"]
+
+
+@cache
 def nationalities(language: str) -> Mapping[str, tuple[str, ...]]:
     """Return the lists of nationalities of a language, to read and to write."""
     if language != ENGLISH:

@@ -152,8 +152,7 @@ class NameCues:
         self._capitals |= dict.fromkeys(offices, _GIVEN_RANK)
         self._capitals |= dict.fromkeys(lists["fields"], _FIELD)
         self._capitals |= dict.fromkeys(lists["addressees"], _ADDRESSEE)
-        posts = language_data.short_forms(ENGLISH)["posts"] | language_data.ranks()
-        for word in posts - {*lists["fields"], *lists["before_ranks"]}:
+        for word in language_data.posts() - {*lists["fields"], *lists["before_ranks"]}:
             is_addressee = word in lists["addressees"]
             self._capitals[word] = _RANK_ADDRESSEE if is_addressee else _RANK
         self._addressed_cues |= {_RANK_ADDRESSEE}

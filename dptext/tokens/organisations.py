@@ -36,7 +36,7 @@ import numpy as np
 from dptext.tokens import common, kinds, language_data, names, written_classes
 from dptext.tokens.policy import WordClass
 from dptext.tokens.regex import key_of
-from dptext.types import ENGLISH, PARTS, Ints, Lexicon, Mask
+from dptext.types import ENGLISH, PARTS, Ids, Ints, Lexicon, Mask
 
 T = TypeVar("T")
 #: Kinds of words that may be acronyms or products by their spelling.
@@ -84,6 +84,16 @@ _BETWEEN = frozenset((" and", " &", "-", "'s", "’s"))
 _BEFORE_ALONE = frozenset("the our your their his her my this of".split())
 # Alone these are names: "the Union".
 _NOT_ALONE = frozenset("Union Federation Confederation Trust".split())
+# And these behind "the", as public bodies.
+_PUBLIC_BODIES = frozenset("Commission Council Ministry Bureau Agency".split())
+# Copied words before and behind a firm in small letters: "back to apple today".
+_BEFORE_FIRMS = frozenset("from at by into via".split())
+_BEFORE_TO = frozenset(("back", "went"))
+_BEHIND_FIRMS = frozenset(
+    "today yesterday tomorrow tonight again now because but when which for is was has "
+    "had will i we they he she 's ’s".split()
+)
+_JOINING = frozenset(("-", "/", "&", " &"))
 
 
 def is_acronym(body: str) -> bool:
@@ -242,6 +252,76 @@ def _whole_places() -> frozenset[str]:
     return frozenset(places | {each.upper() for each in places})
 
 
+class SmallLetters:
+    """Finds firms in small letters by copied words: "at old navy", "back to apple"."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        """Prepare the lists for the rows of a lexicon."""
+        lists = language_data.common_lists(lexicon.language)
+        listed = lists.get("whole organisations", frozenset())
+        self._phrases = frozenset(each.replace("_", " ") for each in listed)
+        self._most = max((each.count(" ") + 1 for each in self._phrases), default=0)
+        self._firms = lists.get("firms behind prepositions", frozenset())
+        words = [each.split(" ") for each in self._phrases]
+        # By row: whether a word is the first one of a phrase, the second, or a firm.
+        masks = np.zeros((3, len(lexicon.words) + 1), bool)
+        self._first, self._second, self._firm = masks
+        for mask, keys in (
+            (self._first, {each[0] for each in words}),
+            (self._second, {each[1] for each in words}),
+            (self._firm, self._firms),
+        ):
+            mask[[lexicon.row_of[key] for key in keys if key in lexicon.row_of]] = True
+
+    def settle(
+        self, pieces: list[str], codes: Ints, ends: Ints, rows: Ids
+    ) -> tuple[list[str], Ints, Ints, Ints | None]:
+        """Read firms as such, of whose words all are copied.
+
+        rows: those of pieces (p,), -1 for unknown. Returns what `join` returns,
+        but the layouts.
+        """
+        copied = codes & kinds.KIND == kinds.COMMON
+        for at in np.flatnonzero(self._firm[rows] & copied).tolist():
+            if self._is_alone(pieces, codes, ends, at):
+                codes[at] = codes[at] & kinds.LEAD | kinds.ORGANISATION
+                copied[at] = False
+        copied &= codes & kinds.TITLE == 0
+        first = self._first[rows[:-1]] & self._second[rows[1:]]
+        spans: list[tuple[int, int, str]] = []
+        for at in np.flatnonzero(first & copied[:-1] & copied[1:]).tolist():
+            if spans and spans[-1][1] > at:
+                continue
+            end = min(at + self._most, int(ends[np.searchsorted(ends, at, "right")]))
+            for stop in range(end, at + 1, -1):
+                spelled = "".join(pieces[at:stop]).removeprefix(" ")
+                is_whole = stop == len(pieces) or pieces[stop] != "-"
+                if spelled in self._phrases and is_whole and copied[at:stop].all():
+                    spans.append((at, stop, ""))
+                    break
+        return _joined(pieces, codes, ends, spans)[:4]
+
+    def _is_alone(
+        self, pieces: Sequence[str], codes: Ints, ends: Ints, at: int
+    ) -> bool:
+        """Tell whether a firm in small letters stands alone behind a preposition."""
+        text = int(np.searchsorted(ends, at, "right"))
+        begin, after = int(ends[text - 1]) if text else 0, at + 1
+
+        def is_copied(position: int, words: frozenset[str]) -> bool:
+            copied = codes[position] & kinds.KIND == kinds.COMMON
+            return bool(copied) and pieces[position].removeprefix(" ") in words
+
+        is_led = at > begin and is_copied(at - 1, _BEFORE_FIRMS)
+        if at > begin + 1 and is_copied(at - 2, _BEFORE_TO):
+            is_led |= pieces[at - 1] == " to"
+        if not is_led or codes[at] & kinds.TITLE or after == ends[text]:
+            return is_led and not codes[at] & kinds.TITLE
+        if kinds.WORDLIKE[codes[after] & kinds.KIND]:
+            return is_copied(after, _BEHIND_FIRMS)
+        return pieces[after] not in _JOINING
+
+
 def join(
     pieces: list[str], codes: Ints, ends: Ints
 ) -> tuple[list[str], Ints, Ints, Ints | None, dict[int, str]]:
@@ -252,7 +332,7 @@ def join(
     """
     begins = np.concatenate(([0], ends))
     spans: list[tuple[int, int, str]] = []
-    posts = _posts()
+    posts = frozenset(map(str.capitalize, language_data.posts()))
     end = 0
     for at in np.flatnonzero(codes & common.INSTITUTION).tolist():
         if at < end or not _is_part(int(codes[at])):
@@ -276,6 +356,8 @@ def join(
             is_led |= at > int(begins[text]) and bool(codes[at - 1] & kinds.UPPER)
             is_led &= bool(codes[at - 1] & kinds.KIND == kinds.COMMON)
             is_led &= pieces[at].strip(" ") not in _NOT_ALONE
+            if pieces[at - 1].strip(" ").lower() == "the":
+                is_led &= pieces[at].strip(" ") not in _PUBLIC_BODIES
             ends_name = after >= int(ends[text]) or (
                 not _is_part(int(codes[after])) and pieces[after] != "-"
             )
@@ -361,9 +443,9 @@ def _joined(
         joined += pieces[before:first]
         joined.append("".join(pieces[first:end]))
         before = end
-        lead = int(codes[first]) & kinds.LEAD
+        shown = int(codes[first]) & (kinds.LEAD | kinds.TITLE)
         of_class = kinds.PLACE if kind == _PLACE else kinds.ORGANISATION
-        codes[first] = of_class | kinds.TITLE | lead
+        codes[first] = of_class | shown
         if kind and kind != _PLACE:
             layouts[first] = kind
     moved = np.cumsum(~keeps)
@@ -374,13 +456,6 @@ def _joined(
         moved,
         {at - int(moved[at]): kind for at, kind in layouts.items()},
     )
-
-
-@cache
-def _posts() -> frozenset[str]:
-    """Return posts and parts of a company, which are copied with a capital."""
-    listed = language_data.short_forms(ENGLISH)["posts"] | language_data.ranks()
-    return frozenset(each.capitalize() for each in listed)
 
 
 def _is_part(code: int) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +22,7 @@ from dptext.tokens.common import (
     GREETS,
     HEADED,
     LETTER,
+    LITTLE,
     LOG_KEY,
     NAMED,
     OPENS,
@@ -42,18 +44,34 @@ _NO_SPEAKERS = frozenset(
 )
 # Marks behind which a cell of a table, or a part of a list, begins.
 _CELLS = frozenset((" |", "|", "\t", ";"))
+# Copied words in small letters before a room: "in our Room".
+_BEFORE_ROOMS = LITTLE | frozenset(
+    "our your their his her my this that each every any no".split()
+)
+# Most words with a capital from "The" to a room: "The Shop Floor".
+_ARTICLE, _OF_TITLES = frozenset(("The",)), 3
 # Kinds of pieces that are no marks.
 _SPOKEN = kinds.LETTERED.copy()
 _SPOKEN[kinds.NUMBER] = True
 
 
+class Shown(NamedTuple):
+    """The places that a policy shows."""
+
+    #: Places of numbers, and of capitals.
+    numbers: bool
+    capitals: bool
+
+
 def settle(
-    codes: Ints, ends: Ints, pieces: Sequence[str], *, numbers: bool = False
+    codes: Ints,
+    ends: Ints,
+    pieces: Sequence[str],
+    shown: Shown,
 ) -> None:
     """Make pieces common that are so at their place, in place.
 
     The codes (p,) are of all pieces of a batch, and ends (r,) those of its texts.
-    numbers: whether the places of numbers are shown.
     """
     candidates = np.flatnonzero(codes & (STARTS | LETTER | VERB | LOG_KEY))
     if not len(candidates):
@@ -96,11 +114,13 @@ def settle(
         first, end = int(begins[at]), int(ends[text[at]])
         copied[at] |= _is_beside_marks(pieces, position, first, end)
         body = pieces[position].removeprefix(" ")
+        if body in _rooms():
+            copied[at] |= not all(shown) or places.is_room(position, first, end)
         copied[at] |= between[at] and body in _shouted("between")
         if at and copied[at - 1] and candidates[at - 1] == position - 1:
             behind[at] |= here[at - 1] & kinds.UPPER != 0
         copied[at] |= behind[at] and body in _shouted("behind")
-        if numbers and position > first:
+        if shown.numbers and position > first:
             is_number = codes[position - 1] & kinds.KIND == kinds.NUMBER
             copied[at] |= is_number and body in UNITS
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
@@ -115,6 +135,12 @@ def settle(
 def _shouted(side: str) -> frozenset[str]:
     """Return words copied in capitals behind a copied word, or between two."""
     return language_data.short_forms(ENGLISH)[f"shouted {side}"]
+
+
+@cache
+def _rooms() -> frozenset[str]:
+    """Return parts of an address with a capital."""
+    return frozenset(map(str.capitalize, language_data.short_forms(ENGLISH)["rooms"]))
 
 
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
@@ -184,6 +210,34 @@ class _Places:
         if mark == ",":
             return self._greets(before, begin)
         return mark == ":" and self._speaks(before, begin)
+
+    def is_room(self, at: int, begin: int, end: int) -> bool:
+        """Tell whether a part of an address is no name by what is shown beside it.
+
+        It is one behind "The" inside a sentence ("saw The Room"), and without a number
+        or a word with a capital beside it where no little word is before it.
+        """
+        first = at
+        while first > max(begin, at - _OF_TITLES) and self._shows(first - 1):
+            first -= 1
+            if first > begin and self._is_copied(first, _ARTICLE):
+                return not kinds.WORDLIKE[int(self._codes[first - 1]) & kinds.KIND]
+        if first < at or at == begin or self._is_copied(at - 1, _BEFORE_ROOMS):
+            return True
+        if not kinds.WORDLIKE[int(self._codes[at - 1]) & kinds.KIND]:
+            return True
+        return at + 1 < end and self._shows(at + 1)
+
+    def _shows(self, at: int) -> bool:
+        """Tell whether a piece is a number, a form or a word with a capital."""
+        code = int(self._codes[at])
+        is_number = code & kinds.KIND in (kinds.NUMBER, kinds.FORMED)
+        return is_number or bool(code & kinds.TITLE)
+
+    def _is_copied(self, at: int, words: frozenset[str]) -> bool:
+        """Tell whether a piece is one of some copied words."""
+        is_one = self._pieces[at].removeprefix(" ") in words
+        return is_one and int(self._codes[at]) & kinds.KIND == kinds.COMMON
 
     def _greets(self, comma: int, begin: int) -> bool:
         for at in range(comma - 1, max(comma - _GREETED - 2, begin - 1), -1):

@@ -70,7 +70,9 @@ class Tokenizer:
             copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
         self._spans = lists.Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
-        self._shows_numbers = policy.number != "perturb"
+        self._shown = sentence_starts.Shown(
+            numbers=policy.number != "perturb", capitals=policy.case == "copy"
+        )
         self._index = written_classes.index_keys(lexicon)
         self._numbers = Numbers(lexicon)
         self._stop_words = language_data.stop_words(lexicon.language)
@@ -94,6 +96,9 @@ class Tokenizer:
             days = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
             self._plurals = frozenset(f"{day}s" for day in days if day[-3:] == "day")
         self._place = lexicon.row_of.get("london", -1)
+        self._small: organisations.SmallLetters | None = None
+        if policy.common and self._organisation:
+            self._small = organisations.SmallLetters(lexicon)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
             self._cues = name_cues.cues(lexicon.language)
@@ -172,6 +177,10 @@ class Tokenizer:
             unread = np.flatnonzero(codes & multilingual.UNREAD)
             each = map(self._english_codes.__getitem__, map(pieces.__getitem__, unread))
             codes[unread] = np.fromiter(each, np.int64, count=len(unread))
+        if self._small is not None:
+            small = self._small.settle(pieces, codes, ends, self._rows(codes))
+            pieces, codes, ends, moved = small
+            formed = organisations.moved_keys(formed, moved)
         pieces, codes, ends, formed, layouts = self._settle(
             pieces=pieces, codes=codes, ends=ends, formed=formed
         )
@@ -320,7 +329,14 @@ class Tokenizer:
             names.settle_parts(pieces, codes, self._bits.persons)
         heading = np.zeros(len(codes), bool)
         if self._common is not None and self._counted is not None:
-            heading = headings.settle(codes, ends, self._counted, formed)
+            heading = headings.settle(
+                pieces,
+                codes,
+                ends,
+                counted=self._counted,
+                formed=formed,
+                is_verb=self._common.is_verb,
+            )
         apart = heading
         if whole:
             if self._cues is not None:
@@ -348,7 +364,7 @@ class Tokenizer:
         return pieces, codes, ends, formed, layouts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        sentence_starts.settle(codes, ends, pieces, numbers=self._shows_numbers)
+        sentence_starts.settle(codes, ends, pieces, self._shown)
         verbs = np.flatnonzero(codes & common.VERB)
         for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
             # "May I" is no month.
