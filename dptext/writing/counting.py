@@ -41,6 +41,25 @@ _SHORT = 3
 _REACH = 3
 
 
+def bounds(words: Words, position: int) -> tuple[int, int]:
+    """Return the begin and the end of the text of a piece."""
+    text = bisect_right(words.ends, position)
+    return int(words.ends[text - 1]) if text else 0, int(words.ends[text])
+
+
+def is_number(words: Words, at: int) -> bool:
+    """Tell whether a piece is a number."""
+    return int(words.flags[at]) & kinds.KIND == kinds.NUMBER
+
+
+def copied(words: Words, at: int) -> str:
+    """Return a copied word or mark in small letters, "" for all else."""
+    kind = int(words.flags[at]) & kinds.KIND
+    if kind in (kinds.COMMON, kinds.PUNCTUATION):
+        return words.pieces[at].strip(" ").lower()
+    return ""
+
+
 class Counting:
     """Reads the words after numbers, by one English lexicon."""
 
@@ -58,9 +77,7 @@ class Counting:
         """Return how many the number at a position may be: ANY for several digits."""
         if not _DIGIT.fullmatch(words.pieces[position]):
             return Count.ANY
-        text = bisect_right(words.ends, position)
-        begin = int(words.ends[text - 1]) if text else 0
-        end = int(words.ends[text])
+        begin, end = bounds(words, position)
         if self._is_one(words, position, begin, end):
             return Count.ONE
         for at in range(position + 1, min(end, position + 1 + _REACH)):
