@@ -517,8 +517,12 @@ def _by_setting(table: str, policy: Policy) -> Iterator[str]:
     # dptext.writing.quantities writes numbers in this way beside common words.
     used = {"articles": policy.agreement != "none", "but_formed": bool(policy.forms)}
     used |= dict.fromkeys(("as_people_write", "ratings"), policy.common > 0)
-    years = _years(policy) | form_sentences.where_numbers_are_written(policy)
-    parts = {k: render(f"shown.{k}", **years) if used[k] else "" for k in used}
+    # Where opinions are unchanged, ratings are.
+    keeps = policy.opinion == "keep" and policy.common > 0 and not policy.marks
+    kept = ("same_ratings", "copied_ratings")
+    blanks = {k: render(f"shown.{k}") if keeps else "" for k in kept}
+    blanks |= _years(policy) | form_sentences.where_numbers_are_written(policy)
+    parts = {k: render(f"shown.{k}", **blanks) if used[k] else "" for k in used}
     for setting, by_value in TEMPLATES[table].items():
         value = getattr(policy, setting, None)
         if isinstance(by_value, Mapping) and value in by_value:

@@ -145,6 +145,27 @@ _SPAN_ENDS = rf" {_any(_LISTS['after-spans'])}\b"
 _BEFORE = 40
 
 
+# The values of number words.
+_VALUES = {word: n for n, word in enumerate([*_UNITS, *_TEENS], 1)} | {"dozen": 12}
+_VALUES |= {word: 10 * n for n, word in enumerate(_TENS, 2)}
+_POWERS = {word: 1000**n for n, word in enumerate(_SCALES[1:], 1)}
+
+
+def value(text: str) -> int:
+    """Return the value of number words; 0 if they are no plain number."""
+    total = part = 0
+    for word in re.split("[ \xa0-]", text.lower()):
+        if word in _VALUES and not part % (10 if _VALUES[word] < 10 else 100):
+            part += _VALUES[word]
+        elif word == "hundred":
+            part = 100 * (part or 1)
+        elif word in _POWERS:
+            total, part = total + _POWERS[word] * (part or 1), 0
+        elif word not in ("and", "a", "an"):
+            return 0
+    return total + part
+
+
 @cache
 def _compiled_dates() -> tuple[re.Pattern[str], ...]:
     return tuple(guarded(each, GUARD) for each in _DATES)

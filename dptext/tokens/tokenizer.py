@@ -66,8 +66,10 @@ class Tokenizer:
         every_text: bool = False,
     ) -> None:
         copied_emoji = frozenset[str]()
+        self._common: common.CommonWords | None = None
         if policy.common:
-            copied_emoji = common.common_words(lexicon, *policy.copied_words).emoji
+            self._common = common.common_words(lexicon, *policy.copied_words)
+            copied_emoji = self._common.emoji
         self._spans = lists.Spans(policy, copied_emoji, self._is_one)
         self._lexicon, self._shows_forms = lexicon, policy.grammar == "show"
         self._shown = sentence_starts.Shown(
@@ -78,9 +80,6 @@ class Tokenizer:
         self._stop_words = language_data.stop_words(lexicon.language)
         self._language = lexicon.language
         self._names = names.name_row(lexicon)
-        self._common: common.CommonWords | None = None
-        if policy.common:
-            self._common = common.common_words(lexicon, *policy.copied_words)
         self._reads = written_classes.reading(lexicon) if policy.common else None
         self._classes = written_classes.kinds_of_rows(lexicon, policy.classes).tolist()
         self._person = WordClass.PERSON in policy.classes

@@ -41,6 +41,19 @@ _SHORT = 3
 _REACH = 3
 
 
+def is_number(words: Words, at: int) -> bool:
+    """Tell whether a piece is a number."""
+    return words.flag[at] & kinds.KIND == kinds.NUMBER
+
+
+def copied(words: Words, at: int) -> str:
+    """Return a copied word or mark in small letters, "" for all else."""
+    kind = words.flag[at] & kinds.KIND
+    if kind in (kinds.COMMON, kinds.PUNCTUATION):
+        return words.pieces[at].strip(" ").lower()
+    return ""
+
+
 class Counting:
     """Reads the words after numbers, by one English lexicon."""
 

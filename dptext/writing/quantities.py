@@ -12,7 +12,9 @@ the rules:
 - the two numbers of a range ascend ("2-3", "10 to 15", "1/2"), those of 120/80 are 100
   to 179 and 50 to 99;
 - a rating of 5, 10 or 100 ("4/5", "4.5/5", "8 out of 10") stays within its scale, which
-  is a part of its layout;
+  is a part of its layout; where opinions are copied, ratings that copied words tell
+  ("rated 4/5", "4 stars", "8 out of 10") are copied, too (dptext.writing.ratings);
+- in brackets beside number words a number is theirs: "fourteen (14)";
 - after "I am", "aged" and the like two digits are 10 to 89;
 - 9:30 is a time of day;
 - behind "born" a year is one of an adult;
@@ -24,14 +26,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from functools import lru_cache
 from typing import NamedTuple
 
-from dptext.tokens import dates, grammar, kinds, language_data
+from dptext.tokens import dates, grammar, kinds, language_data, number_words
 from dptext.tokens.draws import DIGITS, YEARS, Integers
 from dptext.tokens.policy import Form
 from dptext.types import Lexicon, Words
-from dptext.writing.counting import Count, Counting
+from dptext.writing.counting import Count, Counting, copied, is_number
+from dptext.writing.ratings import STARS, Ratings, Scale, rating
 
 #: Numbers of so many digits and more that are equal in a record stay equal.
 NAMED = 3
@@ -42,16 +44,12 @@ CHILD = 17
 _BEFORE_CHILD, _BEHIND_CHILD = 2, 4
 # Marks before and behind an age that stands after a name.
 _BEHIND_AGES = {",": ",", "(": ")"}
-_STARS, _WHOLE = 5, 100
+_WHOLE = 100
 _TYPES = 4
-# A fraction that stands for a half behind a number of stars.
-_HALF = re.compile(r" \d/\d")
-_SCALES = frozenset({"5", "10", "100"})
 _DIGIT = re.compile(r"\d")
 _RUN = re.compile(r"\d+")
 _RANGE = re.compile(r"(\d+)-(\d+)")
 _SLASHED = re.compile(r"(\d+)(\.\d)?/(\d+)")
-_RATING = re.compile(r"([1-9]\d?|10)(?:\.(\d))?/(5|10|100)")
 _TENTHS = re.compile(r"\d\.\d")
 _STAMP = re.compile(r"(\d\d)/([a-z]{3})/(\d{4}):(.*)", re.IGNORECASE)
 _CLOCK = re.compile(r"(\d{1,2}):\d\d")
@@ -84,29 +82,9 @@ class Frame(NamedTuple):
     is_born: bool = False
 
 
-class Scale(NamedTuple):
-    """A rating: digits of the number before the point, and behind it, and the scale."""
-
-    digits: int
-    part: int
-    scale: int
-
-
 def births(years: tuple[int, int] | None) -> tuple[int, int]:
     """Return the first and the last year of birth that is written."""
     return _FIRST_BIRTH, max((years or YEARS)[0] - _ADULT, _FIRST_BIRTH)
-
-
-@lru_cache(maxsize=4096)
-def rating(body: str) -> Scale | None:
-    """Return the layout of a rating such as 4/5, None for other numbers."""
-    match = _RATING.fullmatch(body)
-    if match is None:
-        return None
-    number, part, scale = match[1], match[2] or "", int(match[3])
-    if int(number) > scale or (int(number) == scale and part.strip("0")):
-        return None
-    return Scale(len(number), len(part), scale)
 
 
 def layout(body: str) -> str:
@@ -124,6 +102,7 @@ class Frames:
         self.counting = Counting(lexicon)
         lists = dict(language_data.sections("number_frames"))
         self._lists = {name: frozenset(words) for name, words in lists.items()}
+        self.ratings = Ratings(self.counting, lexicon.language)
 
     def find(self, words: Words, position: int) -> Frame:
         """Return what the words beside the number at a position ask of it."""
@@ -132,10 +111,10 @@ class Frames:
             return Frame()
         count = self.counting.find(words, position)
         begin, end = words.bounds_at(position)
-        before = self._copied(words, position - 1) if position > begin else ""
+        before = copied(words, position - 1) if position > begin else ""
         if before == "." and position - 1 > begin:
-            before = self._copied(words, position - 2)  # "No. 5"
-        behind = self._copied(words, position + 1) if position + 1 < end else ""
+            before = copied(words, position - 2)  # "No. 5"
+        behind = copied(words, position + 1) if position + 1 < end else ""
         if digits == YEAR:
             is_year = self._is_year(words, position, before=before, behind=behind)
             is_born = self.is_born(words, position)
@@ -151,43 +130,56 @@ class Frames:
         if digits == NAMED and behind in ("percent", "per"):
             most = _WHOLE  # 100 percent
         if behind == "-" and position + 2 < end:
-            behind = self._copied(words, position + 2)  # "5-star"
+            behind = copied(words, position + 2)  # "5-star"
         if digits == 1 and behind in self._lists["stars"]:
-            most = _STARS
+            most = STARS
         elif digits == 1 and before in self._lists["types"]:
             most = _TYPES
-        elif digits == 1 and self._is_before_half(words, position, end):
-            most = _STARS - 1
-        scale = self.scale_of(words, position)
+        elif digits == 1 and self.ratings.is_before_half(words, position, end):
+            most = STARS - 1
+        scale = self.ratings.scale_of(words, position)
         is_decade = digits == 2 and behind in ("'s", "’s")
         return Frame(count, most=scale or most, is_decade=is_decade)
+
+    def number_words(self, words: Words, position: int) -> int:
+        """Return the position of number words that a number repeats, -1 without them.
+
+        One of the two stands in brackets: "fourteen (14)", "14 (fourteen)".
+        """
+        begin, end = words.bounds_at(position)
+        if position + 1 >= end:
+            return -1
+        behind = words.pieces[position + 1]
+        if behind[:1] == ")" and position - 2 >= begin:
+            at = position - 2 if words.pieces[position - 1] == " (" else -1
+        elif behind == " (" and position + 3 < end:
+            at = position + 2 if words.pieces[position + 3][:1] == ")" else -1
+        else:
+            return -1
+        if at < 0:
+            return -1
+        if at in words.formed:
+            return at if words.formed[at][0] is Form.NUMBER_WORDS else -1
+        return at if number_words.value(copied(words, at)) else -1
 
     def of_age(self, words: Words, position: int) -> Frame:
         """Return what the words beside an age ask of it: that of a child."""
         begin, end = words.bounds_at(position)
         first = max(begin, position - _BEFORE_CHILD)
         beside = range(first, min(position + _BEHIND_CHILD, end))
-        near = {self._copied(words, at) for at in beside if at != position}
+        near = {copied(words, at) for at in beside if at != position}
         return Frame(most=0 if near.isdisjoint(self._lists["children"]) else CHILD)
-
-    def _is_before_half(self, words: Words, position: int, end: int) -> bool:
-        """Tell whether a fraction and stars are behind a number: "2 1/2 stars"."""
-        stars = position + 2
-        if stars >= end or not _is_number(words, position + 1):
-            return False
-        is_half = _HALF.fullmatch(words.pieces[position + 1]) is not None
-        return is_half and self._copied(words, stars) in self._lists["stars"]
 
     def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
         """Tell whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
         at = position - 2
-        while at >= begin and self._copied(words, at + 1) in _BETWEEN_AGES:
+        while at >= begin and copied(words, at + 1) in _BETWEEN_AGES:
             layout = words.formed.get(at)
             if layout is not None:
                 return layout[0] == Form.AGE
-            if not _is_number(words, at):
+            if not is_number(words, at):
                 break
-            if self._copied(words, max(at - 1, begin)) in self._lists["ages"]:
+            if copied(words, max(at - 1, begin)) in self._lists["ages"]:
                 return True
             at -= 2
         return False
@@ -201,7 +193,7 @@ class Frames:
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
             return False
         after, end = position + 1, words.bounds_at(position)[1]
-        if after < end and self._copied(words, after):
+        if after < end and copied(words, after):
             if words.flag[after] & kinds.TITLE:
                 return True  # "2015 - 2019 Sales Assistant"
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
@@ -209,33 +201,8 @@ class Frames:
     def is_born(self, words: Words, position: int) -> bool:
         """Return whether "born" or "birth" is copied among the words before a date."""
         begin = max(words.bounds_at(position)[0], position - _BORN)
-        before = [self._copied(words, at) for at in range(begin, position)]
+        before = [copied(words, at) for at in range(begin, position)]
         return not self._lists["births"].isdisjoint(before)
-
-    def scale_of(self, words: Words, position: int) -> int:
-        """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
-        out, end = position + 1, words.bounds_at(position)[1]
-        if out < end and self._copied(words, out) in self._lists["stars"]:
-            out += 1  # "4 stars out of 5"
-        scale_at = out + 2
-        if scale_at >= end or self._copied(words, out) != "out":
-            return 0
-        here, scale = (words.pieces[at].strip(" ") for at in (position, scale_at))
-        is_scale = self._copied(words, out + 1) == "of"
-        is_scale = is_scale and _is_number(words, scale_at)
-        return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
-
-    def is_scale(self, words: Words, position: int) -> bool:
-        """Tell whether a number is the scale of the rating before it."""
-        if words.pieces[position].strip(" ") not in _SCALES:
-            return False
-        begin = words.bounds_at(position)[0]
-        return any(
-            first >= begin
-            and _is_number(words, first)
-            and bool(self.scale_of(words, first))
-            for first in (position - 3, position - 4)
-        )
 
     def next_of_range(self, words: Words, position: int) -> int:
         """Return the position of the second number of a range, -1 without one.
@@ -246,27 +213,16 @@ class Frames:
         second = position + 2
         if second >= end:
             return -1
-        between = self._copied(words, position + 1)
+        between = copied(words, position + 1)
         if between in _DASHES:
             led = [words.pieces[at][:1] == " " for at in (position + 1, second)]
             return second if led[0] == led[1] else -1
         if between in self._lists["ranges"] or between == "of":
-            is_the = between == "of" and self._copied(words, second) == "the"
+            is_the = between == "of" and copied(words, second) == "the"
             return second + is_the if second + is_the < end else -1
         if between == "and" and position > begin:
-            return second if self._copied(words, position - 1) == "between" else -1
+            return second if copied(words, position - 1) == "between" else -1
         return -1
-
-    def _copied(self, words: Words, at: int) -> str:
-        """Return a copied word or mark in small letters, "" for all else."""
-        kind = words.flag[at] & kinds.KIND
-        if kind in (kinds.COMMON, kinds.PUNCTUATION):
-            return words.pieces[at].strip(" ").lower()
-        return ""
-
-
-def _is_number(words: Words, at: int) -> bool:
-    return words.flag[at] & kinds.KIND == kinds.NUMBER
 
 
 def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str]) -> str:
@@ -427,7 +383,7 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
     if scale := rating(match[0]):
         return _write_rating(scale, draws)
     one, two = len(match[1]), len(match[3])
-    if one == two == 1 and frame.most == _STARS and not match[2]:
+    if one == two == 1 and frame.most == STARS and not match[2]:
         return "1/2"  # stars
     if one < NAMED and two == YEAR and not match[2]:
         first, last = draws.years or YEARS

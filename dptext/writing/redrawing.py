@@ -27,7 +27,7 @@ from dptext.tokens.policy import Form, Policy
 from dptext.tokens.regex import to_keys
 from dptext.tokens.word_reading import copied_before
 from dptext.types import ENGLISH, Ids, Ints, Words
-from dptext.writing import date_order, quantities, ranges
+from dptext.writing import date_order, quantities, ranges, surrogates
 from dptext.writing.quantities import Frame, Frames
 from dptext.writing.ranges import Piece
 from dptext.writing.surrogates import Key, Known, OneRecord, Slot
@@ -36,28 +36,6 @@ from dptext.writing.surrogates import Key, Known, OneRecord, Slot
 _FOR_NUMBER = 4
 # Stands for a drawn word where marks are written.
 _WORD = "[word]"
-# Stands for a number where marks are written.
-_NUMBER = "[number]"
-# Labels of marks, numbered in a record, and those that are not.
-_NUMBERED = {
-    Form.EMAIL: "e-mail",
-    Form.PHONE: "phone",
-    Form.CARD: "card",
-    Form.IBAN: "account",
-    Form.CODE: "code",
-    Form.URL: "link",
-    Form.HANDLE: "user",
-    Form.HASHTAG: "topic",
-    Form.FILE: "file",
-    Form.IP: "machine",
-    Form.ADDRESS: "address",
-}
-_PLAIN = {
-    Form.DATE: "[date]",
-    Form.TIME: "[time]",
-    Form.VERSION: "[version]",
-    Form.NUMBER_WORDS: _NUMBER,
-}
 # The number in the layout of an amount.
 _AMOUNT = re.compile(r"[01]+(?:[.,'][01]+)*")
 # Forms with one text for all layouts, whatever their number.
@@ -98,6 +76,7 @@ class Redrawer:
         self._choices, self._is_titled, self._frames = choices, is_titled, frames
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
+        self._ratings = policy.opinion == "keep"
         self._is_class = np.isin(
             np.arange(kinds.COUNT), [each.kind for each in policy.classes]
         )
@@ -134,6 +113,7 @@ class Redrawer:
             marks=self._marks,
             years=self._years,
             frames=self._frames,
+            ratings=self._ratings,
         )
         for position, text in batch.written(words, pieces).items():
             piece = words.pieces[position]
@@ -325,18 +305,21 @@ class _Batch:
         marks: bool,
         years: tuple[int, int] | None,
         frames: Frames | None,
+        ratings: bool,
     ) -> None:
         self._by_record, self._marks = by_record, marks
-        self._years, self._frames = years, frames
+        self._years, self._frames, self._ratings = years, frames, ratings
         self._known = Known()
         # Numbers of four digits that are no years, by record, and those of births.
         self._no_years: set[tuple[int, str]] = set()
         self._births: set[tuple[int, str]] = set()
         # Dates behind the first day of a range (22-26 May), by the position of the day.
         self._days: dict[int, int] = {}
+        # Number words, by the position of the number that repeats them.
+        self._worded: dict[int, int] = {}
 
     def written(self, words: Words, pieces: list[Piece]) -> Mapping[int, str]:
-        """Return the texts of pieces by position; scales of ratings stay."""
+        """Return the texts of pieces by position; ratings and their scales stay."""
         if self._marks:
             return {each.position: self._mark(each) for each in pieces}
         out: dict[int, str] = {}
@@ -373,6 +356,9 @@ class _Batch:
             self._put_in_order([e for e in stamps if e.position not in linked], out)
         for first, date in self._days.items():
             out[first] = ranges.day_before(out[date], by_position[first].draws)
+        for position, at in self._worded.items():
+            number = number_words.value(out.get(at, words.pieces[at].strip(" ")))
+            out[position] = str(number) if number else out[position]
         return out
 
     def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
@@ -424,19 +410,14 @@ class _Batch:
                 out |= dict.fromkeys(positions, text)
 
     def _frame(self, words: Words, pieces: list[Piece]) -> list[Piece]:
-        """Read the words beside numbers; leave scales of ratings out."""
+        """Read the words beside numbers; leave copied ratings and scales out."""
         assert self._frames is not None
         left = []
         for each in pieces:
             if each.layout is None:
-                if self._frames.is_scale(words, each.position):
+                if self._is_copied(words, each):
                     continue
-                each.frame = self._frames.find(words, each.position)
-                runs = [(each.record, run) for run in quantities.runs(each.body)]
-                if not each.frame.is_year:
-                    self._no_years.update(runs)
-                if each.frame.is_born:
-                    self._births.update(runs)
+                self._frame_number(words, each)
             elif each.form is Form.AGE:
                 each.frame = self._frames.of_age(words, each.position)
             elif each.form is Form.DATE and self._frames.is_born(words, each.position):
@@ -446,6 +427,26 @@ class _Batch:
             if (each.record, each.body.casefold()) in self._births:
                 each.draws.years = quantities.births(self._years)
         return left
+
+    def _is_copied(self, words: Words, piece: Piece) -> bool:
+        """Tell whether a number is the scale of a rating, or a rating that stays."""
+        assert self._frames is not None
+        ratings, at = self._frames.ratings, piece.position
+        is_rating = self._ratings and ratings.is_rating(words, at)
+        return is_rating or ratings.is_scale(words, at)
+
+    def _frame_number(self, words: Words, piece: Piece) -> None:
+        """Read the words beside a number."""
+        assert self._frames is not None
+        piece.frame = self._frames.find(words, piece.position)
+        runs = [(piece.record, run) for run in quantities.runs(piece.body)]
+        if not piece.frame.is_year:
+            self._no_years.update(runs)
+        if piece.frame.is_born:
+            self._births.update(runs)
+        at = self._frames.number_words(words, piece.position)
+        if at >= 0 and piece.body.isdecimal():
+            self._worded[piece.position] = at
 
     def _links(self, words: Words, pieces: list[Piece]) -> dict[int, int]:
         """Return the second number of each range of two pieces by its first."""
@@ -479,15 +480,17 @@ class _Batch:
     def _mark(self, piece: Piece) -> str:
         """Return the mark that stands for a piece."""
         if piece.layout is None:
-            return _NUMBER
+            return surrogates.NUMBER
         form, shown = piece.layout
         if form is Form.AGE:
-            return number_words.spell_age(shown, [_NUMBER, _NUMBER])
+            return number_words.spell_age(shown, [surrogates.NUMBER, surrogates.NUMBER])
         if form is Form.AMOUNT:
-            return _AMOUNT.sub(_NUMBER, shown)
-        if form not in _NUMBERED:
-            return _PLAIN.get(form) or forms.write(piece.layout, iter(()))
-        return self._known.mark(piece.record, self._key(piece), _NUMBERED[form])
+            return _AMOUNT.sub(surrogates.NUMBER, shown)
+        if form not in surrogates.NUMBERED:
+            return surrogates.PLAIN.get(form) or forms.write(piece.layout, iter(()))
+        return self._known.mark(
+            piece.record, self._key(piece), surrogates.NUMBERED[form]
+        )
 
     def _write(self, piece: Piece) -> str:
         """Return the text of one piece."""

@@ -8,10 +8,33 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dptext.tokens.draws import only_digits
+from dptext.tokens.policy import Form
 
 # Draws for a surrogate that no other piece of the record has.
 _TRIES = 64
 Key = tuple[object, ...]
+#: Stands for a number where marks are written.
+NUMBER = "[number]"
+#: Labels of marks that are numbered in a record, and marks that are not.
+NUMBERED = {
+    Form.EMAIL: "e-mail",
+    Form.PHONE: "phone",
+    Form.CARD: "card",
+    Form.IBAN: "account",
+    Form.CODE: "code",
+    Form.URL: "link",
+    Form.HANDLE: "user",
+    Form.HASHTAG: "topic",
+    Form.FILE: "file",
+    Form.IP: "machine",
+    Form.ADDRESS: "address",
+}
+PLAIN = {
+    Form.DATE: "[date]",
+    Form.TIME: "[time]",
+    Form.VERSION: "[version]",
+    Form.NUMBER_WORDS: NUMBER,
+}
 
 
 def _number(text: str) -> int:

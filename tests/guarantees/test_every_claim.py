@@ -31,7 +31,7 @@ from dptext.mechanisms.diffractor import Diffractor
 from dptext.mechanisms.gaussian import Gaussian
 from dptext.settings import convert
 from dptext.tokens import kinds
-from dptext.types import BudgetDescription, BudgetKind, Words
+from dptext.types import BudgetDescription, BudgetKind, Lexicon, Words
 from tests import distributions, prepared, small
 from tests.tokens import texts
 
@@ -652,3 +652,46 @@ def test_equal_forms_lose_nothing_within_the_adjacency(form: str) -> None:
         outputs.setdefault((one == two, order), set()).add(written)
     assert all(len(same) == 1 for same in outputs.values())
     assert len({next(iter(same)) for same in outputs.values()}) == len(outputs)
+
+
+def readable_outputs(lexicon: Lexicon, text: str, draws: int = 12) -> tuple[str, ...]:
+    """Write a text of copied words and numbers by the profile for people."""
+    tokens, none = profile.load("readable").tokens, np.empty(0, np.int32)
+    return tuple(
+        texts.written(text, none, tokens, lexicon, seed=seed) for seed in range(draws)
+    )
+
+
+def readable_statement(**changes: Any) -> tuple[str, str]:
+    """Return the conditions on texts, and what is shown, by the profile for people."""
+    recipe = profile.load("readable", {"tokens": changes})
+    ready, each = ready_mechanism("rank"), configured("rank", "uniform")
+    said = statement.run_statement(recipe, ready, each.budget.description, RunTerms())
+    return " ".join(said.scope.adjacency), " ".join(said.scope.not_covered)
+
+
+def test_unchanged_ratings_are_said(builtin: Lexicon) -> None:
+    """The adjacency holds them and "what is shown" names them; others lose 0 nats."""
+    conditions, shown = readable_statement()
+    assert "unchanged ones the same" in conditions
+    assert "ratings, which are unchanged and not protected" in shown
+    for frame in ("rated {}/5", "{} stars", "{} out of 5, fine", "rated {}"):
+        rated = [frame.format(number) for number in range(1, 6)]
+        assert [{*readable_outputs(builtin, each)} for each in rated] == [
+            {each} for each in rated
+        ]
+    for changes in ({"opinion": "perturb"}, {"marks": True}):
+        conditions, shown = readable_statement(**changes)
+        assert "unchanged ones the same" not in conditions
+        assert "ratings, which are unchanged" not in shown
+    for frame in ("on {}/5", "{} out of 5 people", "{} of it"):
+        outs = {readable_outputs(builtin, frame.format(n)) for n in range(1, 6)}
+        assert len(outs) == 1
+
+
+def test_a_number_beside_its_words_loses_nothing(builtin: Lexicon) -> None:
+    """All numbers in brackets have the same outputs, which the statement tells."""
+    assert "becomes their value, whatever it was" in readable_statement()[1]
+    for frame in ("fourteen ({}) days", "twenty-one ({}) days", "{} (thirty) days"):
+        outs = {readable_outputs(builtin, frame.format(n)) for n in (10, 14, 30, 99)}
+        assert len(outs) == 1

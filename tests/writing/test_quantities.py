@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 import re
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 
 from dptext import profile
 from dptext.randomness import Randomness, RunKey
+from dptext.tokens import number_words
 from dptext.tokens.draws import Integers
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
@@ -21,18 +23,27 @@ from dptext.writing.joining import Joiner
 from tests import distributions
 
 POLICY: Policy = profile.load("readable").tokens
+# Where opinions are hidden, ratings are drawn.
+DRAWN = dataclasses.replace(POLICY, opinion="perturb")
 YEARS = range(2017, 2027)
 
 
 @cache
-def writers(lexicon: Lexicon) -> tuple[Tokenizer, Joiner]:
-    """Make the profile ready."""
-    return Tokenizer(lexicon, POLICY), Joiner(lexicon, POLICY)
+def writers(lexicon: Lexicon, policy: Policy) -> tuple[Tokenizer, Joiner]:
+    """Make a policy ready."""
+    return Tokenizer(lexicon, policy), Joiner(lexicon, policy)
 
 
-def written(texts: list[str], lexicon: Lexicon, seed: int, *, same: bool) -> list[str]:
+def written(
+    texts: list[str],
+    lexicon: Lexicon,
+    seed: int,
+    *,
+    same: bool,
+    policy: Policy = POLICY,
+) -> list[str]:
     """Write texts of copied words and numbers, with the same bits or each with new."""
-    tokenizer, joiner = writers(lexicon)
+    tokenizer, joiner = writers(lexicon, policy)
     words = tokenizer.words(texts)
     positions = joiner.positions_to_redraw(words)
     of_text = np.searchsorted(words.ends, positions, side="right")
@@ -43,9 +54,11 @@ def written(texts: list[str], lexicon: Lexicon, seed: int, *, same: bool) -> lis
     return joiner.join(words, drawn, distributions.bits(len(drawn))).texts
 
 
-def outputs(text: str, lexicon: Lexicon, count: int = 40) -> list[str]:
+def outputs(
+    text: str, lexicon: Lexicon, count: int = 40, policy: Policy = POLICY
+) -> list[str]:
     """Return what becomes of a text of copied words and numbers, many times."""
-    return written([text] * count, lexicon, 1, same=False)
+    return written([text] * count, lexicon, 1, same=False, policy=policy)
 
 
 def numbers(text: str) -> list[int]:
@@ -111,11 +124,11 @@ def test_numbers_stay_within_their_scale(
     text: str, low: int, high: int, builtin: Lexicon
 ) -> None:
     """Ratings, stars, ages, percentages and counts; all values come."""
-    values = {numbers(out)[0] for out in outputs(text, builtin, 900)}
+    values = {numbers(out)[0] for out in outputs(text, builtin, 900, DRAWN)}
     assert values == {*range(low, high + 1)}
     if match := re.search("(/|out of )([0-9]+)", text):
         scale = match[0]
-        assert all(scale in out for out in outputs(text, builtin, 20))
+        assert all(scale in out for out in outputs(text, builtin, 20, DRAWN))
 
 
 @pytest.mark.parametrize(
@@ -130,10 +143,87 @@ def test_a_number_in_a_list_behind_an_age_is_one(text: str, builtin: Lexicon) ->
 def test_ratings_with_a_point_stay_within_their_scale(builtin: Lexicon) -> None:
     """4.5/5 and 4.5 out of 5."""
     for text in ("a 4.5/5 for it", "4.5 out of 5 for it"):
-        for out in outputs(text, builtin, 200):
+        for out in outputs(text, builtin, 200, DRAWN):
             match = re.search(r"([0-9][.][0-9])(?:/| out of )5", out)
             assert match is not None
             assert 1 <= float(match[1]) <= 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I rated it 5/5 last year",
+        "it is 2/5 from me",
+        "great 5/5",
+        "9/10 would buy again",
+        "I give it 4.5/5",
+        "Rating: 3/5",
+        "overall score 9/10",
+        "good. 4/5. Thanks",
+        "4.5 out of 5 for it",
+        "8 out of 10, well done",
+        "4 out of 5 stars for him, 1 star for it",
+        "a 4-star room and a 5* room",
+        "rated it 7, my rating is 8",
+        "2 1/2 stars",
+    ],
+)
+def test_ratings_stay_with_the_opinions(text: str, builtin: Lexicon) -> None:
+    """A turned rating would contradict the words, which are unchanged."""
+    assert {*outputs(text, builtin)} == {text}
+    assert len({*outputs(text, builtin, policy=DRAWN)}) > 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "it arrived on 4/5",
+        "good from 4/5 on",
+        "4/5 of it was gone, great",
+        "4 out of 5 people came",
+        "8 out of 10 times",
+        "5 * 3 is more",
+        "see you 5/5 again",
+        "a part of 3/4, great",
+        "rated 5 people",
+    ],
+)
+def test_dates_and_quantities_are_no_ratings(text: str, builtin: Lexicon) -> None:
+    """They are drawn like other numbers."""
+    assert len({*outputs(text, builtin)}) > 1
+
+
+@pytest.mark.parametrize("digits", ["(7)", "(14)", "(140)"])
+def test_a_number_beside_its_words_is_theirs(digits: str, builtin: Lexicon) -> None:
+    """Whatever it was: "fourteen (14)", "30 (thirty)", also of drawn words."""
+    assert {*outputs(f"within fourteen {digits} days", builtin)} == {
+        "within fourteen (14) days"
+    }
+    texts = [f"within {each} (thirty) days" for each in (digits[1:-1], "30")]
+    assert {*written(texts, builtin, 3, same=True)} == {"within 30 (thirty) days"}
+    for out in outputs(f"a row of twenty-one {digits} of it", builtin, 20):
+        tens, units, number = re.findall("[a-z]+(?=-)|(?<=-)[a-z]+|[0-9]+", out)
+        assert number_words.value(f"{tens}-{units}") == int(number)
+
+
+@pytest.mark.parametrize(
+    ("words", "value"),
+    [
+        ("seven", 7),
+        ("a dozen", 12),
+        ("ninety", 90),
+        ("forty-two", 42),
+        ("a hundred and one", 101),
+        ("Two Thousand Three Hundred", 2300),
+        ("five million", 5_000_000),
+        ("five oh one", 0),
+        ("nineteen ninety", 0),
+        ("people", 0),
+    ],
+)
+def test_values_of_number_words(words: str, value: int) -> None:
+    """Of plain numbers; 0 of years, digits in a row and other words."""
+    assert number_words.value(words) == value
 
 
 @pytest.mark.parametrize(
@@ -208,13 +298,15 @@ def test_nothing_but_the_layout_is_read(shape: str, builtin: Lexicon) -> None:
     """All numbers of one layout have the same outputs from the same bits."""
     for frame in ("it was {}.", "{} days", "I am {} and well", "{} stars"):
         texts = [frame.format(number) for number in every(shape)[::7]]
-        assert len({*written(texts, builtin, 5, same=True)}) == 1
+        outs = {*written(texts, builtin, 5, same=True, policy=DRAWN)}
+        assert len(outs) == 1
 
 
 def test_ratings_have_a_layout_of_their_own(builtin: Lexicon) -> None:
     """Slashed numbers of one digit are told apart by the scale, and in nothing else."""
     slashed = every("#/#")
-    outs = written([f"it was {each}." for each in slashed], builtin, 5, same=True)
+    texts = [f"it was {each}." for each in slashed]
+    outs = written(texts, builtin, 5, same=True, policy=DRAWN)
     by_layout: dict[str, set[str]] = {}
     for number, out in zip(slashed, outs, strict=True):
         by_layout.setdefault(quantities.layout(number), set()).add(out)
