@@ -63,6 +63,7 @@ _BORN = 3
 _FIRST_BIRTH, _ADULT = 1950, 18
 _DASHES = frozenset("-–—")
 _DAYS = 31
+_DAYS_OF_ALL = 28  # days that every month has
 _ENDINGS = ("th", "st", "nd", "rd")
 # Words and marks between ages.
 _BETWEEN_AGES = (",", "and", "&", "or")
@@ -404,7 +405,7 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 def _draw_day(digits: int, draws: Integers) -> int:
     """Return a random number of one digit, or of two as a day of a month has."""
-    return draws.between(1, 9) if digits == 1 else draws.between(10, _DAYS)
+    return draws.between(1, 9) if digits == 1 else draws.between(10, _DAYS_OF_ALL)
 
 
 def _write_clock(match: re.Match[str], frame: Frame, draws: Integers) -> str:
