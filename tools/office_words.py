@@ -76,13 +76,13 @@ def main() -> None:
     known = common.common_words(lexicon, _COMMON, opinions=True)
     before = language_data.office_words("en")  # of this file, if there is one
     already = {key_of(w) for w in [*lexicon.words, *words]}
-    already = {w for w in already if known.code(w) and w not in before}
+    already = {w for w in already if known.code(w, w) and w not in before}
     rare = words - already
     others = lists["names"] | lists["cities"] | lists["places"]
     others |= language_data.person_names("en", capital=True)
     lower = {key_of(word) for word in lexicon.words if word.islower()}
     rarer = common.common_words(lexicon, _RARER, opinions=True)
-    common_ones = words | already | {w for w in lower - before if rarer.code(w)}
+    common_ones = words | already | {w for w in lower - before if rarer.code(w, w)}
     common_ones &= lower
     found = {other for word in common_ones for other in _others(word)}
     regular = {re.sub(_REGULAR, "is", word) for word in common_ones}

@@ -12,6 +12,7 @@ from dptext import profile
 from dptext.tokens import kinds, language_data
 from dptext.tokens.common import common_words
 from dptext.tokens.policy import Policy
+from dptext.tokens.regex import key_of
 from dptext.types import Lexicon
 from tests.tokens.test_common import POLICY, check_swaps, shown_in
 from tests.tokens.texts import both
@@ -156,7 +157,9 @@ def test_no_cue_is_a_name(builtin: Lexicon) -> None:
     listed = language_data.common_lists("en")["names"]
     assert not cues & (names | listed)
     common = common_words(builtin, 8000)
-    assert all(common.code(word) & kinds.KIND == kinds.COMMON for word in names)
+    assert all(
+        common.code(word, key_of(word)) & kinds.KIND == kinds.COMMON for word in names
+    )
 
 
 # Replaced wherever they stand, or only beside a cue.

@@ -15,6 +15,7 @@ from dptext.randomness import Randomness, RunKey
 from dptext.tokens import kinds, language_data, names, organisations
 from dptext.tokens.common import common_words
 from dptext.tokens.draws import CONSONANTS
+from dptext.tokens.regex import key_of
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Lexicon
 from dptext.writing.joining import Joiner
@@ -265,7 +266,7 @@ def test_no_short_form_tells_a_special_category(builtin: Lexicon) -> None:
     assert "smith" not in folded
     words = common_words(builtin, 8000)
     for word in never.split():
-        assert words.code(word) & kinds.KIND != kinds.COMMON, word
+        assert words.code(word, key_of(word)) & kinds.KIND != kinds.COMMON, word
 
 
 def test_layouts_are_read_from_the_spelling() -> None:
