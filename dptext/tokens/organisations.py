@@ -291,13 +291,13 @@ class SmallLetters:
             if self._is_alone(pieces, codes, ends, at):
                 codes[at] = codes[at] & kinds.LEAD | kinds.ORGANISATION
                 copied[at] = False
-        copied &= codes & kinds.TITLE == 0
-        begins = np.append(0, ends)
+        begins = {*ends.tolist()}
         for at in np.flatnonzero((rows == self._us) & copied).tolist():
-            is_led = at and at not in begins and copied[at - 1]
-            if is_led and pieces[at - 1].removeprefix(" ") in _ARTICLES:
+            is_led = at > 0 and pieces[at - 1].strip(" ").lower() in _ARTICLES
+            if is_led and copied[at - 1] and at not in begins:
                 codes[at] = codes[at] & kinds.LEAD | kinds.PLACE
                 copied[at] = False
+        copied &= codes & kinds.TITLE == 0
         first = self._first[rows[:-1]] & self._second[rows[1:]]
         spans: list[tuple[int, int, str]] = []
         for at in np.flatnonzero(first & copied[:-1] & copied[1:]).tolist():
@@ -321,7 +321,7 @@ class SmallLetters:
 
         def is_copied(position: int, words: frozenset[str]) -> bool:
             copied = codes[position] & kinds.KIND == kinds.COMMON
-            return bool(copied) and pieces[position].removeprefix(" ") in words
+            return bool(copied) and pieces[position].strip(" ").lower() in words
 
         is_led = at > begin and is_copied(at - 1, _BEFORE_FIRMS)
         if at > begin + 1 and is_copied(at - 2, _BEFORE_TO):
