@@ -88,6 +88,7 @@ _NOT_ALONE = frozenset("Union Federation Confederation Trust".split())
 _PUBLIC_BODIES = frozenset("Commission Council Ministry Bureau Agency".split())
 # Copied words before and behind a firm in small letters: "back to apple today".
 _BEFORE_FIRMS = frozenset("from at by into via".split())
+_ARTICLES = frozenset(("the", "a"))
 _BEFORE_TO = frozenset(("back", "went"))
 _BEHIND_FIRMS = frozenset(
     "today yesterday tomorrow tonight again now because but when which for is was has "
@@ -253,13 +254,17 @@ def _whole_places() -> frozenset[str]:
 
 
 class SmallLetters:
-    """Finds firms in small letters by copied words: "at old navy", "back to apple"."""
+    """Finds firms and places in small letters by copied words: "back to apple"."""
 
-    def __init__(self, lexicon: Lexicon) -> None:
-        """Prepare the lists for the rows of a lexicon."""
+    def __init__(self, lexicon: Lexicon, *, places: bool) -> None:
+        """Prepare the lists for the rows of a lexicon; places: whether these count."""
         lists = language_data.common_lists(lexicon.language)
-        listed = lists.get("whole organisations", frozenset())
-        self._phrases = frozenset(each.replace("_", " ") for each in listed)
+        listed = dict.fromkeys(lists.get("whole organisations", ()), "")
+        if places:
+            named = lists.get("whole places in small letters", ())
+            listed |= dict.fromkeys(named, _PLACE)
+        self._phrases = {name.replace("_", " "): listed[name] for name in listed}
+        self._us = lexicon.row_of.get("us", -2) if places else -2
         self._most = max((each.count(" ") + 1 for each in self._phrases), default=0)
         self._firms = lists.get("firms behind prepositions", frozenset())
         words = [each.split(" ") for each in self._phrases]
@@ -276,7 +281,7 @@ class SmallLetters:
     def settle(
         self, pieces: list[str], codes: Ints, ends: Ints, rows: Ids
     ) -> tuple[list[str], Ints, Ints, Ints | None]:
-        """Read firms as such, of whose words all are copied.
+        """Read firms and places as such, of whose words all are copied.
 
         rows: those of pieces (p,), -1 for unknown. Returns what `join` returns,
         but the layouts.
@@ -285,6 +290,12 @@ class SmallLetters:
         for at in np.flatnonzero(self._firm[rows] & copied).tolist():
             if self._is_alone(pieces, codes, ends, at):
                 codes[at] = codes[at] & kinds.LEAD | kinds.ORGANISATION
+                copied[at] = False
+        begins = {*ends.tolist()}
+        for at in np.flatnonzero((rows == self._us) & copied).tolist():
+            is_led = at > 0 and pieces[at - 1].strip(" ").lower() in _ARTICLES
+            if is_led and copied[at - 1] and at not in begins:
+                codes[at] = codes[at] & kinds.LEAD | kinds.PLACE
                 copied[at] = False
         copied &= codes & kinds.TITLE == 0
         first = self._first[rows[:-1]] & self._second[rows[1:]]
@@ -297,7 +308,7 @@ class SmallLetters:
                 spelled = "".join(pieces[at:stop]).removeprefix(" ")
                 is_whole = stop == len(pieces) or pieces[stop] != "-"
                 if spelled in self._phrases and is_whole and copied[at:stop].all():
-                    spans.append((at, stop, ""))
+                    spans.append((at, stop, self._phrases[spelled]))
                     break
         return _joined(pieces, codes, ends, spans)[:4]
 
@@ -310,7 +321,7 @@ class SmallLetters:
 
         def is_copied(position: int, words: frozenset[str]) -> bool:
             copied = codes[position] & kinds.KIND == kinds.COMMON
-            return bool(copied) and pieces[position].removeprefix(" ") in words
+            return bool(copied) and pieces[position].strip(" ").lower() in words
 
         is_led = at > begin and is_copied(at - 1, _BEFORE_FIRMS)
         if at > begin + 1 and is_copied(at - 2, _BEFORE_TO):

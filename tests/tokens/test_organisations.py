@@ -390,6 +390,8 @@ def test_firms_in_small_letters_are_replaced(builtin: Lexicon) -> None:
             assert f"<{name}>" in shown_in(builtin, text.format(*(name,) * 2), READABLE)
     plain = "to target it, an apple from apple pie, in the sky, old navy-blue"
     assert shown_in(builtin, plain, READABLE) == plain
+    places = shown_in(builtin, "The us visa, to us in the middle east", READABLE)
+    assert places == "The <us> <visa>, to us in the <middle east>"
     # Bit for bit as other firms are written.
     for text in FIRMS:
         given = ("old navy", "target", "twitter", "you tube", "adobe")
@@ -419,6 +421,8 @@ def test_no_replaced_word_decides_beside_rooms_and_firms(builtin: Lexicon) -> No
         "target",
         "old navy",
         "you tube",
+        "us",
+        "middle east",
     )
     after = ("", " _", ", _", " for _", " The _", " Room", "-_", ": _")
     texts = [
