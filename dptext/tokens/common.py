@@ -182,8 +182,10 @@ class CommonWords:
         self.at_places: dict[str, int] = {}
         if lists:
             shouted = lists["shouted behind"] | lists["shouted between"]
+            shouted |= {each.capitalize() for each in lists["before of"]}
             letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS}
             self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
+            self.at_places |= dict.fromkeys(lists["legal forms"], INSTITUTION)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (

@@ -346,7 +346,13 @@ class Tokenizer:
         return pieces, codes, ends, formed, layouts
 
     def _settle_common(self, pieces: list[str], codes: Ints, ends: Ints) -> None:
-        sentence_starts.settle(codes, ends, pieces, numbers=self._shows_numbers)
+        sentence_starts.settle(
+            codes,
+            ends,
+            pieces,
+            numbers=self._shows_numbers,
+            capitals=self._counted is not None,
+        )
         verbs = np.flatnonzero(codes & common.VERB)
         for at in verbs[codes[verbs] & kinds.KIND == kinds.COMMON].tolist():
             # "May I" is no month.
