@@ -19,6 +19,7 @@ import datetime
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
@@ -28,19 +29,18 @@ from dptext.tokens import dates, kinds
 from dptext.tokens.dates import Day, Season
 from dptext.tokens.draws import YEARS, Integers
 from dptext.tokens.forms import FormLayout
+from dptext.tokens.languages import language_lists
 from dptext.tokens.policy import Form
-from dptext.types import Ints, Words
+from dptext.types import ENGLISH, Ints, Words
 from dptext.writing.counting import bounds
 
 # Draws of all dates of a record, by the most dates of which they are.
 _TRIES, _FEW_TRIES = 256, 16
 _DRAWS = ((8, _TRIES), (64, _FEW_TRIES))
 _LEAST = 2
-_WEEKDAYS = "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()
-_KEYS = frozenset(
-    [day.lower() for day in _WEEKDAYS]
-    + "mon tue tues wed weds thu thur thurs fri sat sun".split()
-)
+_WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+_SHORT_DAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
+_OTHER_DAYS = frozenset(("sonnabend", "sábados"))
 
 
 class Dated(Protocol):
@@ -105,7 +105,7 @@ def write(
 def find_weekdays(
     words: Words, positions: Ints, records: Ints
 ) -> list[tuple[int, tuple[int, str]]]:
-    """Return the weekdays among English pieces: position, record and key of each.
+    """Return the weekdays among pieces of classes: position, record and key of each.
 
     Without dates beside them none is looked for.
     """
@@ -115,7 +115,7 @@ def find_weekdays(
     for each in np.flatnonzero(words.flags[positions] & kinds.KIND == kinds.CALENDAR):
         at, record = int(positions[each]), int(records[each])
         key = words.pieces[at].strip(" ").lower()
-        if key in _KEYS and not words.is_of_lists(at):
+        if key in _SHORT_DAYS or key in weekdays_of(words.language_at(at)):
             found.append((at, (record, key)))
     return found
 
@@ -135,9 +135,20 @@ def fit_weekdays(
             by_key.setdefault(key, day)
     for at, key in weekdays:
         piece = words.pieces[at]
+        lead = " " if piece[0] == " " else ""
         day = beside.get(at) or (by_key.get(key, "") if equal else "")
-        day = day.upper() if piece.isupper() else day
-        words.pieces[at] = (" " if piece[0] == " " else "") + day if day else piece
+        if day and piece[len(lead)].isupper():
+            day = day.upper() if piece.isupper() else day.capitalize()
+        words.pieces[at] = lead + day if day else piece
+
+
+@cache
+def weekdays_of(language: str) -> tuple[str, ...]:
+    """Return the weekdays of a language from Monday on, "" for English."""
+    if language in ("", ENGLISH):
+        return _WEEKDAYS
+    days = language_lists(language).weekdays
+    return tuple(day for day in days if day not in _OTHER_DAYS)[: len(_WEEKDAYS)]
 
 
 def _weekday_of_date(words: Words, at: int) -> str:
@@ -150,17 +161,18 @@ def _weekday_of_date(words: Words, at: int) -> str:
     for date in (behind, before):
         form, layout = words.formed.get(date, ("", "")) if date < end else ("", "")
         if form == Form.DATE:
-            return _weekday(words.pieces[date].strip(" "), layout)
+            days = weekdays_of(words.language_at(at))
+            return _weekday(words.pieces[date].strip(" "), layout, days)
     return ""
 
 
-def _weekday(text: str, layout: str) -> str:
+def _weekday(text: str, layout: str, days: Sequence[str]) -> str:
     """Return the weekday of a date; "" without year or day, or if read in two ways."""
     if not dates.has_year(layout) or dates.is_ambiguous(layout):
         return ""
     day = dates.read(text, layout, day_first=False)
     with suppress(ValueError):  # no day, or the 31st of June
-        return _WEEKDAYS[datetime.date(day.year, day.month, day.day).weekday()]
+        return days[datetime.date(day.year, day.month, day.day).weekday()]
     return ""
 
 

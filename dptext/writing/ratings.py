@@ -14,7 +14,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from dptext.tokens import grammar, kinds, language_data
-from dptext.types import Words
+from dptext.tokens.languages import language_lists
+from dptext.types import ENGLISH, Words
 from dptext.writing.counting import Counting, bounds, copied, is_number
 
 #: The most stars that are drawn.
@@ -135,8 +136,8 @@ class Ratings:
         return (
             not self._lists["ratings"].isdisjoint((*before, *after))
             or not self._lists["raters"].isdisjoint(after)
-            or self._is_opinion(before)
-            or self._is_opinion(after)
+            or self._is_opinion(before, words.language_at(position))
+            or self._is_opinion(after, words.language_at(position))
             or not (before or after)
         )
 
@@ -160,12 +161,14 @@ class Ratings:
             return True
         return self._counting.shown(words, at + 1)[1] not in _NOUNS
 
-    def _is_opinion(self, beside: Sequence[str]) -> bool:
+    def _is_opinion(self, beside: Sequence[str], language: str) -> bool:
         """Tell whether a word of opinion is first, or behind a mark."""
         first = beside[:1]
         if first and first[0] in _BESIDE_OPINIONS:
             first = beside[1:2]
-        return not self._opinions.isdisjoint(first)
+        is_english = language in ("", ENGLISH)
+        opinions = self._opinions if is_english else language_lists(language).opinions
+        return not opinions.isdisjoint(first)
 
 
 def _sentence(words: Words, places: Iterable[int]) -> list[str]:

@@ -14,6 +14,7 @@ from dptext.randomness import RunKey
 from dptext.tokens import codes, language_data, people, written_classes
 from dptext.tokens.language_data import closed_classes, common_lists, invented_names
 from dptext.types import Record
+from dptext.writing import date_order
 from dptext.writing.quantities import minutes
 
 DRAWS = 12
@@ -627,3 +628,26 @@ def test_illnesses_become_words_for_any(
         assert len(written) == len(set(written)) == len(kinds), out
         of_kind = [("plural" if word in plurals else "noun") for word in written]
         assert tuple(of_kind) == kinds
+
+
+def test_ratings_and_weekdays_of_other_languages() -> None:
+    """By words of opinion and weekdays of the language of the record."""
+    tokens = {"languages": ["en", "de", "fr"]}
+    several = dptext.open_pipeline("readable", {"tokens": tokens})
+    days = date_order.weekdays_of("de")
+    months = dict(language_data.sections("form_words"))["months-de"]
+    text = (
+        "Ich gebe 5 Sterne, sehr gut. Am Montag, 3. März 2025 kam das Paket. Note: 4/5"
+    )
+    for out in outputs(several, text):
+        match = re.fullmatch(
+            r"Ich gebe 5 Sterne, sehr gut\. Am (\w+), (\d+)\. (\w+) (\d+) kam das Paket"
+            r"\. Note: 4/5",
+            out,
+        )
+        assert match is not None, out
+        month = 1 + months.index(match[3])
+        date = datetime.date(int(match[4]), month, int(match[2]))
+        assert match[1] == days[date.weekday()].capitalize()
+    text = "Je donne mon avis : très bien 5/5, merci"
+    assert set(outputs(several, text, 4)) == {text}
