@@ -29,6 +29,8 @@ _MOST_STARS, _BEFORE_RATING, _BEHIND_RATING = 10, 3, 2
 _OF_STARS = re.compile(r"10|\d(?:\.\d)?")
 # Marks that may stand between a rating and an opinion.
 _BESIDE_OPINIONS = frozenset(",:;-–—(")
+# Characters of the longest rating, "99.9/100", and of the number before a scale.
+_LONGEST, _LONGEST_NUMBER = 8, 4
 _NOUNS = frozenset((grammar.NOUN, grammar.PLURAL))
 
 
@@ -103,6 +105,8 @@ class Ratings:
         numbers up to 10 right behind "rated" and the like.
         """
         body = words.pieces[position].strip(" ")
+        if len(body) > (_LONGEST if "/" in body else _LONGEST_NUMBER):
+            return False
         begin, end = bounds(words, position)
         if _OF_STARS.fullmatch(body) and float(body) <= _MOST_STARS:
             if (
@@ -111,8 +115,9 @@ class Ratings:
                 or self._is_rated(words, position, begin)
             ):
                 return True
-        if self.scale_of(words, position):
-            return self._is_of_scale(words, position, end)
+        if "/" not in body:
+            is_part = bool(self.scale_of(words, position))
+            return is_part and self._is_of_scale(words, position, end)
         return rating(body) is not None and self._is_told(words, position, begin, end)
 
     def _is_of_stars(self, words: Words, position: int, end: int) -> bool:
