@@ -68,7 +68,7 @@ _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
 # left with", "was given a".
 _BEFORE_PARTICIPLES = frozenset("was were been be is are am being".split())
 _NOUNS = (grammar.NOUN, grammar.PLURAL)
-_BETWEEN_ILLNESSES = frozenset(("and", "or", ","))
+_BETWEEN = frozenset(("and", "or", ","))
 _PARTICIPLES = (
     (("with",), ("left", "faced")),
     (("a", "an", "my", "his", "her", "our", "some"), ("given", "offered")),
@@ -280,7 +280,7 @@ class ContextWriter:
     ) -> Ids:
         """Write a word for any illness where copied words tell one; in place.
 
-        They tell more behind an and, an or or a comma. told: places where others do.
+        They tell more behind "and", "or" and a comma. told: places where others do.
         """
         if released.grammar is None or not self._illnesses.words:
             return written
@@ -291,23 +291,20 @@ class ContextWriter:
         first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
         last, before = ~np.append(is_next[1:], False), self._before_nouns(released)
         begins = self._before_adjectives(released, positions[first])
-        ends, latest = {int(at) for at in told}, -1
-        form_of = released.grammar.tolist()
-        for i in np.flatnonzero(
-            np.isin(form_of, [*self._illnesses.words]) & last
-        ).tolist():
-            at = int(begins[i])
-            rows = self._illnesses.words[form_of[i]]
-            if before[i]:
-                rows = self._organs(released, i)
-            if not rows or not (at in ends or self._illnesses.are_told(released, at)):
+        stops, ends, latest = {*released.ends.tolist()}, {*told}, -1
+        forms = np.where(last, released.grammar, np.uint8(grammar.OTHER))
+        for i in np.flatnonzero(np.isin(forms, [*self._illnesses.words])).tolist():
+            at, after = int(begins[i]), int(positions[i]) + 1
+            named = self._illnesses.words[int(forms[i])]
+            rows = self._organs(released, i) if before[i] else named
+            follows = at in ends and at not in stops
+            if not rows or not (follows or self._illnesses.are_told(released, at)):
                 continue
             number = int(released.drawn[i]) % len(rows)
-            number += latest == rows[number] and at in ends
+            number += follows and latest == rows[number]
             latest = written[i] = rows[number % len(rows)]
-            after = int(positions[i]) + 1
-            behind = "" if after in released.ends else released.pieces[after].strip(" ")
-            ends |= {after + 1} if behind in _BETWEEN_ILLNESSES else set()
+            if after not in stops and released.pieces[after].strip(" ") in _BETWEEN:
+                ends.add(after + 1)
         return written
 
     def _organs(self, released: Released, i: int) -> tuple[int, ...]:

@@ -111,13 +111,13 @@ def find_weekdays(
     """
     if not any(form == Form.DATE for form, _ in words.formed.values()):
         return []
-    found = []
+    weekdays = []
     for each in np.flatnonzero(words.flags[positions] & kinds.KIND == kinds.CALENDAR):
         at, record = int(positions[each]), int(records[each])
         key = words.pieces[at].strip(" ").lower()
         if key in _SHORT_DAYS or key in weekdays_of(words.language_at(at)):
-            found.append((at, (record, key)))
-    return found
+            weekdays.append((at, (record, key)))
+    return weekdays
 
 
 def fit_weekdays(

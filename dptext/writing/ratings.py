@@ -149,8 +149,9 @@ class Ratings:
     def _is_rated(self, words: Words, position: int, begin: int) -> bool:
         """Tell whether "rated", "rating:" and the like are right before a number."""
         at = position - 1
-        while at >= begin and copied(words, at) in self._lists["before-ratings"]:
-            at -= 1
+        passed = self._lists["before-ratings"]
+        while at >= begin and (copied(words, at) in passed or is_number(words, at)):
+            at -= 1  # "on a scale of 1 to 10"
         if at < begin or copied(words, at) not in self._lists["rates"]:
             return False
         after, end = position + 1, bounds(words, position)[1]
