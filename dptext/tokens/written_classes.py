@@ -60,8 +60,8 @@ def towns_and_others(lexicon: Lexicon) -> tuple[tuple[str, ...], tuple[str, ...]
     towns = language_data.common_lists(lexicon.language).get("towns", _NO_WORDS)
     places = class_words(lexicon, WordClass.PLACE)
     return (
-        tuple(place for place in places if key_of(place) in towns),
-        tuple(place for place in places if key_of(place) not in towns),
+        tuple(name for name in places if key_of(name) in towns),
+        tuple(name for name in places if key_of(name) not in towns),
     )
 
 
