@@ -23,7 +23,7 @@ every machine writes the same. Source: sampling by maxima of Gumbel variables (G
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from itertools import chain
 from typing import NamedTuple
@@ -68,6 +68,7 @@ _DECISIVE = ("common", "opinion", "classes", "grammar", "unknown")
 # left with", "was given a".
 _BEFORE_PARTICIPLES = frozenset("was were been be is are am being".split())
 _NOUNS = (grammar.NOUN, grammar.PLURAL)
+_BETWEEN = frozenset(("and", "or", ","))
 _PARTICIPLES = (
     (("with",), ("left", "faced")),
     (("a", "an", "my", "his", "her", "our", "some"), ("given", "offered")),
@@ -244,7 +245,7 @@ class ContextWriter:
                 continue
             if not at or released.pieces[at - 1] not in _written_names():
                 written[i] = self._offices[int(released.drawn[i]) % len(self._offices)]
-        past = np.full(len(written), False)
+        past, told = np.full(len(written), False), list[int]()
         if released.grammar is not None:
             past = np.isin(released.grammar, (grammar.PAST, grammar.ADJECTIVE))
         for i in np.flatnonzero(past & ~is_last).tolist():
@@ -256,7 +257,8 @@ class ContextWriter:
             before = {each.strip(" ") for each in released.pieces[max(at - 2, 0) : at]}
             if rows and not _BEFORE_PARTICIPLES.isdisjoint(before):
                 written[i] = rows[int(released.drawn[i]) % len(rows)]
-        return self._without_illnesses(released, written)
+                told += [at + 2] if behind == "with" else []
+        return self._without_illnesses(released, written, told)
 
     @property
     def _any_nouns(self) -> Scores:
@@ -273,8 +275,13 @@ class ContextWriter:
         form = int(released.grammar[i])
         return int(released.positions[i]) == at and form in _NOUNS
 
-    def _without_illnesses(self, released: Released, written: Ids) -> Ids:
-        """Write a word for any illness where copied words tell one; in place."""
+    def _without_illnesses(
+        self, released: Released, written: Ids, told: Collection[int]
+    ) -> Ids:
+        """Write a word for any illness where copied words tell one; in place.
+
+        They tell more behind "and", "or" and a comma. told: places where others do.
+        """
         if released.grammar is None or not self._illnesses.words:
             return written
         positions = released.positions
@@ -284,12 +291,20 @@ class ContextWriter:
         first = np.maximum.accumulate(np.where(is_next, 0, np.arange(len(positions))))
         last, before = ~np.append(is_next[1:], False), self._before_nouns(released)
         begins = self._before_adjectives(released, positions[first])
-        for form, named in self._illnesses.words.items():
-            of_form = np.flatnonzero((released.grammar == form) & last)
-            for i, at in zip(of_form.tolist(), begins[of_form].tolist(), strict=True):
-                rows = self._organs(released, i) if before[i] else named
-                if rows and self._illnesses.are_told(released, at):
-                    written[i] = rows[int(released.drawn[i]) % len(rows)]
+        stops, ends, latest = {*released.ends.tolist()}, {*told}, -1
+        forms = np.where(last, released.grammar, np.uint8(grammar.OTHER))
+        for i in np.flatnonzero(np.isin(forms, [*self._illnesses.words])).tolist():
+            at, after = int(begins[i]), int(positions[i]) + 1
+            named = self._illnesses.words[int(forms[i])]
+            rows = self._organs(released, i) if before[i] else named
+            follows = at in ends and at not in stops
+            if not rows or not (follows or self._illnesses.are_told(released, at)):
+                continue
+            number = int(released.drawn[i]) % len(rows)
+            number += follows and latest == rows[number]
+            latest = written[i] = rows[number % len(rows)]
+            if after not in stops and released.pieces[after].strip(" ") in _BETWEEN:
+                ends.add(after + 1)
         return written
 
     def _organs(self, released: Released, i: int) -> tuple[int, ...]:

@@ -361,6 +361,8 @@ def shown(policy: Policy) -> tuple[str, ...]:
             "articles": policy.agreement != "none",
             "headings": policy.case == "copy",
             "opinions": policy.opinion == "keep",
+            "articles_shouted": policy.case == "copy",
+            "before_names": policy.case == "copy",
         }
         words = {key: render(f"shown.{key}") if used[key] else "" for key in used}
         words["lists"] = form_sentences.lists_of_names(policy)
@@ -446,7 +448,17 @@ def _shown_classes(policy: Policy) -> str:
         by_layouts=by_layouts,
         pattern=pattern,
         organisations=organisations,
+        weekdays=_weekdays(policy),
     )
+
+
+def _weekdays(policy: Policy) -> str:
+    """State that weekdays fit written dates; "" where there are no such."""
+    fit = WordClass.WEEKDAY in policy.classes and Form.DATE in policy.forms
+    if not fit or policy.marks:
+        return ""
+    alike = render("shown.alike") if policy.repeat == "record" else ""
+    return render("shown.weekdays", alike=alike)
 
 
 def original_row(total: float | None) -> str:

@@ -183,9 +183,11 @@ class CommonWords:
         self.at_places: dict[str, int] = {}
         if lists:
             shouted = lists["shouted behind"] | lists["shouted between"]
+            shouted |= {each.capitalize() for each in lists["before of"]}
             letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS}
             letters |= {each.capitalize() for each in lists["rooms"]}
             self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
+            self.at_places |= dict.fromkeys(lists["legal forms"], INSTITUTION)
         #: Pictures that are copied, one character each.
         self.emoji = lists.get("emoji", _NO_WORDS)
         for name, bit, spell in (

@@ -60,6 +60,11 @@ _SPACED_HANDLES = {
     ),
     "_": re.compile(r"[^\W_]+(?: ?_ ?[^\W_]+)+(?![\w@])"),
 }
+# Names of users in logs: "10.0.0.1 - frank [10/Oct/2000:", "for frank from 10.0.0.1".
+_STAMP = re.compile(r"\[[0-9]{2}/[A-Za-z]{3}/[0-9]{4}:")
+_IPV4 = re.compile(r"[0-9]{1,3}(?:\.[0-9]{1,3}){3}(?![\w.])")
+_OF_ACCESS = re.compile(r"(?<= - )([^\W_][\w.\\-]{0,63}) \Z")
+_OF_LOGIN = re.compile(r"(?:(?<= for )|(?<= user ))([^\W_][\w.\\-]{0,63}) from \Z")
 # Words after the number of an age.
 _AGES = frozenset(
     "year years yrs yr y/o yo y.o old olds year-old years-old year-olds yr-old".split()
@@ -143,6 +148,8 @@ class FormFinder:
                     begin = max(begin, end)
                     chunk = text[begin:last]
                 here = self._around(text, end, begin, chunk)
+                if self._handles and (user := _user_of_log(text, begin, chunk)):
+                    forms += [user] if not forms or forms[-1][1] <= user[0] else []
                 end = last
                 if here:
                     forms += here
@@ -322,6 +329,21 @@ def _spaced_handle(text: str, end: int, begin: int, sign: str) -> list[Found]:
         return []
     layout = FormLayout(Form.HANDLE, RULES[Form.HANDLE].find_layout(match[0]))
     return [(*match.span(), layout)]
+
+
+def _user_of_log(text: str, begin: int, chunk: str) -> Found | None:
+    """Return the name of a user before the time of a line of an access log.
+
+    Also before an address in "for frank from 10.0.0.1" and "user frank from 10.0.0.1".
+    """
+    first = max(begin - _LONG, 0)
+    if chunk[:1] == "[":
+        match = _OF_ACCESS.search(text, first, begin) if _STAMP.match(chunk) else None
+    elif text.endswith(" from ", first, begin):
+        match = _OF_LOGIN.search(text, first, begin) if _IPV4.match(chunk) else None
+    else:
+        return None
+    return None if match is None else (*match.span(1), FormLayout(Form.HANDLE, ""))
 
 
 def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:

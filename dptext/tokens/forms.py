@@ -331,7 +331,10 @@ RULES: Mapping[Form, FormRule] = {
         ascii=False,
     ),
     Form.HANDLE: FormRule(
-        name="handles (@name, and words with an underscore inside)",
+        name=(
+            "handles (@name, words with an underscore inside, and names before the "
+            "time or address of a line of a log, as in - frank [10/Oct/2000:13:55:36)"
+        ),
         shows="an @ before them, and a space behind it",
         find_layout=_handle_layout,
         write=lambda layout, draws: f"{layout}user_{_letters(draws, 6)}",

@@ -75,7 +75,7 @@ ADJECTIVES = frozenset(
 )
 # A noun that is copied since a sentence begins, and those that are no part of a name.
 _BEGINS = kinds.COMMON | kinds.TITLE | common.STARTS
-_NO_NOUN = common.HEADED | common.GREETS
+_NO_NOUN = common.HEADED | common.GREETS | common.LETTER
 _NO_FIRST = frozenset(
     "Yesterday Today Tomorrow Tonight Thanks Mum Mom Dad Regards Love Cheers".split()
 )

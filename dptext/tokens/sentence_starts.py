@@ -100,29 +100,53 @@ def settle(
     for at in np.flatnonzero(verb & ~behind & ~last).tolist():
         copied[at] |= _is_modal(codes, pieces, int(candidates[at]))
     copied |= (here & LETTER != 0) & (here & STARTS == 0)
-    # "AP - A former boxer": behind a mark and before a common word.
+    # "AP - A former boxer", "AP - A German": behind a mark and before a word.
     marked = ~kinds.WORDLIKE[codes[np.maximum(candidates - 1, 0)] & kinds.KIND]
     plain = (after & kinds.KIND == kinds.COMMON) & (after & kinds.LEAD != 0) & ~last
     copied |= (here & LETTER != 0) & marked & plain & (after & kinds.TITLE == 0)
-    # "WHAT A SHAME": between copied words in capitals.
-    behind = (before & (kinds.KIND | kinds.UPPER)) == kinds.COMMON | kinds.UPPER
+    word = kinds.WORDLIKE[after & kinds.KIND] & (after & kinds.LEAD != 0) & ~last
+    for at in np.flatnonzero((here & LETTER != 0) & marked & word).tolist():
+        copied[at] |= pieces[max(candidates[at] - 1, 0)] in _DASHES
+    # "WHAT A SHAME", "I WILL NOT": between copied words in capitals.
+    shouted = _are_shouted(before)
+    behind = shouted & (before & kinds.KIND == kinds.COMMON)
     behind &= (candidates > begins) & (here & kinds.LEAD != 0)
-    between = behind & plain & (after & kinds.UPPER != 0)
+    between = behind & plain & _are_shouted(after)
     copied |= (here & LETTER != 0) & between
     for at in np.flatnonzero(here & LOG_KEY != 0).tolist():
         position = int(candidates[at])
         first, end = int(begins[at]), int(ends[text[at]])
-        copied[at] |= _is_beside_marks(pieces, position, first, end)
         body = pieces[position].removeprefix(" ")
-        if body in _rooms():
-            copied[at] |= not all(shown) or places.is_room(position, first, end)
-        copied[at] |= between[at] and body in _shouted("between")
         if at and copied[at - 1] and candidates[at - 1] == position - 1:
             behind[at] |= here[at - 1] & kinds.UPPER != 0
-        copied[at] |= behind[at] and body in _shouted("behind")
-        if shown.numbers and position > first:
-            is_number = codes[position - 1] & kinds.KIND == kinds.NUMBER
-            copied[at] |= is_number and body in UNITS
+        if body in _rooms():
+            copied[at] |= not all(shown) or places.is_room(position, first, end)
+        copied[at] |= (
+            _is_beside_marks(pieces, position, first, end)
+            or (behind[at] and body in _shouted("behind"))
+            or (between[at] and body in _shouted("between"))
+            or (
+                (is_begin[at] or marked[at])
+                and plain[at]
+                and _is_asked(body, pieces[position + 1])
+            )
+            or (shown.capitals and _is_before_name(codes, pieces, position, end))
+            or (
+                shown.numbers
+                and position > first
+                and codes[position - 1] & kinds.KIND == kinds.NUMBER
+                and body in UNITS
+            )
+        )
+    # "SOLD ME A LAMP"
+    shouted &= (before & kinds.KIND == kinds.COMMON) | np.append(
+        False, copied[:-1] & (np.diff(candidates) == 1)
+    )
+    shouted &= (here & LETTER != 0) & (candidates > begins) & ~copied & ~last
+    for at in np.flatnonzero(shouted & _are_shouted(after)).tolist():
+        is_replaced = kinds.LETTERED[after[at] & kinds.KIND]
+        is_word = plain[at] or (shown.capitals and is_replaced)
+        copied[at] = is_word and _is_function(pieces[candidates[at] - 1])
     initial = (here & LETTER != 0) & (after & DOT != 0) & ~last
     common = candidates[copied & ~initial]
     codes[common] = codes[common] & ~(kinds.KIND | NAMED) | kinds.COMMON
@@ -141,6 +165,45 @@ def _shouted(side: str) -> frozenset[str]:
 def _rooms() -> frozenset[str]:
     """Return parts of an address with a capital."""
     return frozenset(map(str.capitalize, language_data.short_forms(ENGLISH)["rooms"]))
+
+
+def _are_shouted(codes: Ints) -> Mask:
+    """Tell which pieces are words in capitals, or an unchanged I."""
+    letter = codes & (kinds.KIND | LETTER) == kinds.COMMON | LETTER
+    return np.asarray((codes & kinds.UPPER != 0) | letter)
+
+
+@cache
+def _of_places() -> frozenset[str]:
+    """Return words such as "City", copied before "of" and a word with a capital."""
+    words = language_data.short_forms(ENGLISH)["before of"]
+    return frozenset(map(str.capitalize, words))
+
+
+def _is_before_name(codes: Ints, pieces: Sequence[str], at: int, end: int) -> bool:
+    """Tell whether "of" and a replaced word with a capital are behind "City"."""
+    after = at + 2
+    if after >= end or pieces[at + 1] != " of":
+        return False
+    if pieces[at].strip(" ") not in _of_places():
+        return False
+    after += after + 1 < end and pieces[after] == " the"
+    code = int(codes[after])
+    is_word = kinds.LETTERED[code & kinds.KIND]
+    return bool(is_word and code & kinds.TITLE and code & kinds.LEAD)
+
+
+def _is_asked(body: str, behind: str) -> bool:
+    """Tell whether WHO, WILL or CAN is a pronoun or modal where a sentence begins."""
+    if body not in _shouted("between") or behind.upper() != behind:
+        return False
+    word = behind.strip(" ").lower()
+    lists = language_data.short_forms(ENGLISH)
+    return body == "WHO" or word in lists["behind verbs"] | lists["behind modals"]
+
+
+def _is_function(piece: str) -> bool:
+    return piece.strip(" ").lower() in language_data.stop_words(ENGLISH)
 
 
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:

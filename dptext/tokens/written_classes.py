@@ -55,6 +55,16 @@ def places_of_two(lexicon: Lexicon) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(pair.split("_")) for pair in sorted(listed))
 
 
+def towns_and_others(lexicon: Lexicon) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Return the towns among the places that are written, and the others."""
+    towns = language_data.common_lists(lexicon.language).get("towns", _NO_WORDS)
+    places = class_words(lexicon, WordClass.PLACE)
+    return (
+        tuple(name for name in places if key_of(name) in towns),
+        tuple(name for name in places if key_of(name) not in towns),
+    )
+
+
 def places_with_the(lexicon: Lexicon) -> tuple[str, ...]:
     """Return the places that are written behind an unchanged "the"."""
     lists = language_data.common_lists(lexicon.language)

@@ -7,26 +7,39 @@ all years of the window. Dates of one layout are put in order first, which has t
 law. After the last draw the earliest dates that keep the order are written, a fixed
 rule.
 
+A weekday beside a written date becomes the weekday of that date.
+
 Month and day of 03/04/2024 can be read in two ways. Such a date is written where it
 stands in order with the others in both, and then all are from all years.
 """
 
 from __future__ import annotations
 
+import datetime
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from itertools import pairwise
 from typing import Protocol
 
-from dptext.tokens import dates
+import numpy as np
+
+from dptext.tokens import dates, kinds
 from dptext.tokens.dates import Day, Season
 from dptext.tokens.draws import YEARS, Integers
 from dptext.tokens.forms import FormLayout
+from dptext.tokens.languages import language_lists
+from dptext.tokens.policy import Form
+from dptext.types import ENGLISH, Ints, Words
 
 # Draws of all dates of a record, by the most dates of which they are.
 _TRIES, _FEW_TRIES = 256, 16
 _DRAWS = ((8, _TRIES), (64, _FEW_TRIES))
 _LEAST = 2
+_WEEKDAYS = tuple("monday tuesday wednesday thursday friday saturday sunday".split())
+_SHORT_DAYS = frozenset("mon tue tues wed weds thu thur thurs fri sat sun".split())
+_OTHER_DAYS = frozenset(("sonnabend", "sábados"))
 
 
 class Dated(Protocol):
@@ -86,6 +99,80 @@ def write(
                 text = dates.spell(day._replace(layout=layout))
                 out |= dict.fromkeys(where, text)
     return out
+
+
+def find_weekdays(
+    words: Words, positions: Ints, records: Ints
+) -> list[tuple[int, tuple[int, str]]]:
+    """Return the weekdays among pieces of classes: position, record and key of each.
+
+    Without dates beside them none is looked for.
+    """
+    if not any(form == Form.DATE for form, _ in words.formed.values()):
+        return []
+    weekdays = []
+    for each in np.flatnonzero(words.flags[positions] & kinds.KIND == kinds.CALENDAR):
+        at, record = int(positions[each]), int(records[each])
+        key = words.pieces[at].strip(" ").lower()
+        if key in _SHORT_DAYS or key in weekdays_of(words.language_at(at)):
+            weekdays.append((at, (record, key)))
+    return weekdays
+
+
+def fit_weekdays(
+    words: Words, weekdays: Sequence[tuple[int, tuple[int, str]]], *, equal: bool
+) -> None:
+    """Write weekdays beside written dates as theirs, in place.
+
+    equal: whether equal weekdays of a record that stand beside no date follow.
+    """
+    beside: dict[int, str] = {}
+    by_key: dict[tuple[int, str], str] = {}
+    for at, key in weekdays:
+        if day := _weekday_of_date(words, at):
+            beside[at] = day
+            by_key.setdefault(key, day)
+    for at, key in weekdays:
+        piece = words.pieces[at]
+        lead = " " if piece[0] == " " else ""
+        day = beside.get(at) or (by_key.get(key, "") if equal else "")
+        if day and piece[len(lead)].isupper():
+            day = day.upper() if piece.isupper() else day.capitalize()
+        words.pieces[at] = lead + day if day else piece
+
+
+@cache
+def weekdays_of(language: str) -> tuple[str, ...]:
+    """Return the weekdays of a language from Monday on, "" for English."""
+    if language in ("", ENGLISH):
+        return _WEEKDAYS
+    days = language_lists(language).weekdays
+    return tuple(day for day in days if day not in _OTHER_DAYS)[: len(_WEEKDAYS)]
+
+
+def _weekday_of_date(words: Words, at: int) -> str:
+    """Return the weekday of the date beside a piece, "" without one."""
+    begin, end = words.bounds_at(at)
+    behind = at + 1
+    if behind < end and words.pieces[behind] in (",", " the", " ("):
+        behind += 1
+    before = at - 2 if at - 2 >= begin and words.pieces[at - 1] == " (" else at
+    for date in (behind, before):
+        form, layout = words.formed.get(date, ("", "")) if date < end else ("", "")
+        if form == Form.DATE:
+            days = weekdays_of(words.language_at(at))
+            return _weekday(words.pieces[date].strip(" "), layout, days)
+    return ""
+
+
+def _weekday(text: str, layout: str, days: Sequence[str]) -> str:
+    """Return the weekday of a date; "" without year or day, or if read in two ways."""
+    if not dates.has_year(layout) or dates.is_ambiguous(layout):
+        return ""
+    day = dates.read(text, layout, day_first=False)
+    with suppress(ValueError):  # no day, or the 31st of June
+        return days[datetime.date(day.year, day.month, day.day).weekday()]
+    return ""
 
 
 def _ranks(pieces: Sequence[tuple[int, Dated]]) -> list[list[_Date]]:

@@ -35,8 +35,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dptext.randomness import RandomBits
-from dptext.tokens import kinds, language_data, organisations, people, written_classes
-from dptext.tokens.grammar import PAST, THIRD
+from dptext.tokens import kinds, organisations, people, written_classes
 from dptext.tokens.multilingual import languages_of
 from dptext.tokens.numbers import Numbers
 from dptext.tokens.policy import (
@@ -55,6 +54,7 @@ from dptext.tokens.word_reading import copied_before
 from dptext.types import ENGLISH, Eps, Ids, Ints, Lexicon, Mask, Released, Words
 from dptext.writing import articles
 from dptext.writing.agreement import Inflector
+from dptext.writing.places import Places
 from dptext.writing.quantities import Frames
 from dptext.writing.redrawing import Redrawer
 
@@ -130,8 +130,6 @@ class Joiner:
             places = tuple(" ".join(pair) for pair in pairs)
             others = written_classes.class_words(lexicon, WordClass.PLACE)
             self._run_words[WordClass.PLACE] = places, others
-        self._with_the = written_classes.places_with_the(lexicon)
-        self._functions = language_data.stop_words(lexicon.language)
         self._is_title = cache(partial(written_classes.is_title, lexicon))
         self._weekdays = written_classes.keys_of_class(lexicon, WordClass.WEEKDAY)
         self._drawn = self._treatment == PERTURB
@@ -158,6 +156,8 @@ class Joiner:
         self._copied_words[kinds.COMMON] = policy.common > 0
         if policy.agreement != "none" and articles.ARTICLES <= rows.keys():
             self._articles = tuple(map(rows.__getitem__, articles.ARTICLES))
+        counting = None if frames is None else frames.counting
+        self._places = Places(lexicon, self._copied_words, counting)
         # Kinds of copied words that agreement uses.
         self._neighbours = self._copied_words | self._is_class
         # Kinds of piece that look like words in the output.
@@ -266,27 +266,7 @@ class Joiner:
             return second
         if leads:
             return first
-        behind_the = is_place and self._is_behind_the(words, position, begins)
-        return self._with_the if behind_the else ()
-
-    def _is_behind_the(
-        self, words: Words, position: int, begins: Collection[int]
-    ) -> bool:
-        """Tell whether "the" is before a place and no noun behind: "the UK has"."""
-        before, after = position - 1, position + 1
-        if before < 0 or position in begins or not self._with_the:
-            return False
-        if words.pieces[before].strip(" ").lower() != "the":
-            return False
-        if not self._copied_words[words.flag[before] & kinds.KIND]:
-            return False
-        if after >= len(words.pieces) or after in begins:
-            return True
-        kind = words.flag[after] & kinds.KIND
-        is_function = key_of(words.pieces[after].strip(" ")) in self._functions
-        if self._frames is not None:  # "the UK said"
-            is_function |= self._frames.counting.shown(words, after)[1] in (PAST, THIRD)
-        return not kinds.WORDLIKE[kind] or bool(is_function & self._copied_words[kind])
+        return self._places.find(words, position, begins) if is_place else ()
 
     def _choices_of_lists(
         self, words: Words, position: int, kind: int, begins: Collection[int]

@@ -147,10 +147,12 @@ class Frames:
 
         One of the two stands in brackets: "fourteen (14)", "14 (fourteen)".
         """
+        behind = "".join(words.pieces[position + 1 : position + 2])
+        if behind[:1] != ")" and behind != " (":
+            return -1
         begin, end = words.bounds_at(position)
         if position + 1 >= end:
             return -1
-        behind = words.pieces[position + 1]
         if behind[:1] == ")" and position - 2 >= begin:
             at = position - 2 if words.pieces[position - 1] == " (" else -1
         elif behind == " (" and position + 3 < end:

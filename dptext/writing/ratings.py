@@ -14,7 +14,8 @@ from itertools import takewhile
 from typing import NamedTuple
 
 from dptext.tokens import grammar, kinds, language_data
-from dptext.types import Words
+from dptext.tokens.languages import language_lists
+from dptext.types import ENGLISH, Words
 from dptext.writing.counting import Counting, copied, is_number
 
 #: The most stars that are drawn.
@@ -28,6 +29,8 @@ _MOST_STARS, _BEFORE_RATING, _BEHIND_RATING = 10, 3, 2
 _OF_STARS = re.compile(r"10|\d(?:\.\d)?")
 # Marks that may stand between a rating and an opinion.
 _BESIDE_OPINIONS = frozenset(",:;-–—(")
+# Characters of the longest rating, "99.9/100", and of the number before a scale.
+_LONGEST, _LONGEST_NUMBER = 8, 4
 _NOUNS = frozenset((grammar.NOUN, grammar.PLURAL))
 
 
@@ -102,6 +105,8 @@ class Ratings:
         numbers up to 10 right behind "rated" and the like.
         """
         body = words.pieces[position].strip(" ")
+        if len(body) > (_LONGEST if "/" in body else _LONGEST_NUMBER):
+            return False
         begin, end = words.bounds_at(position)
         if _OF_STARS.fullmatch(body) and float(body) <= _MOST_STARS:
             if (
@@ -110,8 +115,9 @@ class Ratings:
                 or self._is_rated(words, position, begin)
             ):
                 return True
-        if self.scale_of(words, position):
-            return self._is_of_scale(words, position, end)
+        if "/" not in body:
+            is_part = bool(self.scale_of(words, position))
+            return is_part and self._is_of_scale(words, position, end)
         return rating(body) is not None and self._is_told(words, position, begin, end)
 
     def _is_of_stars(self, words: Words, position: int, end: int) -> bool:
@@ -135,16 +141,17 @@ class Ratings:
         return (
             not self._lists["ratings"].isdisjoint((*before, *after))
             or not self._lists["raters"].isdisjoint(after)
-            or self._is_opinion(before)
-            or self._is_opinion(after)
+            or self._is_opinion(before, words.language_at(position))
+            or self._is_opinion(after, words.language_at(position))
             or not (before or after)
         )
 
     def _is_rated(self, words: Words, position: int, begin: int) -> bool:
         """Tell whether "rated", "rating:" and the like are right before a number."""
         at = position - 1
-        while at >= begin and copied(words, at) in self._lists["before-ratings"]:
-            at -= 1
+        passed = self._lists["before-ratings"]
+        while at >= begin and (copied(words, at) in passed or is_number(words, at)):
+            at -= 1  # "on a scale of 1 to 10"
         if at < begin or copied(words, at) not in self._lists["rates"]:
             return False
         after, end = position + 1, words.bounds_at(position)[1]
@@ -160,12 +167,14 @@ class Ratings:
             return True
         return self._counting.shown(words, at + 1)[1] not in _NOUNS
 
-    def _is_opinion(self, beside: Sequence[str]) -> bool:
+    def _is_opinion(self, beside: Sequence[str], language: str) -> bool:
         """Tell whether a word of opinion is first, or behind a mark."""
         first = beside[:1]
         if first and first[0] in _BESIDE_OPINIONS:
             first = beside[1:2]
-        return not self._opinions.isdisjoint(first)
+        is_english = language in ("", ENGLISH)
+        opinions = self._opinions if is_english else language_lists(language).opinions
+        return not opinions.isdisjoint(first)
 
 
 def _sentence(words: Words, places: Iterable[int]) -> list[str]:

@@ -87,9 +87,9 @@ class Redrawer:
         """Replace pieces at positions (m,) of records (m,), in place."""
         is_class = self._is_class[words.flags[positions] & kinds.KIND]
         classes = np.flatnonzero(is_class)
-        self._redraw_classes(
-            words, bits.take(classes), positions[classes], records[classes]
-        )
+        of_class = positions[classes], records[classes]
+        weekdays = date_order.find_weekdays(words, *of_class)
+        self._redraw_classes(words, bits.take(classes), *of_class)
         if self._capitals and not self._marks:
             shouted = headings.shouted(words)[positions[classes]]
             for position in positions[classes[shouted]].tolist():
@@ -117,8 +117,9 @@ class Redrawer:
         )
         for position, text in batch.written(words, pieces).items():
             piece = words.pieces[position]
-            space = piece[: len(piece) - len(piece.lstrip(" "))]
-            words.pieces[position] = space + text
+            words.pieces[position] = piece[: len(piece) - len(piece.lstrip(" "))] + text
+        if not self._marks:
+            date_order.fit_weekdays(words, weekdays, equal=self._by_record)
 
     def _redraw_words(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints

@@ -31,6 +31,13 @@ TEXTS = (
     "",
     "zqx grommet",
 )
+# What tells of an illness at the end of one is no cue for the next.
+ILL = (
+    "They suffer from migraines and",
+    "migraines came",
+    "They were diagnosed with",
+    "migraines, asthma and lupus came again",
+)
 COUNT = 200_000  # outputs that are compared with the law of the noise
 
 
@@ -82,12 +89,13 @@ def test_the_kernel_has_the_bytes_of_numpy(
         kernel.library = library
 
 
+@pytest.mark.parametrize("texts", [TEXTS, ILL])
 @pytest.mark.parametrize("seed", range(4))
-def test_each_text_is_decoded_alone(seed: int) -> None:
+def test_each_text_is_decoded_alone(texts: tuple[str, ...], seed: int) -> None:
     """The other texts of a batch change nothing."""
-    batch = release(TEXTS, seed)
+    batch = release(texts, seed)
     together = decoder().decode(batch)
-    for number, text in enumerate(TEXTS):
+    for number, text in enumerate(texts):
         record = [Record(number, (text,), None)]
         ready = readable()
         draws = ready.draws(record, ready.randomness(RunKey.from_seed(seed)))
@@ -155,17 +163,18 @@ def test_few_words_do_not_stand_everywhere() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "written"),
+    ("text", "form"),
     [
-        ("She had breast lymphoma.", {"pain", "trouble"}),
-        ("He has type 2 lymphoma.", {"pain", "trouble"}),
-        ("They suffer from migraines.", {"conditions", "problems"}),
-        ("They suffer from severe migraines.", {"conditions", "problems"}),
-        ("They suffer from gargantuan migraines.", {"conditions", "problems"}),
+        ("She had breast lymphoma.", "noun"),
+        ("He has type 2 lymphoma.", "noun"),
+        ("They suffer from migraines.", "plural"),
+        ("They suffer from severe migraines.", "plural"),
+        ("They suffer from gargantuan migraines.", "plural"),
     ],
 )
-def test_an_illness_is_written_as_any(text: str, written: set[str]) -> None:
+def test_an_illness_is_written_as_any(text: str, form: str) -> None:
     """By copied words before it, at every draw."""
+    written = language_data.illness_cues("en")[form]
     for seed in range(10):
         *_, last = words(decoder().decode(release((text,), seed)))
         assert last in written

@@ -667,7 +667,8 @@ def readable_statement(**changes: Any) -> tuple[str, str]:
     recipe = profile.load("readable", {"tokens": changes})
     ready, each = ready_mechanism("rank"), configured("rank", "uniform")
     said = statement.run_statement(recipe, ready, each.budget.description, RunTerms())
-    return " ".join(said.scope.adjacency), " ".join(said.scope.not_covered)
+    shown = *said.scope.not_covered, *said.wording.form_layouts
+    return " ".join(said.scope.adjacency), " ".join(shown)
 
 
 def test_unchanged_ratings_are_said(builtin: Lexicon) -> None:
@@ -695,3 +696,49 @@ def test_a_number_beside_its_words_loses_nothing(builtin: Lexicon) -> None:
     for frame in ("fourteen ({}) days", "twenty-one ({}) days", "{} (thirty) days"):
         outs = {readable_outputs(builtin, frame.format(n)) for n in (10, 14, 30, 99)}
         assert len(outs) == 1
+
+
+# Texts that differ in one hidden piece, and what the statement says of its place.
+_HIDDEN_PIECES = {
+    "becomes that of the written date": "on {}, 3 March 2025 and",
+    "as in City of London": "the City of {} is",
+    "names before the time or address of a line of a log": (
+        "10.0.0.1 - {} [10/Oct/2024:13:55:36 +0200] it was"
+    ),
+    "behind a dash between spaces": "it was - A {} is",
+}
+_PIECES_OF = {"on": ("Monday", "Friday"), "10": ("frank", "zqxj", "order")}
+
+
+@pytest.mark.parametrize("said", _HIDDEN_PIECES)
+def test_places_that_show_more_show_no_hidden_piece(
+    said: str, builtin: Lexicon
+) -> None:
+    """The statement names the place, and all pieces in it have the same outputs."""
+    assert said in readable_statement()[1]
+    frame = _HIDDEN_PIECES[said]
+    pieces = _PIECES_OF.get(frame[:2], ("London", "Berlin", "Kenya"))
+    outs = {readable_outputs(builtin, frame.format(piece)) for piece in pieces}
+    assert len(outs) == 1
+    hidden = "place" if pieces[0] == "London" else pieces[0]
+    assert all(hidden not in out for out in next(iter(outs)))
+
+
+def test_what_capitals_tell_is_said_where_they_are_shown() -> None:
+    """Of words with a capital, and in capitals, only under `case: copy`."""
+    told = ("as in City of London", "any word in capitals")
+    assert all(each in readable_statement()[1] for each in told)
+    hidden = readable_statement(case="restore")[1]
+    assert not any(each in hidden for each in told)
+
+
+def test_weekdays_that_fit_are_said_where_dates_are_written() -> None:
+    """Not beside marks, nor without dates or weekdays."""
+    said = "becomes that of the written date"
+    for changes in (
+        {"marks": True},
+        {"forms": ["email"]},
+        {"classes": ["person", "place"]},
+    ):
+        assert said not in readable_statement(**changes)[1]
+    assert "equal weekdays may become" not in readable_statement(repeat="none")[1]

@@ -166,6 +166,7 @@ def test_ratings_with_a_point_stay_within_their_scale(builtin: Lexicon) -> None:
         "a 4-star room and a 5* room",
         "rated it 7, my rating is 8",
         "2 1/2 stars",
+        "on a scale of 1 to 10",
     ],
 )
 def test_ratings_stay_with_the_opinions(text: str, builtin: Lexicon) -> None:
