@@ -71,6 +71,7 @@ from dptext.types import (
     Released,
     Strategy,
     Words,
+    records_of_texts,
 )
 from dptext.writing import joining
 from dptext.writing.joining import Joined, Joiner
@@ -295,8 +296,7 @@ class Pipeline:
     def _words(self, records: Sequence[Record]) -> tuple[Words, Ints]:
         """Divide the texts of records; return the record of each text, too."""
         texts = [text for record in records for text in record.texts]
-        counts = np.array([len(record.texts) for record in records], np.int64)
-        record_of_text = np.repeat(np.arange(len(records)), counts)
+        record_of_text = records_of_texts(records)
         declared = [record.language for record in records]
         return self.tokenizer.words(texts, record_of_text, declared), record_of_text
 

@@ -166,6 +166,12 @@ class Record:
     size: int = 0  #: Characters or bytes of rest, about, where it may be long.
 
 
+def records_of_texts(records: Sequence[Record]) -> Ints:
+    """Return the position of the record of each text: (t,)."""
+    counts = np.array([len(record.texts) for record in records], np.int64)
+    return np.repeat(np.arange(len(records)), counts)
+
+
 @dataclass(frozen=True, slots=True)
 class Verbatim:
     """Bytes between records that are written back unchanged (CSV header, schema)."""

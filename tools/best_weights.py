@@ -91,7 +91,7 @@ def problem(
     prior (V,) of the words that are replaced. Raises UsageError for an unknown utility.
     """
     outputs = rank.count_outputs(space, params.outputs)
-    stored = rank.count_listed(space, outputs)
+    stored = rank.count_listed(space)
     most = min(params.k or EDGES[-1], EDGES[-1], stored, outputs)
     lists = Params(weights="staircase", k=most, outputs=params.outputs)
     mechanism = lists.prepare(space, Aim())

@@ -339,7 +339,6 @@ def command(
         ),
         settings=settings,
         size=grid.sample,
-        format=selection.format,
     )
     rows = table.compute(cells, texts, settings)
     results = [row.result for row in rows if row.result is not None]

@@ -127,7 +127,6 @@ def command(
                 private=private,
                 selection=_with_fields(original, selection),
                 values={"label": settings.labels, "attribute": settings.attributes},
-                format=selection.format,
             ),
             lexicon=words,
             settings=settings,

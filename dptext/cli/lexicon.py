@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -167,10 +167,11 @@ def ngrams(
     from dptext.evaluation.rows import read_texts
 
     folder = models.model_folder(name)
+    selection = replace(public, fields=public.fields or ("text",), missing="pass")
     words = lexicons.find(lexicon, warn=faults.print_line)
     counts = PairCounts(words)
     with progress.step("counting pairs of words"):
-        for batch in read_texts(files, public.fields or ("text",), public.format):
+        for batch in read_texts(files, selection):
             counts.add(batch)
     meta = {
         "source": ", ".join(Path(file).name for file in files),

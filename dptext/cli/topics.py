@@ -118,7 +118,7 @@ def build(
     for file in files:
         rows = [
             row
-            for row in records(file, selection, {"label": named}, public.format)
+            for row in records(file, selection, {"label": named})
             if None not in row.values  # a text without a label follows none
         ]
         texts += [one_text(row.texts) for row in rows]

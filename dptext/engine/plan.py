@@ -32,7 +32,6 @@ from dptext.report import answer, figures, protection, views
 from dptext.report.attackers import Attackers, attack_lines
 from dptext.report.blocks import (
     Badge,
-    Block,
     Cell,
     Code,
     Column,
@@ -347,8 +346,7 @@ def view(result: Plan) -> Page:
         other_language=result.language == _SEVERAL,
         measured_by=(
             f"dptext sanitize {option('plan')} {option('public-text', 'FILE')} "
-            "measures "
-            "it on public texts"
+            "measures it on public texts"
         ),
         common=result.guarantee.copies_common,
         leaves_words=result.guarantee.leaves_words,
@@ -356,40 +354,31 @@ def view(result: Plan) -> Page:
         decoded=result.guarantee.scope.decoder != "none",
         profile=result.profile,
     )
+    if result.topics is None:
+        attacked = attack_lines(known)
+        note = Paragraph(result.risk_note, "note")
+        measured = (*views.attackers(known), note)
+    else:
+        attacked = list(topic_lines(result.topics, seeded=False))
+        note = Paragraph(say("not_measured.language_model"), "note")
+        measured = (*views.topic_blocks(result.topics, seeded=False), note)
     lines = [
         *protection.not_anonymous(result.guarantee),
         *protection.changed_fields(result.dropped, result.pseudonyms),
         *protection.protection(result.guarantee, limits=result.limits),
-        *(
-            attack_lines(known)
-            if result.topics is None
-            else topic_lines(result.topics, seeded=False)
-        ),
+        *attacked,
     ]
-    measured: list[Block] = [
-        *views.attackers(known),
-        Paragraph(result.risk_note, "note"),
-    ]
-    if result.topics is not None:
-        measured = [
-            *views.topic_blocks(result.topics, seeded=False),
-            Paragraph(say("not_measured.language_model"), "note"),
-        ]
+    drawn = Table.from_items(_EXAMPLES, result.examples)
     return Page(
         f"Plan: {result.profile}",
         [
-            *(
-                [Section(_DRAWN_ONCE, (Table.from_items(_EXAMPLES, result.examples),))]
-                if result.examples
-                else []
-            ),
+            Section(_DRAWN_ONCE, (drawn,) if result.examples else ()),
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
         lead=("Nothing private was read for this plan.",),
         footer=f"dptext sanitize {option('plan')}, mechanism {result.mechanism}, "
-        "lexicon "
-        f"{result.lexicon}",
+        f"lexicon {result.lexicon}",
         first=(
             Verdict(Badge(result.verdict, result.tone)),
             Figures([*answer.rows(lines).rows, *_figures(result, attackers)]),

@@ -207,10 +207,7 @@ class Request:
                 done = self._release_all(run, jobs, notices)
                 left_out = _left_out(run, len(jobs))
                 renewed = [job for job, _ in done]
-                missing = (job for job, _ in run.left_out)
-                tried = {job.output for job in (*renewed, *missing)}
-                finished = [job for job in jobs if job.output not in tried]
-                for line in _notes_on_finished(finished, jobs, renewed, self.reports):
+                for line in _notes_on_finished(run, jobs, renewed, self.reports):
                     notices.warn(line)
                 if not done and left_out is not None:
                     raise left_out
@@ -309,12 +306,11 @@ def _left_out(run: Run, count: int) -> InputError | None:
 
 
 def _notes_on_finished(
-    finished: Sequence[Job],
-    jobs: Sequence[Job],
-    renewed: Sequence[Job],
-    reports: SignedReports,
+    run: Run, jobs: Sequence[Job], renewed: Sequence[Job], reports: SignedReports
 ) -> Iterator[str]:
     """Yield lines on the jobs, of all, that were finished before a run."""
+    tried = {job.output for job in (*renewed, *(job for job, _ in run.left_out))}
+    finished = [job for job in jobs if job.output not in tried]
     if finished:
         rest = f"; the reports are about the other {len(renewed)}" if renewed else ""
         yield f"{len(finished)} of {len(jobs)} files are done already{rest}"

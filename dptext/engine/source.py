@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from io import BufferedReader
@@ -23,7 +22,7 @@ from dptext.engine.job import FilePart, Job, Task, Warn
 from dptext.engine.tally import Repeats
 from dptext.errors import InputError, UnknownFieldError, UsageError
 from dptext.formats import Format, Input
-from dptext.formats._fields import listed
+from dptext.formats._fields import IDENTIFIER, listed
 from dptext.metrics import FIRST_TEXTS
 from dptext.run.interface import noun, option
 from dptext.run.selection import REPLACEMENT, Selection
@@ -33,7 +32,6 @@ from dptext.types import Fault, Record, Verbatim
 _TEXT = "text"
 _HEAD = 64  # bytes that tell files of other kinds
 _LOOKED_AT = 10  # records; their fields are listed
-_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_nameless(path: str) -> bool:
@@ -112,7 +110,7 @@ def check_fields(
                 return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
                 names[name] = names.get(name, False) or bool(text)
-    if not (format.HAS_NAMES or all(map(_IDENTIFIER.fullmatch, names))):
+    if not (format.HAS_NAMES or all(map(IDENTIFIER.fullmatch, names))):
         names.clear()
     shown = listed(name for name, has_text in names.items() if has_text)
     raise UsageError(

@@ -56,15 +56,11 @@ _NEAR = 0.01
 
 @dataclass(frozen=True, slots=True)
 class PublicText:
-    """A file of public texts in these fields; digest is its sha256.
-
-    format is that of the file, None where its name or content tells it.
-    """
+    """A file of public texts, read by a selection; digest is its sha256."""
 
     path: str
-    fields: tuple[str, ...]
+    selection: Selection
     digest: str
-    format: str | None = None
 
     @classmethod
     def from_file(
@@ -80,7 +76,8 @@ class PublicText:
             )
         streams.check_file(path, "public text")
         digest = streams.digest_of_file(path)
-        return cls(path, tuple(fields or ("text",)), digest, format)
+        named = tuple(fields or ("text",))
+        return cls(path, Selection(named, format=format, missing="pass"), digest)
 
     @classmethod
     def named(cls, path: str | None, fields: Sequence[str] | None) -> PublicText | None:
@@ -99,8 +96,7 @@ class PublicText:
 
     def records(self) -> Iterator[Sequence[tuple[str, ...]]]:
         """Read the texts of records, some at a time."""
-        selection = Selection(fields=self.fields, missing="pass")
-        rows = iter(records(self.path, selection, format=self.format))
+        rows = iter(records(self.path, self.selection))
         while batch := [row.texts for row in islice(rows, 256)]:
             yield batch
 
@@ -119,7 +115,7 @@ class PublicText:
 
     def none(self) -> InputError:
         """Return the error of a file without texts to count or to read."""
-        named = ", ".join(self.fields)
+        named = ", ".join(self.selection.fields)
         return InputError(
             f"{self.path}: too few different records with words to count some and read "
             f"others; give more, or their field with {option('field')} (read as "

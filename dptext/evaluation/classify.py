@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext.errors import UsageError
 from dptext.metrics.similarity import Weighted
@@ -25,7 +24,6 @@ from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
 from dptext.types import Floats, Ints, Lexicon, blocks
 
-Labels = NDArray[np.int64]
 _NAMES = ("tfidf", "vectors")
 # What needs the packages of classifiers, and the extra that brings them.
 _LINEAR = "a classifier", "evaluate"
@@ -48,10 +46,10 @@ MEANINGS = {
 class Classifier(Protocol):
     """Trained anew for each split."""
 
-    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+    def fit(self, texts: Sequence[str], labels: Ints) -> None:
         """Learn."""
 
-    def predict(self, texts: Sequence[str]) -> Labels:
+    def predict(self, texts: Sequence[str]) -> Ints:
         """Guess."""
 
 
@@ -62,7 +60,7 @@ class Linear:
         self._lexicon = lexicon
         self._model: Any = None
 
-    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+    def fit(self, texts: Sequence[str], labels: Ints) -> None:
         """Learn from texts."""
         linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
         if self._lexicon is None:
@@ -79,7 +77,7 @@ class Linear:
             model = _sklearn("dummy").DummyClassifier().fit(list(texts), labels)
         self._model = model
 
-    def predict(self, texts: Sequence[str]) -> Labels:
+    def predict(self, texts: Sequence[str]) -> Ints:
         """Guess the labels of texts."""
         return np.asarray(self._model.predict(list(texts)), np.int64)
 
@@ -108,7 +106,7 @@ class FineTuned:
         self._model: Any = None
         self._tokenizer: Any = None
 
-    def fit(self, texts: Sequence[str], labels: Labels) -> None:
+    def fit(self, texts: Sequence[str], labels: Ints) -> None:
         """Learn all weights by cross-entropy."""
         torch = self._package("torch")
         with torch.random.fork_rng(devices=[]):
@@ -127,7 +125,7 @@ class FineTuned:
                     optimizer.step()
             self._model.eval()
 
-    def predict(self, texts: Sequence[str]) -> Labels:
+    def predict(self, texts: Sequence[str]) -> Ints:
         """Guess the labels of texts."""
         with self._package("torch").inference_mode():
             guesses = [
@@ -275,7 +273,7 @@ def learn(
     )
 
 
-def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
+def _split(labels: Ints, seed: int) -> tuple[Ints, Ints]:
     """Return rows to train and to test on, the same share of each label."""
     rng = np.random.default_rng(seed)
     train, test = [], []
@@ -287,7 +285,7 @@ def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
     return np.sort(np.concatenate(train)), np.sort(np.concatenate(test))
 
 
-def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
+def _scores(truth: Ints, guess: Ints) -> tuple[float, float]:
     """Return accuracy and macro-F1 (over the labels that occur in the truth)."""
     f1 = []
     for label in np.unique(truth):

@@ -345,7 +345,6 @@ def read_sample(
     selection: Selection,
     settings: EvaluationSettings,
     size: int,
-    format: str | None,
 ) -> Sample:
     """Take texts evenly over files, with all labels and attributes.
 
@@ -356,11 +355,11 @@ def read_sample(
     joined = (
         (rows.one_text(row.texts), row.values)
         for path in paths
-        for row in rows.records(path, selection, values, format)
+        for row in rows.records(path, selection, values)
     )
     usable = [row for row in joined if row[0].strip() and None not in row[1]]
     if not usable:
-        raise rows.nothing_to_read(paths, selection, values, format)
+        raise rows.nothing_to_read(paths, selection, values)
     # A fixed choice: the same sample each time, whatever the order of labels.
     order = np.random.default_rng(0).permutation(len(usable))[:size]
     return Sample(*zip(*(usable[at] for at in np.sort(order)), strict=True))

@@ -36,7 +36,16 @@ from dptext.randomness import RunKey
 from dptext.run.interface import noun
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import BudgetKind, Ids, Ints, Record, Strategy, blocks
+from dptext.types import (
+    BudgetKind,
+    Floats,
+    Ids,
+    Ints,
+    Record,
+    Strategy,
+    blocks,
+    records_of_texts,
+)
 
 MOST = 2000  # records that are held
 # What needs a package, and the extra that brings it.
@@ -46,7 +55,6 @@ _CONFIDENCE = 0.95
 _BLOCK = 32  # inputs; their output distributions are held at once
 _LEAST = 1e-12  # a likelihood below which no row falls: words that are never drawn
 _DIGIT = re.compile(r"\d")
-Wide = NDArray[np.float64]
 Scores = NDArray[np.float32]
 
 _KNOWS = {
@@ -164,8 +172,7 @@ def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _DrawnWords:
     records = [Record(n, pair.before, None) for n, pair in enumerate(pairs)]
     words, drawn, eps, _ = ready.draws(records, ready.randomness(RunKey.fresh()))
     seen = ready.released(words, drawn, eps)
-    counts = np.array([len(record.texts) for record in records], np.int64)
-    of_text = np.repeat(np.arange(len(records)), counts)
+    of_text = records_of_texts(records)
     shown: list[list[object]] = [[] for _ in records]
     begin = 0
     replaced = np.zeros(len(seen.pieces), bool)
@@ -183,7 +190,7 @@ def _drawn(pairs: Sequence[Pair], writer: Pipeline) -> _DrawnWords:
 
 def _by_layout(
     rows: _DrawnWords, writer: Pipeline, epsilon: float
-) -> Iterator[tuple[Ints, Wide]]:
+) -> Iterator[tuple[Ints, Floats]]:
     """Yield the records of each layout with ln P(drawn words of i | words of j).
 
     scores (m, m): a row for each released record, a column for each original.
@@ -210,7 +217,7 @@ def _by_layout(
 
 def _laws(
     writer: Pipeline, inputs: Sequence[int], epsilon: float
-) -> Iterator[tuple[int, Wide]]:
+) -> Iterator[tuple[int, Floats]]:
     """Yield ln P(y|x) of each input, (V,)."""
     for part in blocks(len(inputs), _BLOCK):
         few = np.array(inputs[part], np.int32)
@@ -266,7 +273,7 @@ def _by_cosine(
         yield _figures("cosine", name, *places, len(before))
 
 
-def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
+def _places(scores: Floats | Scores, right: Ints) -> tuple[Floats, Floats]:
     """Return how often the right candidate is picked, and its place, row by row.
 
     Of equal scores one is picked by chance, and places are means. Sums of logarithms
@@ -282,7 +289,7 @@ def _places(scores: Wide | Scores, right: Ints) -> tuple[Wide, Wide]:
 
 
 def _figures(
-    attack: str, name: str, first: Wide, rank: Wide, count: int
+    attack: str, name: str, first: Floats, rank: Floats, count: int
 ) -> LinkageFigures:
     """Sum up; ties vary less than draws, so that the limits hold with them, too."""
     total = float(first.sum())

@@ -54,10 +54,7 @@ _NO_VALUES: Values = {}
 
 
 def records(
-    path: str,
-    selection: Selection,
-    values: Values = _NO_VALUES,
-    format: str | None = None,
+    path: str, selection: Selection, values: Values = _NO_VALUES
 ) -> Iterator[TextRow]:
     """Read a file; values are further fields, None where absent, null or nested.
 
@@ -71,7 +68,7 @@ def records(
     for name in labels:
         if name in selection.fields:
             raise UsageError(f"field {name!r} cannot be both a text and a label")
-    module = formats.find(path, format)
+    module = formats.find(path, selection.format)
     with contextlib.ExitStack() as stack:
 
         def read_with(chosen: Selection) -> Iterator[Record | Verbatim | Fault]:
@@ -82,7 +79,7 @@ def records(
             try:
                 yield from read_with(replace(selection, id_field=name))
             except UnknownFieldError:  # which names another option
-                known = _copied_fields(path, selection, format)
+                known = _copied_fields(path, selection)
                 raise UnknownFieldError(_absent(path, name, named_by, known)) from None
 
         passes = [
@@ -99,10 +96,10 @@ def records(
                 yield TextRow(first.texts, read, identity)
 
 
-def _copied_fields(path: str, selection: Selection, format: str | None) -> list[str]:
+def _copied_fields(path: str, selection: Selection) -> list[str]:
+    module = formats.find(path, selection.format)
     with streams.open_input(path, selection.encoding) as stream:
-        every = selection.without_fields()
-        return list(formats.find(path, format).copied(stream, every))
+        return list(module.copied(stream, selection.without_fields()))
 
 
 def _absent(file: str, name: str, named_by: str, known: Sequence[str]) -> str:
@@ -125,17 +122,14 @@ def _value(path: str, name: str, item: Record | Verbatim | Fault) -> str | None:
 
 
 def nothing_to_read(
-    paths: Sequence[str],
-    selection: Selection,
-    values: Values,
-    format: str | None,
+    paths: Sequence[str], selection: Selection, values: Values
 ) -> InputError:
     """Return the error of files in which no record has text and all values.
 
     The error names a field that the first file lacks, with the fields that it has.
     """
     file = ", ".join(paths[:3])
-    known = _copied_fields(paths[0], selection, format)
+    known = _copied_fields(paths[0], selection)
     for name_of, names in {"field": selection.fields, **values}.items():
         for name in names if known else ():
             if not any(each == name or each.startswith(f"{name}.") for each in known):
@@ -145,11 +139,10 @@ def nothing_to_read(
 
 
 def read_texts(
-    paths: Sequence[str], fields: tuple[str, ...], format: str | None, size: int = 2048
+    paths: Sequence[str], selection: Selection, size: int = 2048
 ) -> Iterator[list[str]]:
     """Read the texts of files, about size of them at a time."""
-    selection = Selection(fields=fields, missing="pass")
-    rows = (row for path in paths for row in records(path, selection, format=format))
+    rows = (row for path in paths for row in records(path, selection))
     while batch := [text for row in islice(rows, size) for text in row.texts]:
         yield batch
 
@@ -159,15 +152,14 @@ def pairs(
     private: str,
     selection: Selection,
     values: Values = _NO_VALUES,
-    format: str | None = None,
 ) -> Iterator[Pair]:
     """Read two files in pairs: by the id field of the selection, else in order.
 
     By id the originals are held in memory, may be left over, and the order is that of
     the private file. Raises InputError where a record has no partner or other texts.
     """
-    one = records(original, selection, values, format)
-    two = records(private, selection.output_selection(), format=format)
+    one = records(original, selection, values)
+    two = records(private, selection.output_selection())
     joined: Iterable[tuple[TextRow | None, TextRow | None]] = zip_longest(one, two)
     if selection.id_field is not None:
         known: dict[str | None, TextRow] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice, pairwise
 from pathlib import Path
@@ -324,15 +324,9 @@ def evaluate(
     """
     settings.check()
     tasks: list[LabelTask] = []
-    if fields := (*settings.labels, *settings.attributes):
+    if settings.labels or settings.attributes:
         pairs = list(pairs)
-        before = [one_text(pair.before) for pair in pairs]
-        after = [one_text(pair.after) for pair in pairs]
-        make = classify.make_classifier(settings.classifier, lexicon)
-        how = settings.classifier, make, settings.splits
-        for number, name in enumerate(fields):
-            values = [pair.values[number] for pair in pairs]
-            tasks.append(classify.learn(name, values, before, after, *how))
+        tasks += _learn(pairs, lexicon, settings)
     released_by = writer
     if writer is not None and topics.topic_meta(writer.lexicon) is not None:
         writer = None  # no word of an output stands for one of an original
@@ -375,6 +369,19 @@ def evaluate(
         linkage=linkage(sample, released_by),
         identities=identities.result() if identities else None,
     )
+
+
+def _learn(
+    pairs: Sequence[Pair], lexicon: Lexicon, settings: EvaluationSettings
+) -> Iterator[LabelTask]:
+    """Yield the accuracy of a classifier on each label, then on each attribute."""
+    before = [one_text(pair.before) for pair in pairs]
+    after = [one_text(pair.after) for pair in pairs]
+    make = classify.make_classifier(settings.classifier, lexicon)
+    how = settings.classifier, make, settings.splits
+    for number, name in enumerate((*settings.labels, *settings.attributes)):
+        values = [pair.values[number] for pair in pairs]
+        yield classify.learn(name, values, before, after, *how)
 
 
 def _weigh(

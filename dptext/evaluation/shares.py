@@ -231,7 +231,7 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     row_of = {phrase: row for row, phrase in enumerate(joiner.phrases)}
     selection = report.run.layout.selection(_LONGEST)
     drawn, records, columns = _texts(
-        path, report, selection, fields, row_of=row_of, together=law.together
+        path, selection, fields, row_of=row_of, together=law.together
     )
     return ReleasedTopics(
         law=law,
@@ -246,7 +246,6 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
 
 def _texts(
     path: Path,
-    report: Document,
     selection: Selection,
     fields: Sequence[str],
     *,
@@ -257,8 +256,7 @@ def _texts(
     drawn: list[list[int]] = []
     records: list[int] = []
     columns: list[list[str | None]] = [[] for _ in fields]
-    values = {"by": fields}
-    text_rows = rows.records(str(path), selection, values, report.run.layout.format)
+    text_rows = rows.records(str(path), selection, {"by": fields})
     for number, row in enumerate(text_rows, 1):
         for text in row.texts:
             phrases = [text] if together == 1 else text.split(SEPARATOR)

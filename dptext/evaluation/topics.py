@@ -12,7 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dptext import lexicons, views
 from dptext.errors import UsageError
@@ -31,7 +30,7 @@ from dptext.tokens import kinds, numbers
 from dptext.tokens.language_data import stop_words
 from dptext.tokens.policy import Policy
 from dptext.tokens.tokenizer import Tokenizer
-from dptext.types import Ids, Ints, JsonObject, Lexicon
+from dptext.types import Floats, Ids, Ints, JsonObject, Lexicon, Mask
 
 # Epsilons of a whole text at which the use of topics is measured.
 EPSILONS = (1.0, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0)
@@ -43,7 +42,6 @@ _HELD_OUT, _MOST = 0.2, 5000
 _OCCURS = 5
 _ITERATIONS, _STARTS, _SEED = 25, 3, 1
 _DIGITS = 6
-Vectors = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,8 +135,8 @@ def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
 
 
 def _centres(
-    public: PublicTexts, vectors: Vectors, train: Ints, size: int
-) -> tuple[Vectors, tuple[str, ...]]:
+    public: PublicTexts, vectors: Floats, train: Ints, size: int
+) -> tuple[Floats, tuple[str, ...]]:
     """Return centres (size, d), and the label of each where there are labels."""
     if public.labels is None:
         return _k_means(vectors, size), ()
@@ -164,7 +162,7 @@ def _shares(counts: Sequence[int], size: int) -> list[int]:
     return parts
 
 
-def _k_means(vectors: Vectors, size: int) -> Vectors:
+def _k_means(vectors: Floats, size: int) -> Floats:
     """Return the centres of clusters: (n, d) -> (size, d)."""
     if size == 1:
         return np.asarray(vectors.mean(axis=0, keepdims=True))
@@ -185,7 +183,7 @@ def _k_means(vectors: Vectors, size: int) -> Vectors:
 
 
 def _classes(
-    public: PublicTexts, vectors: Vectors, train: Ints, held: Ints
+    public: PublicTexts, vectors: Floats, train: Ints, held: Ints
 ) -> tuple[LabelClassifier | None, float]:
     """Train a classifier of the labels; its accuracy on held-out texts."""
     if public.labels is None:
@@ -205,7 +203,7 @@ def _classes(
     return LabelClassifier(tuple(names), rows, tuple(_round(constants))), accuracy
 
 
-def _round(row: Vectors) -> list[float]:
+def _round(row: Floats) -> list[float]:
     """Return numbers with six digits after the point, which keep the file small."""
     rounded: list[float] = np.round(row, _DIGITS).tolist()
     return rounded
@@ -241,7 +239,7 @@ def _telling(
     return tuple(chosen)
 
 
-def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
+def _usable(lexicon: Lexicon) -> Mask:
     """Mask the words that may tell a topic: no stop words, numbers or letters."""
     stop = stop_words(lexicon.language)
     usable = [
@@ -255,7 +253,7 @@ def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
 
 def _occurrences(
     lexicon: Lexicon, texts: Sequence[str], rows: Ids, size: int
-) -> NDArray[np.float64]:
+) -> Floats:
     """Count in how many texts of each topic each word occurs: (size, V)."""
     tokenizer = Tokenizer(lexicon, Policy())
     counts = np.zeros((size, len(lexicon.words)))
@@ -282,7 +280,7 @@ def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) ->
     return float(same.mean())
 
 
-def channel(size: int, epsilon: float) -> NDArray[np.float64]:
+def channel(size: int, epsilon: float) -> Floats:
     """Return P(written topic | nearest topic) of randomised response: (K, K)."""
     odds = np.exp(epsilon)
     law = np.full((size, size), 1.0 / (odds + size - 1.0))

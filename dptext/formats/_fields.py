@@ -233,12 +233,12 @@ def listed(names: Iterable[str], kind: str = "") -> str:
     return f"; {kind}: {shown}{more}" if plain else ""
 
 
-_IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
+IDENTIFIER = re.compile(r"[^\W\d]\w{0,39}(?:[.-]\w+)*")  # surely no text
 
 
 def is_header(names: Iterable[str]) -> bool:
     """Return whether all names are certainly identifiers, which may be listed."""
-    return all(map(_IDENTIFIER.fullmatch, filter(None, names)))
+    return all(map(IDENTIFIER.fullmatch, filter(None, names)))
 
 
 def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
@@ -248,7 +248,7 @@ def nearest(name: str, names: Iterable[str], option: str = "field") -> str:
     """
     every = list(names)
     parts = [part.strip() for part in name.split(",")]
-    are_names = all(_IDENTIFIER.fullmatch(part) for part in parts)
+    are_names = all(IDENTIFIER.fullmatch(part) for part in parts)
     if len(parts) > 1 and (are_names or set(parts) & set(every)):
         return f"; {interface.current().repeated(option, parts)}"
     by_case = {each.lower(): each for each in reversed(every)}

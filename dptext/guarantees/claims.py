@@ -287,7 +287,7 @@ def claim(promise: Guarantee, terms: Terms) -> Claim:
         # One draw for a text; its input follows from this text alone.
         return _ldp(Level.TEXT, terms.epsilon)
     if promise.context and terms.kind is not BudgetKind.FREE:
-        return _in_context(promise, terms)
+        return _in_context(terms)
     return _CLAIMS[terms.kind](promise, terms)
 
 
@@ -433,7 +433,7 @@ def _claim_freely(promise: Guarantee, terms: Terms) -> Claim:
     return replace(_ldp(Level.TEXT, total, one), text_loss=TextLoss(total, each))
 
 
-def _in_context(promise: Guarantee, terms: Terms) -> Claim:
+def _in_context(terms: Terms) -> Claim:
     """Claim where the output distribution of a word follows from all of its text.
 
     A word loses at most its epsilon and a text at most the total, also where the two

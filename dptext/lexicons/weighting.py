@@ -11,11 +11,10 @@ from numpy.typing import NDArray
 from dptext.errors import LexiconError
 from dptext.run.interface import option
 from dptext.settings import digest_of_data
-from dptext.types import Ids, Lexicon
+from dptext.types import Floats, Ids, Lexicon
 
 # Texts of more words are summed one by one, in blocks of so many words.
 _LONG, _BLOCK = 512, 4096
-Wide = NDArray[np.float64]
 
 
 def means(
@@ -23,7 +22,7 @@ def means(
     ids: Ids,
     counts: NDArray[np.int64],
     part: slice = slice(None),
-) -> Wide:
+) -> Floats:
     """Return the mean vector of each text's words; the same in any batch: (m, d).
 
     rows (V + 1, d), the last for unknown words and for texts without words; ids (n,)

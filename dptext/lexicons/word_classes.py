@@ -20,7 +20,16 @@ from dptext.tokens import language_data
 from dptext.tokens.language_data import closed_classes, word_classes
 from dptext.tokens.languages import language_lists, languages
 from dptext.tokens.regex import key_of, keys_of_words
-from dptext.types import ENGLISH, Ids, Ints, Lexicon, Mask, Record, Words
+from dptext.types import (
+    ENGLISH,
+    Ids,
+    Ints,
+    Lexicon,
+    Mask,
+    Record,
+    Words,
+    records_of_texts,
+)
 
 # The special categories of personal data that classes name: those of articles 9 and 10
 # of the GDPR, and money.
@@ -139,7 +148,7 @@ def special_records(words: Words, records: Sequence[Record]) -> SpecialRecords:
     total = int(numbers.max(initial=0))
     if words.special is None:
         return SpecialRecords(records=total)
-    of_texts = np.repeat(numbers, [len(record.texts) for record in records])
+    of_texts = numbers[records_of_texts(records)]
     special = sorted({*of_texts[words.special].tolist()})
     return SpecialRecords(tuple(special[:_NAMED]), len(special), total)
 

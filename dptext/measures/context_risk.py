@@ -41,7 +41,7 @@ from dptext.measures.independence import Units, totals
 from dptext.measures.sampled_risk import BAND_NAMES, frequency_bands
 from dptext.run.interface import option
 from dptext.tokens.language_data import stop_words
-from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words
+from dptext.types import Ids, Ints, Lexicon, Record, Rows, Words, records_of_texts
 
 if TYPE_CHECKING:
     from dptext.pipeline import Pipeline
@@ -166,9 +166,7 @@ class ContextAttack:
         for record in records:
             self._units.add(record.texts)
         self._texts += len(words.ends)
-        counts = [len(record.texts) for record in records]
-        record_of_text = np.repeat(np.arange(len(records)), counts)
-        records_of_words = record_of_text[words.texts], len(records)
+        records_of_words = records_of_texts(records)[words.texts], len(records)
         self._words.append(self._count(words, words.ids, *records_of_words))
         if self._writes:
             decoded = self._pipeline.decode(words, drawn, eps)

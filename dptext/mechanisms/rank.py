@@ -74,7 +74,7 @@ def count_outputs(space: Space, wanted: int | None) -> int:
     return outputs
 
 
-def count_listed(space: Space, outputs: int) -> int:
+def count_listed(space: Space) -> int:
     """Return how many outputs the lexicon's orders list for each word."""
     lexicon = space.lexicon
     # If only the first words are outputs, each other word stands before its list.
@@ -203,7 +203,7 @@ def _first(
 
 def _shorten(settings: Params, row: FittedTable, space: Space) -> Params:
     outputs = count_outputs(space, settings.outputs)
-    most = min(outputs, count_listed(space, outputs), settings.k or outputs)
+    most = min(outputs, count_listed(space), settings.k or outputs)
     table = scaled(row.steps, outputs, most)
     return replace(settings, weights="steps", steps=table, k=table[-1][0])
 
@@ -286,7 +286,7 @@ class Params(mechanisms.Params):
         if self.weights == "fitted":
             return fit(self, space, aim).prepare(space, aim)
         outputs = count_outputs(space, self.outputs)
-        stored = count_listed(space, outputs)
+        stored = count_listed(space)
         if self.listed > stored and stored < outputs:
             key = "steps" if self.weights == "steps" else "k"
             raise UsageError(

@@ -151,11 +151,7 @@ class Layout:
     def selection(self, longest: int) -> Selection:
         """Return how to read such records, of at most so many bytes."""
         shown = {name: getattr(self, name) for name in _SHARED}
-        shown |= {
-            "format": None,
-            "fields": self.fields or (),
-            "replaced": self.replaced,
-        }
+        shown |= {"fields": self.fields or (), "replaced": self.replaced}
         strings = self.fields is None and self.format != "text"
         there = Selection(**shown, max_record_bytes=longest, strings=strings)
         return there.output_selection()

@@ -15,7 +15,7 @@ from dptext.decoders import ServerAsked, ServerUse
 from dptext.guarantees import sentences, statement
 from dptext.guarantees.claims import SubjectLimit, picked_after, picked_share
 from dptext.measures.bayes_risk import Risk, Share
-from dptext.measures.context_risk import AttackerFigures
+from dptext.measures.context_risk import AttackerFigures, Count
 from dptext.measures.public import (
     Deniability,
     NoRisk,
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
 # In patterns, `$` alone would let a line end follow.
 Digest = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}$(?!\n)")]
-Count = Annotated[int, Meta(ge=0)]
 # A version of dptext as packages write it: no words, so that a report claims nothing.
 Release = Annotated[
     str, Meta(pattern=r"^[0-9]{1,4}(\.[0-9]{1,6}){1,3}((a|b|rc)[0-9]{1,3})?$(?!\n)")

@@ -21,7 +21,7 @@ from dptext import cache, lexicons, models, pipeline, profile, registry, spaces
 from dptext.budgets import uniform
 from dptext.errors import UsageError
 from dptext.guarantees import statement
-from dptext.lexicons.weighting import Wide, means, weigh, with_vectors
+from dptext.lexicons.weighting import means, weigh, with_vectors
 from dptext.measures import bayes_risk, calibrate
 from dptext.mechanisms import Aim, NoiseMechanism, gaussian, privunit
 from dptext.mechanisms import Params as MechanismParams
@@ -39,11 +39,13 @@ from dptext.types import (
     NUMBER,
     BudgetDescription,
     BudgetKind,
+    Floats,
     Inputs,
     JsonObject,
     Lexicon,
     Record,
     blocks,
+    records_of_texts,
 )
 from dptext.vectors import Pool
 
@@ -237,7 +239,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     return VectorSettings(replace(recipe, mapping=None), options)
 
 
-def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Wide:
+def sentence_vectors(folder: str, digest: str, texts: Sequence[str]) -> Floats:
     """Return the vectors of a model, which reads each text alone."""
     blocks = models.embed(folder, "cpu", [[text] for text in texts], digest)
     if not blocks:
@@ -356,8 +358,7 @@ class VectorRelease:
     def rows(self, records: Sequence[Record], randomness: Randomness) -> Rows:
         """Release the vectors of a batch of records."""
         texts = [text for record in records for text in record.texts]
-        counts = [len(record.texts) for record in records]
-        text_records = np.repeat(np.arange(len(records)), counts)
+        text_records = records_of_texts(records)
         vector_texts, encoded, before = self.encode(texts)
         vector_records = text_records[vector_texts]
         count = len(vector_records)

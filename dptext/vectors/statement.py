@@ -30,7 +30,6 @@ from dptext.guarantees.claims import (
 )
 from dptext.guarantees.statement import Bound, Scope, Statement, Wording
 from dptext.guarantees.templates import render
-from dptext.lexicons.weighting import Wide
 from dptext.measures import bayes_risk
 from dptext.measures.vector_figures import Distortion, VectorAttack, VectorMeasures
 from dptext.mechanisms.discrete_gaussian import DiscreteGaussian
@@ -38,7 +37,7 @@ from dptext.mechanisms.discrete_laplace import DiscreteLaplace
 from dptext.mechanisms.privemb import PrivEmb
 from dptext.mechanisms.privunit import PrivUnit
 from dptext.randomness import RandomBits, Randomness, RunKey
-from dptext.types import Guarantee, Ids, Level, Notion, Strategy
+from dptext.types import Floats, Guarantee, Ids, Level, Notion, Strategy
 from dptext.vectors import Pool
 from dptext.vectors.release import VectorRelease
 
@@ -301,7 +300,7 @@ def _bits(count: int, purpose: str) -> RandomBits:
 
 def _release_rows(
     release: VectorRelease, rows: NDArray[np.integer], purpose: str
-) -> Wide:
+) -> Floats:
     """Release rows of the public lexicon, from their vectors before noise."""
     bits, mechanism = _bits(len(rows), purpose), release.mechanism
     table, epsilon = mechanism.output_vectors, release.epsilon

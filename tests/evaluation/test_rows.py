@@ -179,7 +179,7 @@ def test_an_unknown_label_is_named_by_its_option(
     if name == "a.jsonl":
         for row in records(path, TEXT, values):
             assert row.values == (None,)
-        assert said in str(nothing_to_read([path], TEXT, values, None))
+        assert said in str(nothing_to_read([path], TEXT, values))
         return
     with pytest.raises(UnknownFieldError) as raised:
         list(records(path, TEXT, values))

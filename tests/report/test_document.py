@@ -15,6 +15,7 @@ import dptext.report
 from dptext import pipeline, profile
 from dptext.engine import documents
 from dptext.engine.job import Job, Written
+from dptext.engine.tally import Tally
 from dptext.errors import UsageError
 from dptext.measures.public import NoRisk, PublicMeasures
 from dptext.randomness import RunKey
@@ -97,6 +98,10 @@ def test_report_of_several_outputs_names_none(tmp_path: Path) -> None:
     assert 'All fields other than "text"' in " ".join(
         report.guarantee.scope.not_covered
     )
+    counted = documents.counted(report, ready, Tally.begin(ready.lexicon))
+    assert counted.words is not None
+    assert counted.words.deniability is not None
+    assert document.public(counted) == document.public(report), "counts are private"
 
 
 @pytest.mark.parametrize(
