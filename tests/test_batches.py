@@ -94,7 +94,7 @@ def test_a_record_is_written_as_if_it_were_alone(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", OTHERS)
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=5, deadline=None)
 @given(**RECORDS)
 def test_so_it_is_in_every_profile(name: str, builtin: Lexicon, **records: Any) -> None:
     """Other mechanisms and decoders take their time; their texts are written alike."""

@@ -97,23 +97,20 @@ def test_mbr_writes_the_closest_fluent_text(
     )
     words = np.flatnonzero(channel.inputs[:SIZE] > 0)
 
-    def score(row: int, words_of: dict[int, int]) -> float:
+    def score(row: int, words_of: dict[int, NDArray[np.int64]]) -> Any:
         chain = [
-            words_of.get(i, -1) if kind == "drawn" else i
-            for kind, i in sequence(batch, row)
+            words_of[i] if kind == "drawn" else i for kind, i in sequence(batch, row)
         ]
         fluent = sum(logs[one, two] for one, two in pairwise(chain))
         close = sum(table[word] @ means[n] for n, word in words_of.items())
-        return float(close + fluency * fluent)
+        return close + fluency * fluent
 
     for row in range(len(batch.ends)):
         drawn = [n for kind, n in sequence(batch, row) if kind == "drawn"]
-        texts = [
-            dict(zip(drawn, z, strict=True))
-            for z in product(words.tolist(), repeat=len(drawn))
-        ]
-        best = max(score(row, each) for each in texts)
-        mine = score(row, {n: int(written[n]) for n in drawn})
+        # Every text at once: a row for each.
+        texts = np.array([*product(words, repeat=len(drawn))], np.int64)
+        best = np.max(score(row, dict(zip(drawn, texts.T, strict=True))))
+        mine = score(row, {n: written[n] for n in drawn})
         # Cosines are rounded to 1/127.
         assert mine > best - 0.008 * (len(drawn) + 1)
     alone = params(tmp_path, fluency=0.0).prepare(channel).decode(batch)

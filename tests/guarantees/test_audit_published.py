@@ -32,8 +32,9 @@ def draws(mechanism: Mechanism) -> audit.AuditDraws:
 
 
 @pytest.mark.parametrize("path", PROMISING)
-@pytest.mark.parametrize("lexicon", ["SIX", "ENGLISH"])
-@pytest.mark.parametrize("epsilon", [0.3, 3.0, 30.0])
+@pytest.mark.parametrize(
+    ("lexicon", "epsilon"), [("SIX", 0.3), ("ENGLISH", 3.0), ("SIX", 30.0)]
+)
 def test_every_claim_holds(
     path: tuple[str, str | None], lexicon: str, epsilon: float
 ) -> None:

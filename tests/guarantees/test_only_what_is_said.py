@@ -148,7 +148,7 @@ POLICIES = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize("start", range(0, len(POLICIES), 24))
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(data=st.data())
 def test_alike_texts_give_one_output(start: int, data: Any) -> None:
     """Properties that the statement does not name cannot be seen in the output."""
