@@ -97,7 +97,9 @@ class Tokenizer:
         self._place = lexicon.row_of.get("london", -1)
         self._small: organisations.SmallLetters | None = None
         if policy.common and self._organisation:
-            self._small = organisations.SmallLetters(lexicon, places=self._nationality)
+            self._small = organisations.SmallLetters(
+                lexicon, places=bool(self._nationalities)
+            )
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
             self._cues = name_cues.cues(lexicon.language)
