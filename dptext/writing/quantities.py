@@ -15,7 +15,8 @@ the rules:
   is a part of its layout; where opinions are copied, ratings that copied words tell
   ("rated 4/5", "4 stars", "8 out of 10") are copied, too (dptext.writing.ratings);
 - in brackets beside number words a number is theirs: "fourteen (14)";
-- after "I am", "aged" and the like two digits are 10 to 89;
+- after "I am", "aged" and the like two digits are 10 to 89, after "at" without a noun
+  behind them 10 to 23;
 - 9:30 is a time of day;
 - behind "born" a year is one of an adult;
 - other four digits are a year of the window that the settings have, unless a copied
@@ -39,6 +40,7 @@ from dptext.writing.ratings import STARS, Ratings, Scale, rating
 NAMED = 3
 YEAR = 4  # digits of a year
 _OLDEST = 89
+_LAST_HOUR = 23
 #: The largest age beside a copied word for a child, and the pieces that are looked at.
 CHILD = 17
 _BEFORE_CHILD, _BEHIND_CHILD = 2, 4
@@ -120,14 +122,7 @@ class Frames:
             is_year = self._is_year(words, position, before=before, behind=behind)
             is_born = self.is_born(words, position)
             return Frame(count, is_year or is_born, is_born=is_born)
-        most = 0
-        is_age = before in self._lists["ages"] or (
-            behind == _BEHIND_AGES.get(before)
-            and position - 2 >= begin
-            and words.flag[position - 2] & kinds.KIND == kinds.PERSON
-        )
-        if digits == 2 and (is_age or self._is_behind_age(words, position, begin)):
-            most = _OLDEST
+        most = self._most_of_two(words, position, before, behind) if digits == 2 else 0
         if digits == NAMED and behind in ("percent", "per"):
             most = _WHOLE  # 100 percent
         if behind == "-" and position + 2 < end:
@@ -164,6 +159,27 @@ class Frames:
         if at in words.formed:
             return at if words.formed[at][0] is Form.NUMBER_WORDS else -1
         return at if number_words.value(copied(words, at)) else -1
+
+    def _most_of_two(
+        self, words: Words, position: int, before: str, behind: str
+    ) -> int:
+        """Return the most that a number of two digits may be, 0 without a limit."""
+        begin, end = words.bounds_at(position)
+        is_age = before in self._lists["ages"] or (
+            behind == _BEHIND_AGES.get(before)
+            and position - 2 >= begin
+            and words.flag[position - 2] & kinds.KIND == kinds.PERSON
+        )
+        if is_age or self._is_behind_age(words, position, begin):
+            return _OLDEST
+        if before not in self._lists["hours"]:
+            return 0
+        has_unit = position + 1 < end and self._is_noun(words, position + 1)
+        return 0 if has_unit else _LAST_HOUR
+
+    def _is_noun(self, words: Words, at: int) -> bool:
+        form = self.counting.shown(words, at)[1]
+        return form in (grammar.NOUN, grammar.PLURAL)
 
     def of_age(self, words: Words, position: int) -> Frame:
         """Return what the words beside an age ask of it: that of a child."""

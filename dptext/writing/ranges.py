@@ -49,12 +49,19 @@ def is_of_days(one: Piece, two: Piece) -> bool:
     return day is not None and len(day[0]) == len(one.body)
 
 
-def day_before(date: str, draws: Integers) -> str:
-    """Return a random day of as many digits before that of a date, or this one."""
+def days_to(date: str, draws: Integers) -> tuple[str, str]:
+    """Return a random day of as many digits before that of a date, and the date.
+
+    A date with the first such day has a later one.
+    """
     day = re.match("[0-9]+", date)
     assert day is not None
-    least, last = 10 ** (len(day[0]) - 1), int(day[0]) - 1
-    return str(draws.between(least, max(last, least)))
+    least, last = ((1, 9), (10, 28))[len(day[0]) - 1]
+    second = int(day[0])
+    if second <= least:
+        second = draws.between(least + 1, last)
+        date = f"{second}{date[day.end() :]}"
+    return str(draws.between(least, second - 1)), date
 
 
 def are_times(one: Piece, two: Piece) -> bool:

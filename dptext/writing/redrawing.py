@@ -355,12 +355,26 @@ class _Batch:
         linked = {*links, *links.values()}
         if self._by_record and len(stamps) > 1:
             self._put_in_order([e for e in stamps if e.position not in linked], out)
-        for first, date in self._days.items():
-            out[first] = ranges.day_before(out[date], by_position[first].draws)
+        self._put_days(pieces, by_position, out)
         for position, at in self._worded.items():
             number = number_words.value(out.get(at, words.pieces[at].strip(" ")))
             out[position] = str(number) if number else out[position]
         return out
+
+    def _put_days(
+        self,
+        pieces: Sequence[Piece],
+        by_position: Mapping[int, Piece],
+        out: dict[int, str],
+    ) -> None:
+        """Write the first days of ranges of days, in place: "22-26 May"."""
+        for first, date in self._days.items():
+            draws, was = by_position[first].draws, by_position[date]
+            out[first], text = ranges.days_to(out[date], draws)
+            if text != out[date]:
+                key = (was.record, was.body.casefold())
+                equal = (p for p in pieces if (p.record, p.body.casefold()) == key)
+                out |= dict.fromkeys((p.position for p in equal), text)
 
     def _range(self, piece: Piece, second: Piece) -> dict[int, str]:
         """Write the two numbers or times of a range."""

@@ -246,11 +246,22 @@ def test_four_digits_are_a_year_unless_copied_words_tell(
     assert (values <= {*YEARS}) == is_year
 
 
-def test_the_first_day_of_a_range_is_before_the_date(builtin: Lexicon) -> None:
-    """At most its day, where no day of as many digits is before it."""
-    for out in outputs("off 22-26 May", builtin, 100):
-        first, second = numbers(out)
-        assert first < second or first == second == 10
+@pytest.mark.parametrize("text", ["off 22-26 May", "off 3 to 7 May, not on 7 May"])
+def test_the_first_day_of_a_range_is_before_the_date(
+    text: str, builtin: Lexicon
+) -> None:
+    """All days come; equal dates stay equal."""
+    days = [numbers(out) for out in outputs(text, builtin, 300)]
+    assert all(first < second for first, second, *_ in days)
+    assert all({second} >= {*others} for _, second, *others in days)
+    assert min(first for first, *_ in days) == (10 if "22" in text else 1)
+
+
+def test_two_digits_behind_at_are_an_hour(builtin: Lexicon) -> None:
+    """Not before a noun, of which there may be more."""
+    hours = {numbers(out)[0] for out in outputs("see you at 10, then", builtin, 300)}
+    assert hours == {*range(10, 24)}
+    assert max(numbers(out)[0] for out in outputs("at 10 shops", builtin, 100)) > 23
 
 
 def test_a_year_of_two_ranges_stays_between_them(builtin: Lexicon) -> None:
