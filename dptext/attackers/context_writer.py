@@ -237,7 +237,9 @@ class ContextWriter:
             # A drawn opinion in a gap for which no list has words.
             written[i] = nouns[int(released.drawn[i]) % len(nouns)]
         after = released.positions + 1
-        is_last = np.isin(after, released.ends)
+        is_end = np.zeros(len(released.pieces) + 1, bool)
+        is_end[released.ends] = True
+        is_last = is_end[after]
         capital = (released.flags[released.positions] & kinds.TITLE) != 0
         for i in np.flatnonzero(capital & ~is_last).tolist() if self._offices else ():
             at = int(released.positions[i])

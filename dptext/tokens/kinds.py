@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
+from numpy.typing import NDArray
 
 WORD = 0  # a word; after the look-up: a word that the vocabulary knows
 NUMBER = 1  # digits with inner separators; ordinals and decades: 3rd, 1990s
@@ -34,12 +37,20 @@ COUNT = KIND + 1  # most kinds
 # Kinds that are not words of a text.
 MARKS = (PUNCTUATION, SPACE, MARKUP)
 MARK_NAMES = frozenset(NAMES[kind] for kind in MARKS)
+
+
+def mask(some: Iterable[int]) -> NDArray[np.bool_]:
+    """Return a table of all kinds, True for some: (COUNT,)."""
+    table = np.zeros(COUNT, bool)
+    table[[*some]] = True
+    return table
+
+
 # (COUNT,), True for the other kinds.
-WORDLIKE = ~np.isin(np.arange(COUNT), MARKS)
+WORDLIKE = ~mask(MARKS)
 # (COUNT,), True for words of letters, copied or replaced.
-LETTERED = np.isin(
-    np.arange(COUNT),
-    (WORD, STOP_WORD, UNKNOWN, COMMON, PERSON, PLACE, ORGANISATION, CALENDAR),
+LETTERED = mask(
+    (WORD, STOP_WORD, UNKNOWN, COMMON, PERSON, PLACE, ORGANISATION, CALENDAR)
 )
 LEAD = 16  # a single space stands in front
 ENDER = 32  # ends a sentence or a line

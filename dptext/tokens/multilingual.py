@@ -176,7 +176,7 @@ class Languages:
             *(each.elisions for each in lists.values())
         )
         self._classes = frozenset(each.kind for each in policy.classes)
-        self._is_class = np.isin(np.arange(kinds.COUNT), [*self._classes])
+        self._is_class = kinds.mask(self._classes)
         self._titles = frozenset[str]().union(*(each.titles for each in lists.values()))
 
     def _score(self, word: str) -> tuple[float, ...]:

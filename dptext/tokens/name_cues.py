@@ -88,7 +88,8 @@ _NAME_BITS = kinds.KIND | 0xFFFFFFFF << 8 | 1 << 40
 _RANKS = 3
 
 
-_BEFORE_NAMES = (_COLON, _EQUALS, _COMMA, _DOT, _AND)
+# Roles before names: (_BITS + 1,).
+_BEFORE_NAMES = np.isin(np.arange(_BITS + 1), (_COLON, _EQUALS, _COMMA, _DOT, _AND))
 
 
 class Bits(NamedTuple):
@@ -198,7 +199,7 @@ class NameCues:
         """Tell which pieces stand right behind a cue, its mark or a comma: (p,)."""
         role = codes >> ROLE & _BITS
         common = (codes & kinds.KIND) == kinds.COMMON
-        shows = (self._last[role] & common) | np.isin(role, _BEFORE_NAMES)
+        shows = (self._last[role] & common) | _BEFORE_NAMES[role]
         return np.append(False, shows[:-1])
 
     def is_name(self, key: str) -> bool:
@@ -220,9 +221,10 @@ class NameCues:
         # Pieces that directly follow another one of their text.
         follow = codes & kinds.LEAD != 0
         follow[np.append(0, ends[:-1])[ends > np.append(0, ends[:-1])]] = False
-        shown = (codes & kinds.TITLE != 0) & np.isin(kind, _REPLACED)
-        before = capital & self._before_ranks[role] & np.isin(kind, _OF_RANKS)
-        copied = capital & self._are_ranks[role] & np.isin(kind, _OF_RANKS)
+        shown = (codes & kinds.TITLE != 0) & kinds.mask(_REPLACED)[kind]
+        of_ranks = kinds.mask(_OF_RANKS)[kind]
+        before = capital & self._before_ranks[role] & of_ranks
+        copied = capital & self._are_ranks[role] & of_ranks
         copied &= follow & np.append(False, before[:-1])
         names = (
             capital & self._given_ranks[role] & ~(follow & np.append(False, shown[:-1]))
@@ -284,7 +286,7 @@ class NameCues:
     def _are_capital(codes: Ints) -> Mask:
         """Tell which words have a capital first letter alone and are in no class."""
         title = (codes & (kinds.TITLE | kinds.UPPER)) == kinds.TITLE
-        return np.asarray(title & np.isin(codes & kinds.KIND, _NO_CLASS))
+        return np.asarray(title & kinds.mask(_NO_CLASS)[codes & kinds.KIND])
 
 
 @cache

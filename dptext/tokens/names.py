@@ -113,7 +113,7 @@ def settle_parts(pieces: Sequence[str], codes: Ints, person: int) -> None:
     """
     kind = codes & kinds.KIND
     written = codes & (kinds.TITLE | kinds.UPPER | kinds.LEAD) == kinds.TITLE
-    last = np.isin(kind, _REPLACED) & written
+    last = kinds.mask(_REPLACED)[kind] & written
     first = (kind[:-2] == kinds.PERSON) & last[2:]
     for at in np.flatnonzero(first).tolist():
         if pieces[at + 1] == "-":

@@ -59,7 +59,7 @@ _PERSON = re.compile("(?:Mc|Mac|De|Di|Du|La|Le|Van|Von|Fitz|Al|El|Ben|Da|Ja|St)[
 _LEAST_NAME = 4
 _VOWELS = frozenset("aeiouy")
 # Replaced words in no class.
-_WORDS = np.isin(np.arange(kinds.COUNT), (kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD))
+_WORDS = kinds.mask((kinds.WORD, kinds.UNKNOWN, kinds.STOP_WORD))
 # Most pieces of a name on either side of the word of its kind.
 _REACH = 7
 # Kinds that are copied or have another shown form: no parts of such a name.

@@ -47,7 +47,7 @@ _ROW, _NAMED = 8, 40
 # Forms behind which a line may still begin: "10:32 Please".
 _STAMPS = (Form.DATE, Form.TIME)
 # Classes with names that may have a layout.
-_WITH_LAYOUTS = (kinds.ORGANISATION, kinds.PLACE)
+_WITH_LAYOUTS = kinds.mask((kinds.ORGANISATION, kinds.PLACE))
 
 
 class Tokenizer:
@@ -359,8 +359,7 @@ class Tokenizer:
         if self._organisation:
             marks = common.ACRONYM | common.PRODUCT | common.NATIONALITY
             marked = np.flatnonzero(codes & marks)
-            of_class = np.isin(codes[marked] & kinds.KIND, _WITH_LAYOUTS)
-            for at in marked[of_class].tolist():
+            for at in marked[_WITH_LAYOUTS[codes[marked] & kinds.KIND]].tolist():
                 layouts[at] = organisations.layout(pieces[at])
         return pieces, codes, ends, formed, layouts
 

@@ -65,15 +65,13 @@ _WORD = "[word]"
 _PLURAL = "s"
 _MASKS = {kinds.NUMBER: "[number]", kinds.MASKED: "[masked]"}
 # Treatments of pieces that are drawn here, not by a mechanism.
-_REDRAWN = np.isin(np.arange(kinds.COUNT), (DIGITS, FORM, MARKUP))
+_REDRAWN = kinds.mask((DIGITS, FORM, MARKUP))
 # Treatments of pieces that are copied, but for their digits.
-_COPIED = np.isin(np.arange(kinds.COUNT), (KEEP, DIGITS))
+_COPIED = kinds.mask((KEEP, DIGITS))
 # Kinds that a decoder must take for words outside the vocabulary.
 _CLASSES = (kinds.PERSON, kinds.PLACE, kinds.ORGANISATION, kinds.CALENDAR)
 _OUTSIDE = (kinds.IDENTIFIER, kinds.KEPT, kinds.MASKED, kinds.FORMED, *_CLASSES)
-_IS_CLASS, _IS_OUTSIDE = (
-    np.isin(np.arange(kinds.COUNT), each) for each in (_CLASSES, _OUTSIDE)
-)
+_IS_CLASS, _IS_OUTSIDE = kinds.mask(_CLASSES), kinds.mask(_OUTSIDE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +110,8 @@ class Joiner:
         self._row_of = cache(row_of)
         self._inflector = _inflector(lexicon) if policy.agreement == "inflect" else None
         self._treatment = policy.treatments
-        self._is_class = np.isin(
-            np.arange(kinds.COUNT), [each.kind for each in policy.classes]
-        )
+        self._keeps = (self._treatment == KEEP).tolist()
+        self._is_class = kinds.mask(each.kind for each in policy.classes)
         # The classes of each kind of piece, with their words.
         self._words_of_class: dict[int, list[tuple[WordClass, Sequence[str]]]] = {}
         for each in policy.classes:
@@ -222,12 +219,11 @@ class Joiner:
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
         """Tell whether the adjacent word before a piece is of the same class."""
+        if (words.flag[position] ^ words.flag[position - 1]) & kinds.KIND:
+            return False  # as most
         if position < 1 or position in begins or words.pieces[position][:1] != " ":
             return False
-        if not words.layouts.keys().isdisjoint((position - 1, position)):
-            return False
-        here, before = words.flag[position], words.flag[position - 1]
-        return here & kinds.KIND == before & kinds.KIND
+        return words.layouts.keys().isdisjoint((position - 1, position))
 
     def _choices(
         self, words: Words, position: int, begins: Collection[int]
@@ -380,7 +376,7 @@ class Joiner:
         changed = []
         places = zip(positions.tolist(), ends.tolist(), strict=True)
         for number, (position, end) in enumerate(places):
-            after = self._word_after(pieces, kind, position, end)
+            after = self._word_after(words, pieces, position, end)
             is_drawn = number < len(drawn)
             if after is None or not (is_drawn or after[1]):
                 continue
@@ -394,7 +390,7 @@ class Joiner:
         return np.searchsorted(words.positions, np.array(changed, np.int64))
 
     def _word_after(
-        self, pieces: NDArray[np.object_], kind: Ints, position: int, end: int
+        self, words: Words, pieces: NDArray[np.object_], position: int, end: int
     ) -> tuple[str, bool] | None:
         """Return the next word of an article, and whether the original is hidden.
 
@@ -402,8 +398,9 @@ class Joiner:
         """
         is_spaced = is_hidden = False
         for at in range(position + 1, end):
-            piece, wordlike = pieces[at], kinds.WORDLIKE[kind[at]]
-            is_hidden |= wordlike and self._treatment[kind[at]] != KEEP
+            piece, kind = pieces[at], words.flag[at] & kinds.KIND
+            wordlike = kind not in kinds.MARKS
+            is_hidden |= wordlike and not self._keeps[kind]
             if not piece:
                 continue
             is_spaced |= piece[0].isspace()
@@ -411,7 +408,7 @@ class Joiner:
                 return None
             if wordlike:
                 return piece, is_hidden
-            if kind[at] != kinds.MARKUP and not articles.may_stand_between(piece):
+            if kind != kinds.MARKUP and not articles.may_stand_between(piece):
                 return None
         return None
 

@@ -77,9 +77,7 @@ class Redrawer:
         self._by_record, self._years = policy.repeat == "record", policy.years
         self._marks, self._capitals = policy.marks, policy.case == "copy"
         self._ratings = policy.opinion == "keep"
-        self._is_class = np.isin(
-            np.arange(kinds.COUNT), [each.kind for each in policy.classes]
-        )
+        self._is_class = kinds.mask(each.kind for each in policy.classes)
 
     def redraw(
         self, words: Words, bits: RandomBits, positions: Ints, records: Ints

@@ -580,6 +580,17 @@ def test_a_form_is_tried_wherever_it_matches(
             assert re.search(rule.needs, text), form
 
 
+@settings(max_examples=300, deadline=None)
+@given(TEXTS)
+def test_pieces_with_spaces_begin_where_they_are_tried(parts: list[str]) -> None:
+    """No pattern with spaces matches from another place."""
+    text = " ".join(parts)
+    places = {hit.start() for hit in form_finder._START.finditer(text)}
+    for form in forms.RULES:
+        for pattern in forms.compiled(form, "spaced"):
+            assert places.issuperset(hit.start() for hit in pattern.finditer(text))
+
+
 def test_texts_of_many_signs_take_time_by_their_length() -> None:
     """Markup without an end, and pieces that nearly have a form, are read once."""
     finder = form_finder.FormFinder(ALL)

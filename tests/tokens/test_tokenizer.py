@@ -73,6 +73,17 @@ def test_a_text_is_divided_the_same_in_any_batch(texts: list[str], cut: int) -> 
         np.testing.assert_array_equal(getattr(together, name), joined)
 
 
+def test_single_pieces_have_the_flags_and_texts_of_the_batch() -> None:
+    """Bytes and lists for fast looks say what the arrays say."""
+    words = make_words("", "One word.", "", "Two", "")
+    assert [*words.flag] == words.flags.tolist()
+    for position in range(len(words.pieces)):
+        text = int(np.searchsorted(words.ends, position, side="right"))
+        assert words.text_at(position) == text
+        assert words.bounds_at(position) == (words.bounds[text], words.ends[text])
+        assert (position in words.begins) is (position == words.bounds[text])
+
+
 def test_words_are_looked_up_by_their_parts() -> None:
     """Known words, clitics, numbers, unknown words and identifiers get their rows."""
     words = make_words("The CAT's don't 42, zq @x well-known.")
