@@ -53,8 +53,6 @@ _UNFINISHED = {
 
 #: Characters of a value in the id of a test.
 _ID = 40
-#: Numbers of vectors that are kept with what was measured of them.
-_FEW_NUMBERS = 10_000
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -136,26 +134,6 @@ def run_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         cache = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
         patch.setenv("XDG_CACHE_HOME", str(cache / "cache"))
         yield home
-
-
-@pytest.fixture(scope="session", autouse=True)
-def equal_vectors() -> Iterator[None]:
-    """Measure the geometry of equal small vectors once: it takes a million pairs."""
-    from dptext.lexicons import orders
-
-    measured, kept = orders.measure, dict[tuple[object, ...], dict[str, float]]()
-
-    def measure(vectors: Any) -> dict[str, float]:
-        if vectors.size > _FEW_NUMBERS:
-            return measured(vectors)
-        equal = vectors.shape, vectors.dtype.str, vectors.tobytes()
-        if equal not in kept:
-            kept[equal] = measured(vectors)
-        return dict(kept[equal])
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(orders, "measure", measure)
-        yield
 
 
 @pytest.fixture

@@ -152,11 +152,10 @@ def others(value: Any) -> Iterator[Any]:
 
 def put(document: Any, path: tuple[Any, ...], value: Any) -> Any:
     """Return a document with another value in one place."""
-    changed = copy.deepcopy(document)
-    inner = changed
-    for key in path[:-1]:
-        inner = inner[key]
-    inner[path[-1]] = value
+    # What is not changed is shared.
+    key, *rest = path
+    changed = copy.copy(document)
+    changed[key] = put(document[key], tuple(rest), value) if rest else value
     return changed
 
 

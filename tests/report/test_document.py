@@ -29,8 +29,11 @@ SCHEMA = Path(dptext.report.__file__).with_name("schema.json")
 
 
 def test_committed_schema_is_the_schema() -> None:
-    """The schema that ships is the one that the classes give."""
-    assert SCHEMA.read_text() == json.dumps(document.schema(), indent=2) + "\n"
+    """The schema that ships is the one that the classes give.
+
+    In which order a version of msgspec writes its keys does not matter.
+    """
+    assert json.loads(SCHEMA.read_text()) == json.loads(json.dumps(document.schema()))
 
 
 def test_schema_is_a_schema() -> None:
