@@ -244,31 +244,7 @@ def plan_jobs(
             "one out"
         )
     check_patterns(outputs, job.inputs)
-    jobs = [job]
-    if outputs.out_dir is not None:
-        pairs = pair_outputs(job.inputs, outputs, job.format, warn)
-        jobs = [
-            replace(
-                job,
-                inputs=(name,),
-                output=path,
-                name=os.path.relpath(path, outputs.out_dir),
-            )
-            for name, path in pairs
-        ]
-    elif not outputs.in_place:
-        for name in filter(is_folder, job.inputs):
-            raise UsageError(
-                f"{name} is a directory; give {option('out-dir', 'FOLDER')} for the "
-                "copies of its files, or name one file"
-            )
-    else:
-        originals = [name for name in job.inputs if not is_private(Path(name))]
-        jobs = [
-            replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
-            for name in originals
-        ]
-    jobs = [_with_format(each) for each in jobs]
+    jobs = [_with_format(each) for each in _divide(job, warn)]
     source.check_files(jobs)
     paths = [
         reports.report,
@@ -283,6 +259,36 @@ def plan_jobs(
     for each in jobs:
         _check_streams(each)
     return jobs
+
+
+def _divide(job: Job, warn: Callable[[str], None]) -> list[Job]:
+    """Return a job for each output, named by the place of outputs.
+
+    Raises UsageError for a folder without a place for the copies of its files.
+    """
+    outputs = job.outputs
+    if outputs.out_dir is not None:
+        return [
+            replace(
+                job,
+                inputs=(name,),
+                output=path,
+                name=os.path.relpath(path, outputs.out_dir),
+            )
+            for name, path in pair_outputs(job.inputs, outputs, job.format, warn)
+        ]
+    if outputs.in_place:
+        originals = [name for name in job.inputs if not is_private(Path(name))]
+        return [
+            replace(job, inputs=(name,), output=name, name=os.path.normpath(name))
+            for name in originals
+        ]
+    for name in filter(is_folder, job.inputs):
+        raise UsageError(
+            f"{name} is a directory; give {option('out-dir', 'FOLDER')} for the "
+            "copies of its files, or name one file"
+        )
+    return [job]
 
 
 def _with_format(job: Job) -> Job:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import math
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import chain
@@ -123,12 +123,7 @@ def make(
     if base is not None:
         lexicon = from_text.adapt(base, name, texts=texts, least=least, source=source)
     else:
-        raw = vectors_from_text(texts, least)
-        settings = importing.Settings(language=language)
-        about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
-        lexicon = importing.from_vectors(
-            raw, name, settings=settings, source=about, location=corpus
-        )
+        lexicon = _from_texts(name, texts, language, least=least, source=source)
     lexicon = replace(lexicon, digest=store.digest_in_memory(lexicon))
     progress.share("pairs of words", 0.0)
     plain = {"risk": None, "epsilon": _ANY_EPSILON}
@@ -168,6 +163,18 @@ def make(
     text = json.dumps(measured.figures(lexicon), indent=1, sort_keys=True)
     (folder / calibrate.ATTACKERS_FILE).write_text(f"{text}\n", encoding="utf-8")
     return result
+
+
+def _from_texts(
+    name: str, texts: Texts, language: str, *, least: int, source: Mapping[str, object]
+) -> Lexicon:
+    """Make a lexicon with words and vectors of texts alone; source: its meta data."""
+    raw = vectors_from_text(texts, least)
+    settings = importing.Settings(language=language)
+    about = {**source, "licence": "that of the texts", from_text.PAIRS: name}
+    return importing.from_vectors(
+        raw, name, settings=settings, source=about, location=str(source["adapted"])
+    )
 
 
 @dataclass(frozen=True, slots=True)
