@@ -434,9 +434,12 @@ def _shown_classes(policy: Policy) -> str:
         also = _nationalities("phrase.or_nationalities", policy)
         and_layouts = render("phrase.and_layouts", nationalities=also)
         name = "joined" if policy.case == "copy" else "not_joined"
+        small = policy.common > 0 and WordClass.PLACE in policy.classes
+        small = small and not policy.languages
         organisations = render(
             "shown.organisations",
             joined=render(f"shown.{name}"),
+            small=render("shown.in_small_letters") if small else "",
             nationalities=_nationalities("shown.nationalities", policy),
         )
     pattern = render("shown.made.pattern") if policy.repeat != "none" else ""

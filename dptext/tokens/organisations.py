@@ -254,17 +254,19 @@ def _whole_places() -> frozenset[str]:
 
 
 class SmallLetters:
-    """Finds firms and places in small letters by copied words: "back to apple"."""
+    """Finds firms and places in small letters by copied words: "back to apple".
 
-    def __init__(self, lexicon: Lexicon, *, places: bool) -> None:
-        """Prepare the lists for the rows of a lexicon; places: whether these count."""
+    Not in runs of several languages, where copied words tell that of a record.
+    """
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        """Prepare the lists for the rows of a lexicon."""
         lists = language_data.common_lists(lexicon.language)
         listed = dict.fromkeys(lists.get("whole organisations", ()), "")
-        if places:
-            named = lists.get("whole places in small letters", ())
-            listed |= dict.fromkeys(named, _PLACE)
+        named = lists.get("whole places in small letters", ())
+        listed |= dict.fromkeys(named, _PLACE)
         self._phrases = {name.replace("_", " "): listed[name] for name in listed}
-        self._us = lexicon.row_of.get("us", -2) if places else -2
+        self._us = lexicon.row_of.get("us", -2)
         self._most = max((each.count(" ") + 1 for each in self._phrases), default=0)
         self._firms = lists.get("firms behind prepositions", frozenset())
         words = [each.split(" ") for each in self._phrases]

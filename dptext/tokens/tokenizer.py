@@ -96,10 +96,8 @@ class Tokenizer:
             self._plurals = frozenset(f"{day}s" for day in days if day[-3:] == "day")
         self._place = lexicon.row_of.get("london", -1)
         self._small: organisations.SmallLetters | None = None
-        if policy.common and self._organisation:
-            self._small = organisations.SmallLetters(
-                lexicon, places=bool(self._nationalities)
-            )
+        if policy.common and self._nationalities and not policy.languages:
+            self._small = organisations.SmallLetters(lexicon)
         self._cues: name_cues.NameCues | None = None
         if policy.common and self._names >= 0:
             self._cues = name_cues.cues(lexicon.language)
