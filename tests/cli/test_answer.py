@@ -120,9 +120,8 @@ def test_every_profile_is_answered_on_one_screen(
 ) -> None:
     """At most 20 lines of 80 columns; data for machines says the same."""
     keyed = ("--key-file", key, "--no-bayes-risk")
-    run = ("sanitize", "-f", "text", str(source), "-p", name, *keyed)
-    if name.startswith(VARIANTS):
-        run = (*run, "--lexicon", lexicon(source.parent))
+    own = ("--lexicon", lexicon(source.parent)) if name.startswith(VARIANTS) else ()
+    run = ("sanitize", "-f", "text", str(source), "-p", name, *keyed, *own)
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COLUMNS", str(COLUMNS))
         ran = here(*run)
