@@ -118,7 +118,7 @@ def settle(
                 and _is_asked(body, pieces[position + 1])
             )
             or (capitals and _is_before_name(codes, pieces, position, end))
-            or _is_opinion(codes, pieces, position, first, end)
+            or _is_opinion(codes, pieces, at=position, begin=first, end=end)
             or (
                 numbers
                 and position > first
