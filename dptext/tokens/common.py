@@ -110,6 +110,11 @@ BEHIND_MARKS |= dict.fromkeys("bcdegh", "(")
 BEFORE_MARKS |= dict.fromkeys("bcdegh", ")")
 #: Letters of units, copied behind a number: "1.5 m tall", "98.6 F".
 UNITS = frozenset("mglhsvwCFVWA")
+#: The same of words with a capital: "5 Stars", "within 3 Days".
+COUNTED = frozenset(
+    "Star Stars Day Days Week Weeks Month Months Year Years Hour Hours Minute Minutes "
+    "Times Points Percent Miles Items".split()
+)
 _CLITICS = frozenset({"'s", "'re", "'ve", "'ll", "'d", "'m", "'em", "n't"})
 #: Marks that may stand before the first word of a sentence.
 OPENING = frozenset("\"'`“”‘’„«»‹›()[]{}¿¡-–—*•·>~_|#")
@@ -184,7 +189,8 @@ class CommonWords:
         if lists:
             shouted = lists["shouted behind"] | lists["shouted between"]
             shouted |= {each.capitalize() for each in lists["before of"]}
-            letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS}
+            shouted |= lists["as opinions"]
+            letters = {*BEHIND_MARKS, *BEFORE_MARKS, *UNITS, *COUNTED}
             letters |= {each.capitalize() for each in lists["rooms"]}
             self.at_places |= dict.fromkeys(letters | shouted, LOG_KEY)
             self.at_places |= dict.fromkeys(lists["legal forms"], INSTITUTION)

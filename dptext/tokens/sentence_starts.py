@@ -18,6 +18,7 @@ from dptext.tokens.common import (
     BEFORE_MARKS,
     BEHIND_MARKS,
     BEHIND_VERB,
+    COUNTED,
     DOT,
     GREETS,
     HEADED,
@@ -131,11 +132,12 @@ def settle(
                 and _is_asked(body, pieces[position + 1])
             )
             or (shown.capitals and _is_before_name(codes, pieces, position, end))
+            or _is_opinion(codes, pieces, at=position, begin=first, end=end)
             or (
                 shown.numbers
                 and position > first
                 and codes[position - 1] & kinds.KIND == kinds.NUMBER
-                and body in UNITS
+                and (body in UNITS or body in COUNTED)
             )
         )
     # "SOLD ME A LAMP"
@@ -191,6 +193,22 @@ def _is_before_name(codes: Ints, pieces: Sequence[str], at: int, end: int) -> bo
     code = int(codes[after])
     is_word = kinds.LETTERED[code & kinds.KIND]
     return bool(is_word and code & kinds.TITLE and code & kinds.LEAD)
+
+
+def _is_opinion(
+    codes: Ints, pieces: Sequence[str], at: int, begin: int, end: int
+) -> bool:
+    """Tell whether "patient" is an adjective, by the copied words beside it."""
+    lists = language_data.short_forms(ENGLISH)
+    if at == begin or pieces[at].strip(" ") not in lists["as opinions"]:
+        return False
+    degree, behind = pieces[at - 1].strip(" ").lower(), at + 1
+    if degree not in lists["degrees"] or codes[at - 1] & kinds.KIND != kinds.COMMON:
+        return False
+    if behind >= end or not kinds.WORDLIKE[codes[behind] & kinds.KIND]:
+        return True
+    is_copied = codes[behind] & kinds.KIND == kinds.COMMON
+    return bool(is_copied and pieces[behind].strip(" ") in lists["behind opinions"])
 
 
 def _is_asked(body: str, behind: str) -> bool:

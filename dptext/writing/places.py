@@ -49,7 +49,9 @@ class Places:
         if mark != "of" or words.flag[at] & kinds.KIND != kinds.COMMON:
             return ()
         word = words.pieces[at].strip(" ").lower()
-        return self._countries if word in _STATES else self._towns * (word in _TOWNS)
+        if word in _STATES:
+            return self._countries
+        return self._towns if word in _TOWNS else ()
 
     def _is_behind_the(
         self, words: Words, position: int, begins: Collection[int]

@@ -102,12 +102,14 @@ class Ratings:
         Stars ("4 stars", "4.5-star"); a part of a scale ("8 out of 10", but no people
         or times); 4/5 and the like beside a word such as rated or beside an opinion, or
         in a sentence of its own, but not behind a word of dates ("on 4/5"); and
-        numbers up to 10 right behind "rated" and the like.
+        numbers up to 10 right behind "rated" and the like; and the 3 of "<3".
         """
         body = words.pieces[position].strip(" ")
         if len(body) > (_LONGEST if "/" in body else _LONGEST_NUMBER):
             return False
         begin, end = words.bounds_at(position)
+        if body == "3" and self._is_heart(words, position, begin, end):
+            return True
         if _OF_STARS.fullmatch(body) and float(body) <= _MOST_STARS:
             if (
                 self._is_of_stars(words, position, end)
@@ -119,6 +121,15 @@ class Ratings:
             is_part = bool(self.scale_of(words, position))
             return is_part and self._is_of_scale(words, position, end)
         return rating(body) is not None and self._is_told(words, position, begin, end)
+
+    def _is_heart(self, words: Words, position: int, begin: int, end: int) -> bool:
+        """Tell whether a 3 is a part of "<3", with no noun behind: "<3 days"."""
+        if position == begin or copied(words, position - 1) != "<":
+            return False
+        after = position + 1
+        return words.pieces[position] == "3" and (
+            after >= end or self._counting.shown(words, after)[1] not in _NOUNS
+        )
 
     def _is_of_stars(self, words: Words, position: int, end: int) -> bool:
         """Tell whether stars are behind a number, also in "5-star"; not "5 * 3"."""

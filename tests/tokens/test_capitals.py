@@ -103,6 +103,7 @@ HIDDEN = (
     "German",
     "French",
     "germans",
+    "patient",
 )
 BESIDE = (
     " -",
@@ -123,6 +124,7 @@ BESIDE = (
     "\n",
     "ME",
     "City of",
+    "very",
 )
 
 

@@ -527,6 +527,8 @@ def test_a_post_behind_a_title_is_a_name(readable: Pipeline, name: str) -> None:
         "CAN I GET A REFUND",
         "YOU SOLD ME A BROKEN PHONE",
         "I WILL NOT COME BACK",
+        "Will probably use it again",
+        "she was really patient with me, and very patient",
         "Next I was told to wait",
         "Next week we meet. Next day delivery was late",
         "Express delivery was late. Standard shipping, too. Access denied",
@@ -557,9 +559,15 @@ def test_an_article_is_copied_before_replaced_words(
     assert not any("WILL" in out for out in outs)
 
 
-def test_firms_that_are_words_are_replaced(readable: Pipeline) -> None:
-    """Where no such word is behind them."""
-    for text in ("Next sent me a coat", "Target sent it", "Orange billed me twice"):
+def test_words_that_tell_more_elsewhere_are_replaced(readable: Pipeline) -> None:
+    """Firms that are words, and a patient, where no such word is beside them."""
+    for text in (
+        "the patient was late",
+        "there is patient data",
+        "Next sent me a coat",
+        "Target sent it",
+        "Orange billed me twice",
+    ):
         assert text not in outputs(readable, text)
 
 

@@ -167,6 +167,8 @@ def test_ratings_with_a_point_stay_within_their_scale(builtin: Lexicon) -> None:
         "rated it 7, my rating is 8",
         "2 1/2 stars",
         "on a scale of 1 to 10",
+        "love it <3",
+        "it is worth 5 Stars",
     ],
 )
 def test_ratings_stay_with_the_opinions(text: str, builtin: Lexicon) -> None:
