@@ -1,11 +1,11 @@
-"""The one-way path from records to private texts; no other module knows all stages.
+"""The path from records to private texts; the only module that knows all stages.
 
 `build` prepares a profile; `Pipeline.privatize` draws, decodes and writes the words of
 a batch of records and returns everything needed to write, measure or charge it.
 
-Two runs share their random bits only if everything that decides the output is equal
-(`output_identity`): the settings, with the content of the files that they name instead
-of the paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
+Two runs share their random bits only if everything that determines the output is equal
+(`output_identity`): the settings, with the content of named files instead
+of their paths; the lexicon's content; OUTPUT_LAWS and ALGORITHM, and the code of
 components of other packages. Versions of dptext with equal laws write the same bytes
 under the same key.
 """
@@ -95,10 +95,10 @@ def output_identity(
     contents: Mapping[str, Mapping[str, str]],
     used: tuple[str, ...],
 ) -> str:
-    """Return the sha256 of everything that decides the output.
+    """Return the sha256 of everything that determines the output.
 
-    lexicon: digest of its content; contents: by the key of a part, the digests of files
-    and models that its settings name; used: sources of the budget, which count for a
+    lexicon: digest of its content; contents: by part, the digests of files
+    and models named in its settings; used: sources of the budget, which count for a
     budget of another package, since it may keep its own files.
     """
     settings = recipe.settings()
@@ -129,7 +129,7 @@ def output_identity(
 
 
 def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> Channel:
-    """Return the public law of the draws, as attackers of released words know it."""
+    """Return the channel of the draws, as known to attackers."""
     lexicon = mechanism.space.lexicon
     description = budget.description
     row_eps = None
@@ -147,9 +147,9 @@ def build_channel(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> C
 
 
 def _epsilons_of_rows(budget: Budget, size: int) -> Eps:
-    """Return the epsilon of each word of the vocabulary, unknown words last: (V + 1,).
+    """Return the epsilon of each vocabulary word and the unknown word: (V + 1,).
 
-    For a budget that depends on the word alone: each word is a separate text here.
+    Only for budgets that depend on the word alone: each word is a separate text here.
     """
     positions = np.arange(size + 1)
     ids = np.append(positions[:-1], -1).astype(np.int32)
@@ -178,7 +178,7 @@ class Draws(NamedTuple):
 
 
 class Privatized(NamedTuple):
-    """The private version of a batch of records with n replaced words."""
+    """The sanitized version of a batch of records, with n replaced words."""
 
     #: New texts of each record.
     texts: list[tuple[str, ...]]
@@ -199,11 +199,11 @@ class Privatized(NamedTuple):
 
     @property
     def replaced(self) -> list[int]:
-        """Return the number of replaced words of each text."""
+        """Return the number of replaced words in each text."""
         return self.words.by_text()
 
     def batch(self, first_text: int) -> Batch:
-        """Return the batch for meters; first_text: number of texts before it."""
+        """Return the batch for meters; first_text: number of earlier texts."""
         written, spelled = self.joined.written, self.joined.spelled
         return Batch(
             words=self.words,
@@ -216,7 +216,7 @@ class Privatized(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A prepared profile: all public work is done, texts and a key are missing."""
+    """A prepared profile: ready to process texts with a key."""
 
     #: With an epsilon, never a risk.
     profile: Profile
@@ -236,7 +236,7 @@ class Pipeline:
     def privatize(
         self, records: Sequence[Record], randomness: Randomness, *, special: bool = True
     ) -> Privatized:
-        """Replace the words of records; special: find those that a report numbers."""
+        """Replace the words of records; special: also find special-category records."""
         words, drawn, eps, bits = self.draws(records, randomness, special=special)
         written = self.decode(words, drawn, eps)
         if isinstance(self.mechanism, SetMechanism) and self.writes_sets:
@@ -264,27 +264,27 @@ class Pipeline:
 
     @property
     def writes_sets(self) -> bool:
-        """Tell whether a set of topics is written for each text."""
+        """Return whether each text is written as a set of topics."""
         of_topics = isinstance(self.joiner, TopicJoiner)
         return of_topics and isinstance(self.mechanism, SetMechanism)
 
     @property
     def rewrites(self) -> bool:
-        """Tell whether texts are written anew, so that no word stands for another."""
+        """Return whether texts are rewritten freely, without word correspondence."""
         party = self.profile.decoder.params.third_party
         return party is not None and party.rewrites
 
     @property
     def offline(self) -> Pipeline:
-        """Return a copy that never contacts a server, for measurements."""
+        """Return a copy for measurements that never contacts a server."""
         return replace(self, decoder=self.decoder.offline)
 
     def replaced(self, records: Sequence[Record]) -> list[int]:
-        """Count the words of each text that a run replaces, without drawing any."""
+        """Count the words to replace in each text, without drawing."""
         return self._words(records)[0].by_text()
 
     def in_other_languages(self, records: Sequence[Record]) -> list[bool]:
-        """Tell which records with a text are in none of the languages of the run."""
+        """Return which records with text are in none of the run's languages."""
         words, record_of_text = self._words(records)
         others = np.zeros(len(records), bool)
         if words.languages is not None:
@@ -293,7 +293,7 @@ class Pipeline:
         return list(map(bool, others))
 
     def _words(self, records: Sequence[Record]) -> tuple[Words, Ints]:
-        """Divide the texts of records; return the record of each text, too."""
+        """Tokenize records; also return the record of each text."""
         texts = [text for record in records for text in record.texts]
         counts = np.array([len(record.texts) for record in records], np.int64)
         record_of_text = np.repeat(np.arange(len(records)), counts)
@@ -337,12 +337,12 @@ class Pipeline:
         return Draws(words, drawn, eps, bits)
 
     def released(self, words: Words, drawn: Ids, eps: Eps) -> Released:
-        """Return the view of an attacker on drawn words: (n,), with public epsilons."""
+        """Return an attacker's view of drawn words (n,), with public epsilons."""
         public = self.channel.public_epsilons(eps, words.texts)
         return joining.release(self.profile.tokens, words, drawn, public)
 
     def decode(self, words: Words, drawn: Ids, eps: Eps) -> Ids:
-        """Return the words to write for drawn ones: a function of the release alone."""
+        """Return the words to write for drawn words, using only the release."""
         if not self.profile.decoder.params.reads or not len(drawn):
             return drawn
         return self.decoder.decode(self.released(words, drawn, eps))
@@ -350,7 +350,7 @@ class Pipeline:
     def release(
         self, budget: SequentialBudget, words: Words, bits: RandomBits
     ) -> tuple[Ids, Eps]:
-        """Draw words and their epsilons, which depend on the words drawn before."""
+        """Draw words and their epsilons, which depend on earlier drawn words."""
 
         def draw(positions: Ints, eps: Eps) -> Ids:
             return self.draw(words.inputs[positions], eps, bits.take(positions))
@@ -365,9 +365,9 @@ class Pipeline:
         records: Ints,
         randomness: Randomness,
     ) -> Ids:
-        """Draw a word for each word, as often as the strategy demands.
+        """Draw a word for each word, or for equal words once, as the strategy says.
 
-        records (n,) the record of each word, non-decreasing.
+        records (n,): the record of each word, non-decreasing.
         """
         if self.profile.strategy is Strategy.RECORD:
             return draw_by_record(
@@ -380,7 +380,7 @@ class Pipeline:
         return self.draw(ids, eps, bits)
 
     def draw(self, ids: Ids, eps: Eps, bits: RandomBits) -> Ids:
-        """Draw a word for each word: the mechanism, then the mapping if any."""
+        """Draw a word for each word: by the mechanism, then by any mapping."""
         if not len(ids):
             return ids
         if isinstance(self.mechanism, WordMechanism):
@@ -399,9 +399,9 @@ class Pipeline:
     def points(
         self, ids: Ids, eps: Eps, bits: RandomBits
     ) -> Iterator[tuple[Ints, Points]]:
-        """Yield the noisy vectors of a noise mechanism, with the words they are of.
+        """Yield the noisy vectors of a noise mechanism, with their words.
 
-        Vectors are large: a few thousand words at a time keep the memory bounded.
+        They come a few thousand words at a time, to bound memory.
         """
         assert isinstance(self.mechanism, NoiseMechanism)
         for begin in range(0, len(ids), _POINTS):
@@ -415,9 +415,9 @@ class Pipeline:
     def run(
         self, records: Iterable[Record], key: RunKey, *, batch_size: int = 4096
     ) -> Iterator[tuple[Record, tuple[str, ...]]]:
-        """Privatize a stream of records in bounded memory, in order.
+        """Sanitize a stream of records in order, in bounded memory.
 
-        The output does not depend on batch_size, the most records in a batch.
+        The output does not depend on batch_size, the maximum records per batch.
         """
         randomness = self.randomness(key)
         for batch in batches(records, batch_size):
@@ -425,7 +425,7 @@ class Pipeline:
             yield from zip(batch, texts, strict=True)
 
     def randomness(self, key: RunKey, output: str | None = None) -> Randomness:
-        """Return the random streams of a run; output as in Randomness.
+        """Return the random streams of a run; output: as in Randomness.
 
         Any change that affects draws, such as an edited file, gives independent noise,
         even with the same key. Raises UsageError for a key if equal texts may get
@@ -440,9 +440,9 @@ class Pipeline:
 
 
 def batches(records: Iterable[Record], size: int = 4096) -> Iterator[list[Record]]:
-    """Group records: at most size of them, about 2^17 characters and texts at a time.
+    """Group up to `size` records, with about 2^17 characters and texts per group.
 
-    And about 8 MiB beside the texts: a single record may have more of each.
+    Groups have about 8 MiB besides the texts. A single record may exceed any limit.
     """
     batch: list[Record] = []
     characters = rest = 0
@@ -462,8 +462,8 @@ def build(
 ) -> Pipeline:
     """Prepare a profile for a lexicon.
 
-    recipe has an epsilon in the place of a risk (dptext.calibration). mechanism: that
-    of the profile, if it has been prepared for this lexicon. Raises UsageError for
+    recipe has an epsilon instead of a risk (dptext.calibration). mechanism: that
+    of the profile, if already prepared for this lexicon. Raises UsageError for
     settings that do not fit the lexicon, or an epsilon too large to mean anything.
     """
     recipe = in_language(recipe, lexicon)
@@ -520,9 +520,9 @@ def build(
 
 
 def _aim(budget: BudgetDescription) -> Aim:
-    """Return the epsilon of a word for which a mechanism chooses its settings.
+    """Return the epsilon per word for which a mechanism chooses its settings.
 
-    Of several epsilons it is the largest; it is None where words share a total.
+    It is the largest of several epsilons, and None if words share a total.
     """
     if budget.rate is not None:
         return Aim(epsilon=budget.rate)
@@ -530,7 +530,7 @@ def _aim(budget: BudgetDescription) -> Aim:
 
 
 def check(recipe: Profile, lexicon: Lexicon) -> None:
-    """Raise UsageError for settings that `build` refuses before its slow work."""
+    """Raise UsageError for settings that `build` rejects before its slow work."""
     params = recipe.budget.params
     by_risk = isinstance(params, uniform.Params) and params.epsilon is None
     check_compatibility(recipe, None if by_risk else params.prepare(lexicon))
@@ -538,7 +538,7 @@ def check(recipe: Profile, lexicon: Lexicon) -> None:
 
 
 def _digest_with_view(lexicon: Lexicon) -> str:
-    """Return the digest of a lexicon, and of the code of another package's view."""
+    """Return the digest of a lexicon and of another package's view code."""
     meta = topics.topic_meta(lexicon)
     code = "" if meta is None else registry.code("views", str(meta["view"]["name"]))
     return digest_of_data([lexicon.digest, code]) if code else lexicon.digest
@@ -547,10 +547,10 @@ def _digest_with_view(lexicon: Lexicon) -> str:
 def _texts_to_words(
     recipe: Profile, lexicon: Lexicon
 ) -> tuple[Tokenizer, Joiner, bool]:
-    """Return tokenizer and joiner, and whether equal texts have equal inputs.
+    """Return tokenizer, joiner, and whether equal texts have equal inputs.
 
-    For topics, the tokenizer takes texts as a whole. Raises LexiconError if the view of
-    texts has changed since topics were made.
+    For topics, the tokenizer takes whole texts. Raises LexiconError if the view of
+    texts has changed since topics were built.
     """
     meta = topics.topic_meta(lexicon)
     if meta is None:

@@ -1,6 +1,6 @@
 """Checks an export against its public report, and the report against a policy.
 
-Findings are of rules by name; machines read them as JSON or SARIF.
+Findings refer to named rules, and can be output as JSON or SARIF.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ _SHOWN = {
 
 
 class Rule(StrEnum):
-    """A rule for exports; it never changes its meaning."""
+    """A check rule with a stable name and meaning."""
 
     UNREADABLE = "unreadable-export"
     MISSING = "missing-report"
@@ -84,14 +84,14 @@ MEANINGS = {
 
 
 class Finding(NamedTuple):
-    """Why an export does not pass, in one line that holds nothing of its content."""
+    """Why an export fails, in one line that holds none of its content."""
 
     rule: Rule
     message: str
 
 
 class Verdict(NamedTuple):
-    """The result for an export; of its content, lines hold names of fields only."""
+    """The result for an export; its lines hold only names of fields."""
 
     #: Reasons to fail; empty if it passes.
     findings: tuple[Finding, ...]
@@ -104,7 +104,7 @@ class Verdict(NamedTuple):
 
 
 def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
-    """Return the verdict on a file of a folder that is no export."""
+    """Return a verdict for a file in a folder that is not an export."""
     findings = as_findings(
         Rule.NOT_CHECKED, [f"not checked: {reason}"] if fails else []
     )
@@ -112,7 +112,7 @@ def unchecked(name: str, reason: str, *, fails: bool) -> Verdict:
 
 
 def as_findings(rule: Rule, lines: Iterable[str]) -> list[Finding]:
-    """Return lines as findings of one rule."""
+    """Convert lines to findings of one rule."""
     return [Finding(rule, line) for line in lines]
 
 
@@ -122,14 +122,14 @@ def verdict(
     recomputer: recompute.Recomputer,
     keys: Sequence[signatures.Key] = (),
 ) -> Verdict:
-    """Judge an export: the report must belong to this file, be unchanged, and comply.
+    """Check that a report belongs to an export, is unchanged, and meets the policy.
 
     The report must follow the schema, with each key once and no others; its output
     section must match the file by digest, size, name, columns, types and rows; its
     figures and sentences must follow from its settings.
 
-    keys: those that verify its author. Without them anybody can claim another version
-    of dptext as the author, and forge its sentences.
+    keys: public keys that verify its author. Without them anybody can claim another
+    version of dptext as the author, and forge its sentences.
     """
     data = export.report
     if data is None:
@@ -194,7 +194,7 @@ def _languages(report: Document) -> Iterator[str]:
 
 
 def _missing(export: Export) -> str:
-    """Report a missing report, with advice."""
+    """Report a missing report, and what to do."""
     sidecar = export.name + SIDECAR
     if advice := export.unstaged():
         return f"no public report: {sidecar} is not staged; {advice}"
@@ -206,12 +206,12 @@ def _missing(export: Export) -> str:
 
 
 def failed(rule: Rule, line: str) -> Verdict:
-    """Return the verdict of an export that fails at once."""
+    """Return the verdict for an export that fails immediately."""
     return Verdict((Finding(rule, line),))
 
 
 def _identity(report: Document, export: Export) -> Iterator[str]:
-    """Yield the signs that the report is not the public report of this file."""
+    """Yield the reasons why the report is not the public report of this file."""
     output = report.output
     command = "sanitize" if report.vectors is None else "embed"
     key, named = report.run.key == "key-file", report.run.layout.id_field
@@ -241,7 +241,7 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
 
 
 def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str]]:
-    """Return the differences between file and report, and why it was not read."""
+    """Return differences between file and report, and reasons it was not read."""
     if report.run.layout.format not in registry.names("formats"):
         return [], []  # the finding on recomputing says so
     differing = _compare_vectors if report.words is None else _compare_words
@@ -255,7 +255,7 @@ def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str
 
 
 def _compare_words(report: Document, export: Export) -> Iterator[str]:
-    """Compare the copied fields with those that the head of the file names."""
+    """Compare the copied fields with those in the head of the file."""
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
@@ -269,7 +269,7 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
-    """Compare columns, their types and rows with those of the file."""
+    """Compare a file's columns, types and rows with the report."""
     output, section = report.output, report.vectors
     assert output is not None
     assert section is not None
@@ -290,7 +290,7 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
 
 
 def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
-    """Return the columns of a file of vectors by settings and the name of the file."""
+    """Return the columns of a vector file, from its settings and file name."""
     if columns.suffix(name) == ".npy":
         return ("vector",)
     options = run.settings.get("embed")
@@ -301,7 +301,7 @@ def _columns(run: sections.Run, name: str) -> tuple[str, ...]:
 
 
 def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the fields of the file that are copied against the policy."""
+    """Yield copied fields that violate the policy."""
     layout = report.run.layout
     yield from exports.against_policy(
         layout.pseudonyms, policy, "pseudonyms", "a pseudonym is not"
@@ -327,7 +327,7 @@ def _fields(report: Document, export: Export, policy: ExportPolicy) -> Iterator[
 
 
 def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Finding]:
-    """Look for columns that identify people in all released values."""
+    """Search all released values for columns that identify people."""
     if report.run.layout.format not in registry.names("formats"):
         return []  # the finding on recomputing says so
     try:
@@ -349,7 +349,7 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
 
 
 def _edited(report: Document, data: bytes) -> Iterator[str]:
-    """Yield the signs that dptext did not write the report in this form."""
+    """Yield the reasons why dptext cannot have written this report."""
     if _has_twice(data):
         yield "its report has a duplicate key"
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
@@ -360,7 +360,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
 
 
 def _contradictions(report: Document) -> Iterator[str]:
-    """Yield contradictions inside a report, in case it cannot be recomputed."""
+    """Yield contradictions inside a report, for reports that cannot be recomputed."""
     promise, bound = report.guarantee, report.guarantee.bound
     run, layout = report.run, report.run.layout
     kept = {*(layout.fields or ()), *layout.pseudonyms}
@@ -385,13 +385,13 @@ def _contradictions(report: Document) -> Iterator[str]:
 
 
 def _asked(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party of the output, None without one."""
+    """Return host and model of the third party in the output section, or None."""
     used = None if report.output is None else report.output.used
     return None if used is None else (used.host, used.model)
 
 
 def _party(report: Document) -> tuple[str, str] | None:
-    """Return host and model of the third party of the settings, None without one."""
+    """Return host and model of the third party in the settings, or None."""
     decoder = report.run.settings.get("decoder")
     if isinstance(decoder, dict) and decoder.get("name") == "endpoint":
         with contextlib.suppress(UsageError):
@@ -401,9 +401,9 @@ def _party(report: Document) -> tuple[str, str] | None:
 
 
 def _unprotected(report: Document) -> tuple[Unprotected, ...]:
-    """Return the parts that settings leave unprotected; all for invalid settings.
+    """Return the parts of texts that settings leave unprotected; all if invalid.
 
-    Vectors copy no token.
+    Vectors leave no token unprotected.
     """
     if report.words is None:
         return ()
@@ -414,7 +414,7 @@ def _unprotected(report: Document) -> tuple[Unprotected, ...]:
 
 
 def _has_twice(data: bytes) -> bool:
-    """Tell whether an object holds a key twice: readers differ in which they take."""
+    """Return whether a JSON object repeats a key, which readers treat differently."""
 
     def look(pairs: list[tuple[str, object]]) -> None:
         if len(dict(pairs)) < len(pairs):
@@ -428,7 +428,7 @@ def _has_twice(data: bytes) -> bool:
 
 
 def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterator[str]:
-    """Yield violations of a policy by guarantee, risk, lexicon or third party."""
+    """Yield policy violations by guarantee, risk, lexicon or third party."""
     bound, section = report.guarantee.bound, report.vectors
     if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
@@ -462,7 +462,7 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
 
 
 def _unfit(report: Document) -> Iterator[str]:
-    """Yield the verdict on a run if it was not to be handed on."""
+    """Yield the verdict of a run that should not be shared."""
     verdict, tone = protection.fitness(protection.Basis.from_document(report))
     if tone is blocks.Tone.BAD:
         yield (
@@ -472,9 +472,9 @@ def _unfit(report: Document) -> Iterator[str]:
 
 
 def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield a violation if more written words are the original than a policy allows.
+    """Yield a violation if more words stayed original than a policy allows.
 
-    report: the recomputed one if there is one, since figures of this version count.
+    report: the recomputed one if available, since this version's figures count.
     """
     written, most = report.written, policy.max_written
     if most is not None and (written is None or written > most):
@@ -486,9 +486,9 @@ def _written(report: Document, policy: ExportPolicy) -> Iterator[str]:
 
 
 def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
-    """Yield the parts of texts that the policy wants protected, the last with advice.
+    """Yield unprotected parts that violate the policy; the last line has advice.
 
-    The advice is the key that accepts all of them, of kept words another key.
+    The advice names the policy key that accepts them; kept words have another key.
     """
     allowed = policy.parts
     usual = allowed is None
@@ -512,9 +512,9 @@ def _parts(report: Document, policy: ExportPolicy) -> Iterator[str]:
 def _accepting(
     shown: Sequence[Unprotected], usual: Sequence[Unprotected] | None
 ) -> str:
-    """Return the key of a policy, and the option, that accept unprotected parts.
+    """Return the policy key and the option that accept unprotected parts.
 
-    usual: parts that are allowed by default; None if the policy names parts.
+    usual: the parts allowed by default; None if the policy names parts.
     """
     these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
     if usual is None:

@@ -49,19 +49,19 @@ NAMES = tuple(name for commands in COMMANDS.values() for name in commands)
 
 
 class _Dptext(parser.Program):
-    """The command `dptext`, which loads no command but the one that runs."""
+    """The command `dptext`, which loads only the command that runs."""
 
     def __init__(self, **named: Any) -> None:
         super().__init__(**named)
         self.commands: Any = dict.fromkeys(NAMES)
 
     def get_command(self, ctx: Any, name: str) -> Any:
-        """Return a command, imported when it is asked for."""
+        """Import and return a command."""
         command = self.commands.get(name)
         return _command(name) if command is None and name in NAMES else command
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show help, which needs no options of commands."""
+        """Show help without loading the options of commands."""
         self.commands = {
             name: TyperCommand(name, help=summary, rich_help_panel=heading)
             for heading, commands in COMMANDS.items()
@@ -72,7 +72,7 @@ class _Dptext(parser.Program):
 
 @functools.cache
 def _command(name: str) -> Any:
-    """Import a command, or a group of commands, and build its parser."""
+    """Import a command or group of commands, and build its parser."""
     module = import_module(f"dptext.cli.{name}")
     if hasattr(module, "app"):
         return get_group(module.app)
@@ -127,7 +127,7 @@ def set_up(
         bool, typer.Option("--no-config", help="Read no configuration file.")
     ] = False,
 ) -> None:
-    """Take the options that stand before a command."""
+    """Process the options that precede a command."""
     if no_config and parser.is_typed(context, "config"):
         raise UsageError("give --config or --no-config, not both")
     parser.set_defaults(context, context.invoked_subcommand or "")

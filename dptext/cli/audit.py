@@ -1,4 +1,4 @@
-"""`dptext audit`: tests of a claim, and of the program against its formula."""
+"""`dptext audit`: tests a privacy claim, and the program against its formula."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ EXAMPLES = ("dptext audit balanced", "dptext audit santext --epsilon 5 --json")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sampling:
-    """The words and draws of an audit."""
+    """The sample size of an audit: words and draws."""
 
     inputs: Annotated[
         int,
@@ -65,7 +65,7 @@ def command(
     as_json: options.AsJson = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Test whether a claim is true and the program keeps to its formula.
+    """Test whether a claim is true and the program matches its formula.
 
     The claim is compared with the worst loss: exact if the output distribution has a
     closed form, a statistical lower bound for noise. If dptext claims nothing, the

@@ -1,4 +1,4 @@
-"""`dptext compare`: mechanisms at equal risk or epsilon on the user's own texts."""
+"""`dptext compare`: compares mechanisms on your own texts at equal risk or epsilon."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ EXAMPLES = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grid:
-    """The cells to compute on a sample: mechanisms, then levels, then lexicons."""
+    """The settings to compare on a sample: mechanisms x levels x lexicons."""
 
     sample: Annotated[
         int, Option("Number of texts to sample.", INPUT, parse=Number(kind=int, low=1))
@@ -124,11 +124,11 @@ class Grid:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two kinds of levels."""
+        """Raise UsageError if two kinds of levels are given."""
         refuse_both("risk", self.risk, "epsilon", self.epsilon)
 
     def cells(self, attacker: str | None = None) -> list[Cell]:
-        """Return the cells; attacker: the server that attacks. Raises UsageError."""
+        """Return the grid's cells; `attacker` is a server. Raises UsageError."""
         budget = {"name": "uniform", "epsilon": None, "risk": None}
         shares = [share(value, "--risk") for value in self.risk or _RISKS]
         levels = [(f"risk {each:.3g}", {**budget, "risk": each}) for each in shares]
@@ -156,7 +156,7 @@ class Grid:
         ]
 
     def _decoder(self, attacker: str | None) -> JsonObject:
-        """Return the settings of the decoder: those of the attacker's server."""
+        """Return decoder settings that use the attacker's server."""
         keys = choices.read_keys(self.set_ or ())
         over = keys.pop("decoder", {})
         if keys or not isinstance(over, dict) or (over and attacker is None):
@@ -174,7 +174,7 @@ class Grid:
 
 
 def _mechanism(text: str) -> JsonObject:
-    """Read NAME:key=value,key=value."""
+    """Parse NAME:key=value,key=value."""
     name, _, rest = text.partition(":")
     registry.find("mechanisms", name)
     keys = choices.read_keys(
@@ -184,9 +184,9 @@ def _mechanism(text: str) -> JsonObject:
 
 
 def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
-    """Name a mechanism with its settings, those of the profile among them.
+    """Name a mechanism and its settings, including those of the profile.
 
-    A mechanism of the same name takes them from the profile: as custext:k=50.
+    For example custext:k=50, where the profile uses the same mechanism.
     """
     chosen = _mechanism(text)
     if chosen["name"] != base.name:
@@ -204,7 +204,7 @@ def _row_name(text: str, base: Part[mechanisms.Params]) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultTable:
-    """Computation of the table, and its files."""
+    """Computes the comparison table and writes its files."""
 
     jobs: Annotated[
         int | None,
@@ -247,7 +247,7 @@ class ResultTable:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError unless the picture is SVG."""
+        """Raise UsageError unless the chart is SVG."""
         if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
             raise UsageError(
                 f"--figure {self.figure}: pictures are SVG; name a file that ends in "
@@ -286,7 +286,7 @@ class ResultTable:
         return [rows[id(cell)] for cell in cells]
 
     def files(self, rows: Sequence[CellRow]) -> dict[Path | None, str]:
-        """Return the text of each file by its path, or None without a path."""
+        """Map each output path, or None for standard output, to its text."""
         return {
             self.csv: comparison_views.as_csv(rows),
             self.latex: comparison_views.as_latex(rows),

@@ -1,4 +1,4 @@
-"""`dptext doctor`: a line for each part that runs need, with its state."""
+"""`dptext doctor`: checks each part that runs need, one line each."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _REQUIRED = re.compile(r"([A-Za-z0-9_.-]+)(?!.*extra ==)")
 
 
 class Inspection(NamedTuple):
-    """The state of a part."""
+    """The state of one part."""
 
     part: str
     #: ok, absent or wrong.
@@ -129,7 +129,7 @@ def _versions() -> Iterator[Inspection]:
 def _read(
     subject: str, read: Callable[[Path], object], path: Path, seen: str, mend: str = ""
 ) -> Inspection:
-    """Return how a file or folder is: sound where it can be read."""
+    """Check that a file or folder can be read, and describe its state."""
     try:
         read(path)
     except DptextError as error:
@@ -138,7 +138,7 @@ def _read(
 
 
 def _stored() -> Iterator[Inspection]:
-    """Look at lexicons and n-gram models, and compare them with their digests."""
+    """Check the digests of lexicons and n-gram models."""
     seen = "digest verified"
     for each in lexicons.installed():
         mend = "install dptext again" if each.name == "builtin" else "import it again"
@@ -162,7 +162,7 @@ def _stored() -> Iterator[Inspection]:
 
 
 def _kernel() -> Inspection:
-    """Look at the loops of attackers: in C where they were compiled, else in numpy."""
+    """Check whether the attackers' inner loops run in C or in numpy."""
     part = "decoding kernel"
     if kernel.library is not None:
         return Inspection(part, _OK, "compiled")
@@ -187,7 +187,7 @@ def _models() -> Iterator[Inspection]:
 
 
 def _keys() -> Iterator[Inspection]:
-    """Look at the files of keys that variables name."""
+    """Check the key files named by environment variables."""
     read: dict[str, Callable[[Path], object]] = {
         "key_file": randomness.RunKey.from_file,
         "sign_key": signatures.read_private,
@@ -200,7 +200,7 @@ def _keys() -> Iterator[Inspection]:
 
 
 def _configuration(context: typer.Context) -> Inspection:
-    """Look at the file of settings."""
+    """Check the configuration file."""
     try:
         parser.default_values("sanitize", context)
     except DptextError as error:
@@ -211,7 +211,7 @@ def _configuration(context: typer.Context) -> Inspection:
 
 
 def _folder() -> Inspection:
-    """Look at the folder of results that are kept: public ones, but trusted."""
+    """Check the cache folder, whose content is public but trusted."""
     folder = cache.folder()
     there = next(each for each in (folder, *folder.parents) if os.path.exists(each))
     if not (there.is_dir() and os.access(there, os.W_OK)):
@@ -239,7 +239,7 @@ _KEPT = (
 
 
 def _show_cache(as_json: bool, *, clear: bool) -> None:
-    """Show the content of the cache and its size, by kind; then delete it if asked."""
+    """Show the cache's content and size by kind; then delete it if asked."""
     folder, sizes = str(cache.folder()), cache.sizes()
     kept = [
         {"kind": kind, "files": files, "bytes": size}
@@ -270,7 +270,7 @@ _SETTINGS = (
 
 
 def _show_settings(context: typer.Context, as_json: bool) -> None:
-    """Show which settings hold here, and where each is from."""
+    """Show the effective settings and where each comes from."""
     file = parser.find_configuration(context)
     rows = []
 

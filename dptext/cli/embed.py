@@ -1,4 +1,4 @@
-"""`dptext embed`: vectors instead of words."""
+"""`dptext embed`: releases noisy vectors instead of words."""
 
 from __future__ import annotations
 

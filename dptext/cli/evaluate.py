@@ -1,4 +1,4 @@
-"""`dptext evaluate`: utility of a private file, and attacks on it."""
+"""`dptext evaluate`: measures the utility of a sanitized file and attacks it."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ WritingProfile = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Values:
-    """Values to look for in private texts."""
+    """Sensitive values to search for in private texts."""
 
     identities: Annotated[
         str | None,
@@ -64,13 +64,13 @@ class Values:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a field without a file."""
+        """Raise UsageError for a field given without a file."""
         if self.identities is None and self.identities_field is not None:
             raise UsageError("--identities-field goes with --identities FILE")
 
     @property
     def file(self) -> IdentityFile | None:
-        """Return the file of the values. Raises OSError and UsageError."""
+        """Return the file of values, or None. Raises OSError and UsageError."""
         if self.identities is None:
             return None
         return IdentityFile(self.identities, self.identities_field)
@@ -154,7 +154,7 @@ def command(
 
 
 def _with_fields(original: str, selection: Selection) -> Selection:
-    """Return the selection; where none is named, of strings of JSON, else of `text`."""
+    """Return the selection, by default JSON strings or the field `text`."""
     if not selection.fields:
         module = formats.find(original, selection.format)
         with contextlib.suppress(UsageError):  # for records with fields
@@ -166,14 +166,14 @@ def _with_fields(original: str, selection: Selection) -> Selection:
 
 
 def _writer(profile: str, over: Mapping[str, object]) -> Pipeline:
-    """Make the settings of a profile or report ready."""
+    """Prepare the settings of a profile or report."""
     if profile.endswith(work.SIDECAR):
         return _pipeline_from_report(profile, over)
     return api.open_pipeline(profile, over)
 
 
 def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
-    """Print that an attacker sends draws to the server of the writer's decoder."""
+    """Warn that an attacker sends draws to the decoder's server."""
     sending = writer.decoder.server_attacker if writer and attacker else None
     if sending is not None and sending.name == attacker:
         faults.print_line(
@@ -183,17 +183,17 @@ def _warn_of_sending(writer: Pipeline | None, attacker: str | None) -> None:
 
 
 def _lexicon_of_words(writer: Pipeline | None, over: Mapping[str, object]) -> Lexicon:
-    """Return the lexicon of words, also for texts that became topics."""
+    """Return the word lexicon, also for texts replaced by topics."""
     if writer is not None and topics.topic_meta(writer.lexicon) is None:
         return writer.lexicon
     return lexicons.find("builtin" if writer else str(over.get("lexicon", "builtin")))
 
 
 def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
-    """Make the settings ready that a report of words carries.
+    """Prepare the settings stored in a report on words.
 
-    Raises OSError, and UsageError for a report of vectors, for changes of it, or a
-    lexicon that is not here.
+    Raises OSError, and UsageError for a report of vectors, for overridden settings, or
+    a missing lexicon.
     """
     if over:
         raise UsageError("--profile is a report: leave out settings, it has them all")

@@ -28,7 +28,7 @@ BaseLexicon = Annotated[
 
 
 def list_(*, as_json: options.AsJson = False) -> None:
-    """List the built-in lexicon and the imported ones."""
+    """List the built-in and imported lexicons."""
     from dptext.lexicons import installed
     from dptext.report.figures import count
 
@@ -65,7 +65,7 @@ def info(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordFile:
-    """Words to import from a file, and replacements to store."""
+    """The vectors to import, and the replacements to store."""
 
     format: Annotated[
         str | None,
@@ -189,7 +189,7 @@ def ngrams(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Learned:
-    """Settings of learning from public texts."""
+    """Settings for learning from public texts."""
 
     from_text: Annotated[
         bool,
@@ -210,7 +210,7 @@ class Learned:
     ] = 3
 
     def __post_init__(self) -> None:
-        """Raise UsageError for the language of an existing lexicon."""
+        """Raise UsageError if a language is set for an existing lexicon."""
         if self.language is not None and not self.from_text:
             raise UsageError(
                 "--language needs --from-text: a lexicon has a language already"
@@ -252,7 +252,7 @@ def adapt(
 
 
 def _show(lexicon: Lexicon, as_json: bool) -> None:
-    """Describe a lexicon; provenance as its meta has it."""
+    """Describe a lexicon, with the provenance from its metadata."""
     description = {
         "name": lexicon.name,
         "digest": lexicon.digest,
@@ -265,7 +265,7 @@ def _show(lexicon: Lexicon, as_json: bool) -> None:
 
 
 def _deliver(plain: JsonObject, as_json: bool) -> None:
-    """Print plain data, for machines or by dotted names."""
+    """Print plain data as JSON, or with dotted names."""
     from dptext.report import figures
 
     screen.deliver(plain, as_json, Figures(list(figures.flat(plain))))

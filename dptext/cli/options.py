@@ -1,9 +1,9 @@
-"""Options and arguments that several commands have, and the files among them.
+"""Options and arguments shared by several commands, and checks of their files.
 
-An output is never a file that the command reads; all have names, and different ones.
-Options that no format of the inputs supports are refused. Settings of the environment
-and of a file hold for inputs that support them, so only typed options are checked, and
-one input that supports an option is enough.
+An output is never a file that the command reads; output names differ. Options that none
+of the input formats supports are refused. Settings of the environment and of a file
+apply only to inputs that support them, so only typed options are checked, and one input
+that supports an option is enough.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SavedName = Annotated[str, Option("Name to save it under.", metavar="NAME")]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shown:
-    """The lines that a run prints."""
+    """What a run prints."""
 
     quiet: Quiet = False
     verbose: Annotated[
@@ -70,7 +70,7 @@ class Shown:
     ] = False
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two ways to print."""
+        """Raise UsageError if both kinds of output are requested."""
         refuse_both("quiet", self.quiet, "verbose", self.verbose)
         refuse_both("quiet", self.quiet, "json", self.json)
         refuse_both("verbose", self.verbose, "json", self.json)
@@ -88,9 +88,10 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
 def inspection(
     fail_on: str | None, find: Callable[[], Configuration], subject: str | None = None
 ) -> StopAtIdentifying | None:
-    """Return the inspection of outputs before their release (--fail-on), if any.
+    """Return the inspection of outputs before release (--fail-on), if requested.
 
-    find returns the configuration with the policy; subject: the field of people.
+    find: returns the configuration with the policy; subject: the field that identifies
+    people.
     """
     if fail_on is None:
         return None
@@ -115,10 +116,10 @@ def check_named(
     marks: Mapping[str, Sequence[object]],
     configuration: Path | None,
 ) -> tuple[str, ...]:
-    """Raise UsageError for an output that other options or arguments name as well.
+    """Raise UsageError if an output is also named by another option.
 
-    params: options and arguments by name; marks: their marks. Returns the files in them
-    that the command reads beside its inputs.
+    params: options and arguments by name; marks: their marks. Returns the files
+    that the command reads in addition to its inputs.
     """
     no_files = {"files"} | {
         name for name, each in marks.items() if find_mark(each, Writes, Names)
@@ -161,9 +162,9 @@ def check_named(
 
 
 def check_formats(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None:
-    """Raise UsageError for a typed option that no input of a command supports.
+    """Raise UsageError for a typed option that no input format supports.
 
-    values: parameters of the command by name; needs: those of typed options. The format
+    values: parameters of the command by name; needs: of the typed options. The format
     of standard input is checked later, by its content (dptext.engine.source).
     """
     from dptext import formats
@@ -182,7 +183,7 @@ def check_formats(values: Mapping[str, Any], needs: Mapping[str, Needs]) -> None
 
 
 def _formats(values: Mapping[str, Any], *, is_public: bool) -> Iterator[Format | None]:
-    """Yield the format of each input, or of public text; None if not known yet."""
+    """Yield the format of each input, or of public text; None if not yet known."""
     from dptext import formats
 
     named: list[Any] = [*filter(None, map(values.get, _ONE))]

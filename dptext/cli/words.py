@@ -1,4 +1,4 @@
-"""`dptext words`: words that many people wrote, which may stay unchanged."""
+"""`dptext words`: lists words that many people wrote, which may stay unchanged."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ ListedWords = Annotated[
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promise:
-    """The promise of a list to each person."""
+    """The privacy guarantee of a list for each person."""
 
     epsilon: Annotated[
         float,
@@ -104,9 +104,9 @@ def build(
     ],
     faulty: Annotated[Work, Take("on_error quarantine")],
 ) -> None:
-    """Find words that many people wrote, in private texts.
+    """Find words that many people wrote in private texts.
 
-    Which words are in the list hides the words of each person, by (epsilon, delta)-
+    The list protects the words of each person by (epsilon, delta)-
     differential privacy. Words of the public dictionary join by themselves; others,
     such as names of products, when you confirm them.
     """
@@ -144,7 +144,7 @@ def build(
 
 
 def _drawn(listed: WordFile, output: str) -> Iterator[str]:
-    """Name the words of a list that was drawn, the heaviest first."""
+    """Yield the words of a drawn list, those with the largest sums first."""
     uses = {
         JOINED: f"unchanged with {option('words', output)}",
         OFFERED: f"unchanged after dptext words confirm {output}",
@@ -160,7 +160,7 @@ def _drawn(listed: WordFile, output: str) -> Iterator[str]:
 
 
 def _check_ledger(use: LedgerUse) -> None:
-    """Raise UsageError for a ledger without persons or a limit."""
+    """Raise UsageError for a ledger without a person field or a limit."""
     has_ledger, has_limit = use.ledger is not None, use.limit is not None
     is_limited = has_limit or use.limit_delta is not None
     refuse_alone("limit", is_limited, "ledger", has_ledger)
@@ -174,7 +174,7 @@ def _check_ledger(use: LedgerUse) -> None:
 
 
 def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
-    """Show a list, the heaviest words first. This costs no further epsilon."""
+    """Show a list, largest sums first. This costs no further epsilon."""
     listed = word_file.read(file)
     columns = [Column("word"), Column("weight"), Column("in exports")]
     rows = [(each.word, each.weight, _MEANINGS[each.mark]) for each in listed.entries]
@@ -184,7 +184,7 @@ def show(file: ListFile, *, as_json: options.AsJson = False) -> None:
 
 
 def confirm(file: ListFile, words: ListedWords) -> None:
-    """Leave words of a list unchanged from now on.
+    """Leave words of a list unchanged in future runs.
 
     Judge by the list and by common knowledge, never by looking at private rows: only
     then does confirming reveal nothing more.
@@ -193,7 +193,7 @@ def confirm(file: ListFile, words: ListedWords) -> None:
 
 
 def remove(file: ListFile, words: ListedWords) -> None:
-    """Replace words of a list from now on."""
+    """Replace words of a list in future runs."""
     _change(file, words, copied=False)
 
 
@@ -205,7 +205,7 @@ def _change(file: str, words: list[str], *, copied: bool) -> None:
 
 
 def _plain(listed: WordFile) -> JsonObject:
-    """Return a list for machines."""
+    """Return a list as JSON data."""
     words = [
         {"word": each.word, "weight": float(each.weight), "mark": each.mark}
         for each in listed.entries

@@ -1,6 +1,6 @@
 """Classifiers on private texts: utility, and attacks on an attribute.
 
-A classifier is named as --classifier takes it. Splits are stratified and the same for
+Classifiers are named as for --classifier. Splits are stratified and the same for
 original and private texts; MEANINGS explains the scores.
 """
 
@@ -46,24 +46,24 @@ MEANINGS = {
 
 
 class Classifier(Protocol):
-    """Trained anew for each split."""
+    """A classifier that is retrained for each split."""
 
     def fit(self, texts: Sequence[str], labels: Labels) -> None:
-        """Learn."""
+        """Train on texts and labels."""
 
     def predict(self, texts: Sequence[str]) -> Labels:
-        """Guess."""
+        """Predict the labels of texts."""
 
 
 class Linear:
-    """Logistic regression on TF-IDF of words and pairs of words, or mean vectors."""
+    """Logistic regression on TF-IDF of words and word pairs, or on mean vectors."""
 
     def __init__(self, lexicon: Lexicon | None = None) -> None:
         self._lexicon = lexicon
         self._model: Any = None
 
     def fit(self, texts: Sequence[str], labels: Labels) -> None:
-        """Learn from texts."""
+        """Train on texts and labels."""
         linear = _sklearn("linear_model").LogisticRegression(max_iter=300, C=3.0)
         if self._lexicon is None:
             features = _sklearn("feature_extraction.text").TfidfVectorizer(
@@ -80,13 +80,13 @@ class Linear:
         self._model = model
 
     def predict(self, texts: Sequence[str]) -> Labels:
-        """Guess the labels of texts."""
+        """Predict the labels of texts."""
         return np.asarray(self._model.predict(list(texts)), np.int64)
 
     def _means(self, texts: Sequence[str]) -> Floats:
-        """Return directions of the weighted means of words' vectors, of length sqrt(d).
+        """Return normalised weighted means of word vectors: (texts, d).
 
-        (texts, d).
+        Each row has length sqrt(d).
         """
         assert self._lexicon is not None
         words = Tokenizer(self._lexicon, Policy()).words(list(texts))
@@ -99,7 +99,7 @@ def _sklearn(part: str) -> Any:
 
 
 class FineTuned:
-    """A Hugging Face model with a new head, trained for a few epochs, seeded."""
+    """A Hugging Face model with a new head, trained for a few epochs with a seed."""
 
     _LENGTH, _BATCH, _EPOCHS, _RATE = 128, 32, 2, 5e-5
 
@@ -109,7 +109,7 @@ class FineTuned:
         self._tokenizer: Any = None
 
     def fit(self, texts: Sequence[str], labels: Labels) -> None:
-        """Learn all weights by cross-entropy."""
+        """Train all weights with cross-entropy loss."""
         torch = self._package("torch")
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(0)
@@ -128,7 +128,7 @@ class FineTuned:
             self._model.eval()
 
     def predict(self, texts: Sequence[str]) -> Labels:
-        """Guess the labels of texts."""
+        """Predict the labels of texts."""
         with self._package("torch").inference_mode():
             guesses = [
                 self._logits(texts[part]).argmax(dim=1).numpy()
@@ -140,7 +140,7 @@ class FineTuned:
         return package(name, *_FINE_TUNED)
 
     def _load(self, classes: int) -> None:
-        """Load the model for a number of classes."""
+        """Load the model for a given number of classes."""
         library = self._package("transformers")
         library.utils.logging.set_verbosity_error()
         library.utils.logging.disable_progress_bar()
@@ -156,7 +156,7 @@ class FineTuned:
             ) from None
 
     def _logits(self, texts: Sequence[str]) -> Any:
-        """Return a tensor (texts, classes)."""
+        """Return the logits: a tensor (texts, classes)."""
         cut = {"padding": True, "truncation": True, "max_length": self._LENGTH}
         tokens = self._tokenizer(list(texts), **cut, return_tensors="pt")
         return self._model(**tokens).logits
@@ -166,7 +166,7 @@ Make = Callable[[], Classifier]
 
 
 def check_classifier(name: str) -> None:
-    """Raise UsageError for the name of an unknown classifier."""
+    """Raise UsageError for an unknown classifier name."""
     if name not in _NAMES and not (Path(name) / "config.json").is_file():
         raise UsageError(
             f"{noun('classifier')} {name}: give {', '.join(_NAMES)} or the folder of "
@@ -175,7 +175,7 @@ def check_classifier(name: str) -> None:
 
 
 def need_packages(name: str) -> None:
-    """Raise MissingExtra without the packages of a classifier."""
+    """Raise MissingExtra if a classifier's packages are missing."""
     if name in _NAMES:
         need("sklearn", *_LINEAR)
     else:
@@ -184,7 +184,7 @@ def need_packages(name: str) -> None:
 
 
 def make_classifier(name: str, lexicon: Lexicon) -> Make:
-    """Return a factory of classifiers: tfidf, vectors, or the folder of a model."""
+    """Return a classifier factory for tfidf, vectors, or a model's folder."""
     if name == "tfidf":
         return Linear
     if name == "vectors":
@@ -194,7 +194,7 @@ def make_classifier(name: str, lexicon: Lexicon) -> Make:
 
 @dataclass(frozen=True, slots=True)
 class ClassifierScore:
-    """Mean over the splits and standard deviation between them (None: one split)."""
+    """Mean over the splits and their standard deviation (None for one split)."""
 
     accuracy: float
     accuracy_sd: float | None
@@ -202,13 +202,13 @@ class ClassifierScore:
     macro_f1_sd: float | None
 
     def __str__(self) -> str:
-        """Write the accuracy, with its spread where there is one."""
+        """Format the accuracy, with its standard deviation if there is one."""
         return accuracy(self.accuracy, self.accuracy_sd)
 
 
 @dataclass(frozen=True, slots=True)
 class LabelTask:
-    """One field; chance: share of the most frequent class among the labelled texts.
+    """One field to predict; chance: share of the most frequent class.
 
     original, private and static: see MEANINGS.
     """
@@ -233,10 +233,10 @@ def learn(
     make: Make,
     splits: int,
 ) -> LabelTask:
-    """Learn a field from originals and from private texts, in the same order.
+    """Train and test classifiers of a field on original and private texts.
 
-    values: the labels; a text of which it is None has no part. make gives an
-    untrained classifier, name is its name. Raises UsageError where there is nothing to
+    values: the labels, None to skip a text; texts are in the same order. make gives an
+    untrained classifier, name is its name. Raises UsageError if there is nothing to
     learn.
     """
     counts = Counter(value for value in values if value is not None)
@@ -276,7 +276,7 @@ def learn(
 
 
 def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
-    """Return rows to train and to test on, the same share of each label."""
+    """Return training and test rows, stratified by label."""
     rng = np.random.default_rng(seed)
     train, test = [], []
     for label in range(int(labels.max()) + 1):
@@ -288,7 +288,7 @@ def _split(labels: Labels, seed: int) -> tuple[Ints, Ints]:
 
 
 def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
-    """Return accuracy and macro-F1 (over the labels that occur in the truth)."""
+    """Return accuracy and macro-F1 over the labels that occur in the truth."""
     f1 = []
     for label in np.unique(truth):
         right = int(((guess == label) & (truth == label)).sum())
@@ -298,7 +298,7 @@ def _scores(truth: Labels, guess: Labels) -> tuple[float, float]:
 
 
 def _mean(figures: Floats) -> ClassifierScore:
-    """Return the score of accuracy and macro-F1 of each split: (splits, 2)."""
+    """Average accuracy and macro-F1 over splits: (splits, 2)."""
     accuracy, f1 = figures.mean(axis=0).tolist()
     if len(figures) < 2:
         return ClassifierScore(accuracy, None, f1, None)

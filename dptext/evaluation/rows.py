@@ -1,6 +1,6 @@
-"""Read texts and labels of records, and two files record by record.
+"""Reads texts and labels of records, and two files record by record.
 
-Through dptext.formats, so that a record and a text are what they are to sanitize. A
+It uses dptext.formats, so that records and texts are the same as for `sanitize`. A
 label is read like an id, by a separate pass over the file: it may be a number, too.
 """
 
@@ -23,7 +23,7 @@ from dptext.types import Fault, Record, Verbatim
 
 @dataclass(frozen=True, slots=True)
 class TextRow:
-    """A record: its texts, the values of further fields (None: it has none), its id."""
+    """A record's texts, values of further fields (None if missing) and id."""
 
     texts: tuple[str, ...]
     values: tuple[str | None, ...] = ()
@@ -32,9 +32,9 @@ class TextRow:
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The texts of a record before and after, and further fields of the original.
+    """A record's texts before and after, and further fields of the original.
 
-    identity: its id, where records are paired by one.
+    identity: the id, if records are paired by id.
     """
 
     before: tuple[str, ...]
@@ -44,7 +44,7 @@ class Pair:
 
 
 def one_text(texts: Sequence[str]) -> str:
-    """Return all texts of a record as one, joined by lines."""
+    """Join a record's texts with line breaks."""
     return "\n".join(texts)
 
 
@@ -59,10 +59,10 @@ def records(
     values: Values = _NO_VALUES,
     format: str | None = None,
 ) -> Iterator[TextRow]:
-    """Read a file; values are further fields, None where absent, null or nested.
+    """Yield the records of a file with further fields, None if absent, null or nested.
 
-    Raises InputError with file and line for what cannot be read, UsageError for values
-    that the format cannot have.
+    Raises InputError with file and line for unreadable content, UsageError for values
+    that the format does not support.
     """
     if streams.is_stream(path):
         raise UsageError("standard input cannot be read twice: give the path of a file")
@@ -130,9 +130,9 @@ def nothing_to_read(
     values: Values,
     format: str | None,
 ) -> InputError:
-    """Return the error of files in which no record has text and all values.
+    """Return the error for files without a record that has text and all values.
 
-    The error names a field that the first file lacks, with the fields that it has.
+    The error names a field that the first file lacks, and lists its fields.
     """
     file = ", ".join(paths[:3])
     known = _copied_fields(paths[0], selection, format)
@@ -147,7 +147,7 @@ def nothing_to_read(
 def read_texts(
     paths: Sequence[str], fields: tuple[str, ...], format: str | None, size: int = 2048
 ) -> Iterator[list[str]]:
-    """Read the texts of files, about size of them at a time."""
+    """Yield the texts of files in lists of about `size`."""
     selection = Selection(fields=fields, missing="pass")
     rows = (row for path in paths for row in records(path, selection, format=format))
     while batch := [text for row in islice(rows, size) for text in row.texts]:
@@ -161,10 +161,11 @@ def pairs(
     values: Values = _NO_VALUES,
     format: str | None = None,
 ) -> Iterator[Pair]:
-    """Read two files in pairs: by the id field of the selection, else in order.
+    """Pair the records of two files by the selection's id field, else in order.
 
-    By id the originals are held in memory, may be left over, and the order is that of
-    the private file. Raises InputError where a record has no partner or other texts.
+    With ids, the originals are held in memory, some may stay unpaired, and the order is
+    that of the private file. Raises InputError if a record has no partner or other
+    texts.
     """
     one = records(original, selection, values, format)
     two = records(private, selection.output_selection(), format=format)

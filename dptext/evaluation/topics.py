@@ -1,7 +1,7 @@
-"""Topics from public text: k-means of the vectors of texts, words that tell each topic.
+"""Builds topics from public text: k-means of text vectors, and words for each topic.
 
-Part of the texts is held out: on these is measured how stable topics are, and, where
-there are labels, what a classifier keeps of them at each epsilon. Nothing here may see
+Part of the texts is held out, to measure how stable topics are and, if
+there are labels, how well a classifier works at each epsilon. Nothing here may see
 a private text.
 """
 
@@ -48,7 +48,7 @@ Vectors = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class PublicTexts:
-    """Public texts, their labels where there are any, and where they are from."""
+    """Public texts with their source and labels, if any."""
 
     texts: Sequence[str]
     labels: Sequence[str] | None = None
@@ -61,9 +61,9 @@ def build(
     sizes: Sequence[int],
     view_settings: JsonObject,
 ) -> TopicFile:
-    """Make topics of each size of public texts.
+    """Build topics of each size from public texts.
 
-    Raises UsageError for too few texts, and sizes that do not fit them.
+    Raises UsageError for too few texts, or unsuitable sizes.
     """
     _check(public, sizes)
     view = views.prepare(view_settings)
@@ -126,9 +126,9 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
 
 
 def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
-    """Divide texts into training texts and held-out texts.
+    """Split texts into training and held-out rows.
 
-    By their content, so that copies of a text are on one side.
+    The split depends on content, so that copies of a text are on one side.
     """
     digests = [digest_of_data(" ".join(text.lower().split())) for text in texts]
     order = np.array([int(each[:12], 16) for each in digests], np.int64)
@@ -139,7 +139,7 @@ def _split(texts: Sequence[str]) -> tuple[Ints, Ints]:
 def _centres(
     public: PublicTexts, vectors: Vectors, train: Ints, size: int
 ) -> tuple[Vectors, tuple[str, ...]]:
-    """Return centres (size, d), and the label of each where there are labels."""
+    """Return centres (size, d), and each centre's label if there are labels."""
     if public.labels is None:
         return _k_means(vectors, size), ()
     labels = [public.labels[row] for row in train]
@@ -156,7 +156,7 @@ def _centres(
 
 
 def _shares(counts: Sequence[int], size: int) -> list[int]:
-    """Divide a number of topics among labels by their counts, at least one each."""
+    """Divide a number of topics among labels in proportion, at least one each."""
     parts = [1] * len(counts)
     for _ in range(size - len(counts)):
         neediest = max(range(len(counts)), key=lambda row: counts[row] / parts[row])
@@ -165,7 +165,7 @@ def _shares(counts: Sequence[int], size: int) -> list[int]:
 
 
 def _k_means(vectors: Vectors, size: int) -> Vectors:
-    """Return the centres of clusters: (n, d) -> (size, d)."""
+    """Cluster vectors by k-means; return the centres: (n, d) -> (size, d)."""
     if size == 1:
         return np.asarray(vectors.mean(axis=0, keepdims=True))
     import faiss
@@ -187,7 +187,7 @@ def _k_means(vectors: Vectors, size: int) -> Vectors:
 def _classes(
     public: PublicTexts, vectors: Vectors, train: Ints, held: Ints
 ) -> tuple[LabelClassifier | None, float]:
-    """Train a classifier of the labels; its accuracy on held-out texts."""
+    """Train a classifier of the labels; return it and its held-out accuracy."""
     if public.labels is None:
         return None, 0.0
     labels = np.array(public.labels, object)
@@ -206,7 +206,7 @@ def _classes(
 
 
 def _round(row: Vectors) -> list[float]:
-    """Return numbers with six digits after the point, which keep the file small."""
+    """Round to six decimal places, to keep the file small."""
     rounded: list[float] = np.round(row, _DIGITS).tolist()
     return rounded
 
@@ -214,10 +214,10 @@ def _round(row: Vectors) -> list[float]:
 def _telling(
     lexicon: Lexicon, texts: Sequence[str], rows: Ids, size: int
 ) -> tuple[tuple[str, ...], ...]:
-    """Choose the words that tell each topic, no two topics with the same ones.
+    """Choose words to describe each topic, with no two topics described alike.
 
-    By p(w | topic) ln(p(w | topic) / p(w)), of the content words that occur in several
-    texts of the topic.
+    They maximise p(w | topic) ln(p(w | topic) / p(w)) among content words found in
+    several texts of the topic.
     """
     counts = _occurrences(lexicon, texts, rows, size)
     counts[:, ~_usable(lexicon)] = 0.0
@@ -242,7 +242,7 @@ def _telling(
 
 
 def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
-    """Mask the words that may tell a topic: no stop words, numbers or letters."""
+    """Return a mask of descriptive words: no stop words, numbers or letters."""
     stop = stop_words(lexicon.language)
     usable = [
         len(word) > 2 and word.isalpha() and word.lower() not in stop
@@ -256,7 +256,7 @@ def _usable(lexicon: Lexicon) -> NDArray[np.bool_]:
 def _occurrences(
     lexicon: Lexicon, texts: Sequence[str], rows: Ids, size: int
 ) -> NDArray[np.float64]:
-    """Count in how many texts of each topic each word occurs: (size, V)."""
+    """Count the texts of each topic that contain each word: (size, V)."""
     tokenizer = Tokenizer(lexicon, Policy())
     counts = np.zeros((size, len(lexicon.words)))
     for begin in range(0, len(texts), 512):
@@ -270,7 +270,7 @@ def _occurrences(
 
 
 def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) -> float:
-    """Return how often the two halves of a text have the same topic."""
+    """Return how often both halves of a text have the same topic."""
     first, second = [], []
     for text in texts:
         words = text.split()
@@ -283,7 +283,7 @@ def _halves(view: views.View, near: topics.TopicSearch, texts: Iterable[str]) ->
 
 
 def channel(size: int, epsilon: float) -> NDArray[np.float64]:
-    """Return P(written topic | nearest topic) of randomised response: (K, K)."""
+    """Return P(written topic | nearest topic) under randomised response: (K, K)."""
     odds = np.exp(epsilon)
     law = np.full((size, size), 1.0 / (odds + size - 1.0))
     np.fill_diagonal(law, odds / (odds + size - 1.0))
@@ -298,9 +298,9 @@ def _kept(
     size: int,
     original: float,
 ) -> Iterable[Kept]:
-    """Yield the exact accuracy of an attacker on the labels, at each epsilon.
+    """Yield an attacker's exact accuracy on the labels at each epsilon.
 
-    The attacker has public texts with labels and knows the law of the draws.
+    The attacker has labelled public texts and knows the draw probabilities.
     """
     if public.labels is None:
         return

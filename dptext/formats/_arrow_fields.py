@@ -1,6 +1,6 @@
-"""Fields of an Arrow table that are left out or become pseudonyms.
+"""Drops fields of an Arrow table, or replaces their values by pseudonyms.
 
-A struct without remaining fields is left out itself: Parquet cannot hold it. Values of
+A struct without remaining fields is dropped too: Parquet cannot hold it. Values of
 pseudonyms of any type become strings, those inside of lists one by one.
 """
 
@@ -26,7 +26,7 @@ _NO_VALUES = (
 
 
 class Treatment(Enum):
-    """The treatment of a field."""
+    """How a field is treated."""
 
     DROPPED = "left out"
     PSEUDONYM = "a pseudonym"
@@ -38,7 +38,7 @@ Plan = Mapping[int, "Treatment | Plan"]
 
 @dataclass(frozen=True, slots=True)
 class FieldChanges:
-    """The treatment of the other fields of a schema, and the new schema."""
+    """The treatment of unselected fields, and the resulting schema."""
 
     plan: Plan
     schema: Schema
@@ -47,7 +47,7 @@ class FieldChanges:
     def from_selection(
         cls, schema: Schema, selection: Selection, location: str
     ) -> FieldChanges:
-        """Find the fields. Raises UsageError for a missing one, or one that is a text.
+        """Find the fields. Raises UsageError if one is missing or a text field.
 
         Raises InputError for a path that does not lead through structs and lists.
         """
@@ -82,7 +82,7 @@ class FieldChanges:
         return cls(plan, _schema(schema, plan))
 
     def apply(self, batch: Batch, token: Token) -> Batch:
-        """Return rows without dropped fields, and with tokens."""
+        """Return rows without dropped fields, and with pseudonyms."""
         import pyarrow as pa
 
         arrays = [
@@ -136,7 +136,7 @@ def _add(
 
 
 def _check_apart(plan: Plan, text: ArrowColumn) -> None:
-    """Raise UsageError for a text that is also left out or a pseudonym."""
+    """Raise UsageError for a text field that is also dropped or a pseudonym."""
     inner: Treatment | Plan | None = plan
     for step in (text.index, *text.steps):
         if not isinstance(inner, Mapping):
@@ -160,7 +160,7 @@ def _schema(schema: Schema, plan: Plan) -> Schema:
 
 
 def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
-    """Return a field of the output, None for a left-out one."""
+    """Return the output field, None if it is dropped."""
     if change is None:
         return field
     kind = _output_type(field.type, change)
@@ -172,7 +172,7 @@ def _field(field: Field, change: Treatment | Plan | None) -> Field | None:
 
 
 def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
-    """Return the type that a change leaves of one, None where nothing is left."""
+    """Return the type after a change, None if nothing is left."""
     import pyarrow as pa
 
     if change is None or change is Treatment.DROPPED:
@@ -195,7 +195,7 @@ def _output_type(kind: Kind, change: Treatment | Plan | None) -> Kind | None:
 
 
 def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
-    """Yield the tokens of values; a text without a visible character stays."""
+    """Yield the pseudonyms of values; a text without visible characters stays."""
     for value in values:
         spelled = _fields.pseudonym_input(value, "of pseudonyms")
         if spelled is not None:
@@ -205,7 +205,7 @@ def _tokens(values: Iterable[object], token: Token) -> Iterator[str | None]:
 
 
 def _output_array(array: Array, change: Treatment | Plan, token: Token) -> Array:
-    """Return a changed column, of which at least one field is left."""
+    """Return a changed column that still has at least one field."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

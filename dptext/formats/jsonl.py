@@ -1,11 +1,11 @@
 """JSON lines: one object per line; fields are dotted paths.
 
-A path goes through objects by name and through every element of a list on its way; a
-list of strings at its end gives one text each. Where no field is named, a record may be
-a string, which is its text. All that is not a selected text is kept
-as it was spelled: key order, spaces, numbers, escapes. Selected texts are spelled anew
-whether they changed or not, so that the spelling does not tell which did. A field that
-occurs twice in one object is a fault: the copy that is not read would leak.
+A path goes through objects by name and through every element of lists; a
+list of strings at its end gives one text each. If no field is named, a record may be
+a string, which is its text. Everything except the selected texts is kept
+as written: key order, spaces, numbers, escapes. Selected texts are always rewritten,
+whether they changed or not, so that the spelling reveals nothing. A field that
+occurs twice in one object is a fault: the unread copy would leak.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _decode = msgspec.json.Decoder(msgspec.Raw).decode
 class LineRest(NamedTuple):
     """The JSON of a record, the spans of its texts, and the bytes before it.
 
-    changes are the parts that are left out or become pseudonyms.
+    changes are the parts that are dropped or become pseudonyms.
     """
 
     line: str
@@ -71,7 +71,7 @@ class Format(formats.Format):
     def writer(
         self, stream: BinaryIO, selection: Selection, token: Token = no_token
     ) -> formats.Writer:
-        """Return a writer of lines."""
+        """Return a writer for lines."""
         return Writer(stream, token)
 
     def regular(self, selection: Selection, head: bytes = b"") -> Regular | None:
@@ -81,7 +81,7 @@ class Format(formats.Format):
     def copied(self, stream: BinaryIO, selection: Selection) -> Iterator[str]:
         """Yield the paths of all copied values, as `--field` names them.
 
-        Raises InputError for a record that is no JSON.
+        Raises InputError for a record that is not JSON.
         """
         texts = {
             _fields.parse(path) for path in (*selection.fields, *selection.pseudonyms)
@@ -114,9 +114,9 @@ class Format(formats.Format):
     def _leaves(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[tuple[str, ...], object]]:
-        """Yield path and value of each leaf, in all records.
+        """Yield the path and value of each leaf in all records.
 
-        Raises InputError for a record that is no JSON.
+        Raises InputError for a record that is not JSON.
         """
         for item in self.read(Input(stream, selection.without_fields(), "file")):
             if isinstance(item, Fault):
@@ -130,9 +130,9 @@ class Format(formats.Format):
                 raise InputError(f"record {item.ordinal + 1}: {error}") from None
 
     def others(self, record: Record, selection: Selection) -> Iterator[tuple[str, str]]:
-        """Yield the copied values of a record by path; "" for no string.
+        """Yield the copied values of a record by path; "" unless a string.
 
-        At most a thousand values are looked at.
+        At most a thousand values are read.
         """
         assert isinstance(record.rest, LineRest)
         leaves = _fields.leaves(record.rest.line)
@@ -146,9 +146,10 @@ class Format(formats.Format):
 
 
 def parser(selection: Selection) -> Callable[..., Record]:
-    """Return a function from JSON, an ordinal and the bytes before it to a record.
+    """Return a function that parses JSON into a record.
 
-    It raises Unreadable.
+    Its arguments are the JSON, an ordinal and the bytes before it. It raises
+    Unreadable.
     """
     root, pass_missing = _fields.tree(selection), selection.missing == "pass"
     has_fields = any(selection.named)
@@ -201,7 +202,7 @@ def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
 
 
 def _validate(line: str) -> None:
-    """Raise msgspec.DecodeError unless a line is JSON."""
+    """Raise msgspec.DecodeError unless a line is valid JSON."""
     try:
         _decode(line)
     except msgspec.DecodeError:
@@ -213,7 +214,7 @@ def _validate(line: str) -> None:
 
 
 def _string(line: str, ordinal: int, before: str) -> Record:
-    """Return a record of a bare text, if no field is named."""
+    """Return a record for a bare string, if no field is named."""
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
@@ -223,7 +224,7 @@ def _string(line: str, ordinal: int, before: str) -> Record:
 
 
 class Writer(LineWriter):
-    """Writes the line of each record with its new texts in it."""
+    """Writes the line of each record with its new texts."""
 
     def __init__(self, stream: BinaryIO, token: Token = no_token) -> None:
         super().__init__(stream)
@@ -236,7 +237,7 @@ class Writer(LineWriter):
 
 
 def filled(rest: LineRest, texts: Sequence[str], token: Token) -> str:
-    """Return the JSON of a record with new texts, without dropped fields."""
+    """Return a record's JSON with new texts, and without dropped fields."""
     line, spans, _, changes = rest
     if len(texts) == 1 and not changes:  # of most records
         ((begin, end),) = spans

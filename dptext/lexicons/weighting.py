@@ -1,4 +1,4 @@
-"""Means of the vectors of a text's words, and weights by how common a word is."""
+"""Mean word vectors of texts, and weights by word frequency."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ def means(
     counts: NDArray[np.int64],
     part: slice = slice(None),
 ) -> Wide:
-    """Return the mean vector of each text's words; the same in any batch: (m, d).
+    """Return the mean word vector of each text, independent of the batch: (m, d).
 
-    rows (V + 1, d), the last for unknown words and for texts without words; ids (n,)
-    rows of the words of all texts; counts (t,) how many words each text has; part, the
-    texts that are wanted.
+    rows (V + 1, d), the last for unknown words and texts without words; ids (n,)
+    are the rows of all words; counts (t,) is the number of words per text; part, the
+    wanted texts.
     """
     ends, counts = np.cumsum(counts)[part], counts[part]
     begins = ends - counts
@@ -48,13 +48,12 @@ def means(
 # Pipelines of one process, as of an evaluation, mostly have one lexicon.
 @lru_cache(maxsize=2)
 def weigh(lexicon: Lexicon, a: float) -> Lexicon:
-    """Return a lexicon for smooth inverse frequency.
+    """Return a lexicon weighted by smooth inverse frequency.
 
-    Each vector times a / (a + frequency), less its part along the first singular vector
-    of the weighted table, words counted by frequency: all of it public. The unknown
-    word, of unknown frequency, has the weight of the rarest word.
-    Raises LexiconError where nothing is left.
-    Source: Arora, Liang and Ma 2017.
+    Each vector is multiplied by a / (a + frequency), less its part along the first
+    singular vector of the table weighted by word frequency; all of it is public. The
+    unknown word has the weight of the rarest word. Raises LexiconError if nothing is
+    left. Source: Arora, Liang and Ma 2017.
     """
     vectors = np.asarray(lexicon.vectors, np.float64)
     prior = np.append(lexicon.prior, lexicon.prior.min())
@@ -75,7 +74,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
 def with_vectors(
     lexicon: Lexicon, vectors: NDArray[np.float32], digest: str
 ) -> Lexicon:
-    """Replace the vectors of a lexicon, and drop all data derived from the old ones."""
+    """Replace a lexicon's vectors, and drop data derived from the old ones."""
     meta = {name: value for name, value in lexicon.meta.items() if name != "geometry"}
     return replace(
         lexicon,

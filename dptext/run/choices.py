@@ -1,4 +1,4 @@
-"""The choices of a run: a profile and the keys laid over it; pools of vectors."""
+"""A run's profile and overrides; how vectors are pooled."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DECIDED = {
 def read_keys(
     typed: Iterable[str], name: str = "set", example: str = "tokens.number=mask"
 ) -> JsonObject:
-    """Return the keys and values of an option. Raises UsageError."""
+    """Parse an option's keys and values. Raises UsageError."""
     keys: JsonObject = {}
     for each in typed:
         path, equals, text = each.partition("=")
@@ -68,23 +68,23 @@ def read_keys(
 
 
 def is_yaml(value: str, path: Path) -> bool:
-    """Tell whether a profile is a file."""
+    """Return whether a profile is given as a file."""
     return path.suffix in (".yaml", ".yml")
 
 
 def is_word_file(value: str, path: Path) -> bool:
-    """Tell whether a word that was typed names a file of words."""
+    """Return whether a typed word is the name of a file of words."""
     return value.endswith(".txt") or ("/" in value and path.is_file())
 
 
 def _is_topics(value: str, path: Path) -> bool:
-    """Tell whether topics are a file, as FILE.json or FILE.json/16."""
+    """Return whether topics are given as a file: FILE.json or FILE.json/16."""
     return any(each.suffix and each.is_file() for each in (path, path.parent))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """A profile and the changes made to it."""
+    """A profile and the overrides for it."""
 
     profile: Annotated[
         str | os.PathLike[str] | None,
@@ -177,7 +177,7 @@ class Choices:
     ] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two vocabularies, TypeError for names that are none."""
+        """Raise UsageError for two vocabularies, TypeError for invalid names."""
         for name in ("lexicon", "topics", "words"):
             value = getattr(self, name)
             if not isinstance(value, str | os.PathLike | None):
@@ -189,9 +189,9 @@ class Choices:
 
     @property
     def name(self) -> str:
-        """Return the name of the profile, by the other choices if none is named.
+        """Return the profile's name; by default it depends on the other choices.
 
-        Raises TypeError for anything else than a name or a path.
+        Raises TypeError for anything other than a name or a path.
         """
         if not isinstance(self.profile, str | os.PathLike | None):
             raise TypeError(
@@ -208,11 +208,11 @@ class Choices:
 
     @property
     def keys(self) -> JsonObject:
-        """Return the keys laid over the profile. Raises UsageError on conflicts."""
+        """Return the keys that override the profile. Raises UsageError on conflicts."""
         return self._laid(self.overrides)
 
     def check(self) -> None:
-        """Raise UsageError for an override that replaces a choice of the same call."""
+        """Raise UsageError for an override that replaces another choice of this run."""
         without, laid = self._laid({}), self.keys
         for name, (part, key) in DECIDED.items():
             value = _setting(without, part, key)
@@ -240,7 +240,7 @@ class Choices:
 
 
 def _setting(keys: JsonObject, part: str, key: str) -> object:
-    """Return a setting of a part of a profile; a part alone is its name."""
+    """Return a setting of a profile part; a part may be just its name."""
     value = keys.get(part)
     if isinstance(value, dict):
         return value.get(key)
@@ -249,7 +249,7 @@ def _setting(keys: JsonObject, part: str, key: str) -> object:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Pooling:
-    """The unit that a vector stands for: a word, a text or texts of a person."""
+    """What a vector represents: a word, a text or all texts of a person."""
 
     pool: Annotated[
         str,

@@ -1,4 +1,4 @@
-"""The figures to compute for a pair of files."""
+"""The figures to compute for two files."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ ALPHAS = (0.25, 0.5, 0.75)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measures:
-    """Measures of private texts."""
+    """Options for measuring private texts."""
 
     #: Names of fields to learn, for utility.
     labels: Annotated[

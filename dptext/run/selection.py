@@ -1,4 +1,4 @@
-"""The parts of a record that are texts, and the layout of its file."""
+"""Which parts of a record are texts, and the layout of its file."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FILE_LAYOUT = "format sheets delimiter quoting header skip_lines escapes encodin
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The parts of a record that are texts, and the layout of its file."""
+    """Which parts of a record are texts, and the layout of its file."""
 
     #: Dotted paths or names of columns; () where none is selected.
     fields: Annotated[
@@ -270,18 +270,18 @@ class Selection:
 
     @property
     def quotes(self) -> bool:
-        """Tell whether quotes enclose fields; where backslashes escape, none do."""
+        """Return whether quotes enclose fields; not if backslashes escape."""
         return self.quoting and self.escapes != "backslash"
 
     @property
     def named(self) -> tuple[str | None, ...]:
-        """Return all fields that are selected: texts, id, subject and changed ones."""
+        """Return all selected fields: texts, id, subject and changed ones."""
         return (*self.fields, self.id_field, self.subject_field, *self.changed)
 
     def output_selection(self) -> Selection:
-        """Return the selection that reads the output, which lacks the dropped fields.
+        """Return the selection that reads the output, without the dropped fields.
 
-        Without a header, columns have other numbers where one before them is left out.
+        Without a header, dropping a column renumbers those after it.
         """
         decimal = () if self.header else filter(str.isdecimal, self.dropped)
         gone = set(map(int, decimal))
@@ -304,11 +304,11 @@ class Selection:
         )
 
     def without_fields(self) -> Selection:
-        """Return the layout alone, without any selected field."""
+        """Return only the layout, without selected fields."""
         without = replace(self, id_field=None, subject_field=None, language_field=None)
         return replace(without, fields=(), dropped=(), pseudonyms=())
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Return the fields that are left out or replaced by pseudonyms."""
+        """Return the fields that are dropped or pseudonymised."""
         return (*self.dropped, *self.pseudonyms)

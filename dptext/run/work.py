@@ -1,4 +1,4 @@
-"""Keys, ledger, machines and outputs of a run, and options that exclude each other."""
+"""Keys, ledger, processes and outputs of a run, and their conflicts."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ CLUSTER = NotIn(PYTHON, "dptext.spark.privatize takes DataFrames")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keys:
-    """The source of randomness of a run."""
+    """The source of a run's randomness."""
 
     #: The file of a key, or the key.
     key_file: Annotated[
@@ -74,7 +74,7 @@ class Keys:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two sources, and for trust in no file."""
+        """Raise UsageError for two sources, or for trust without a file."""
         refuse_both(
             "key-file", self.key_file is not None, "seed", self.seed is not None
         )
@@ -84,7 +84,7 @@ class Keys:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LedgerUse:
-    """The losses of subjects over all runs with one ledger."""
+    """Limits on subjects' losses over all runs with a ledger."""
 
     ledger: Annotated[
         Path | None,
@@ -136,7 +136,7 @@ class LedgerUse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """How a run works, and the treatment of faulty records."""
+    """How a run works, and how it treats faulty records."""
 
     jobs: Annotated[
         int,
@@ -208,7 +208,7 @@ class Work:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for a quarantine without a file, a master without Spark."""
+        """Raise UsageError for quarantine without a file, or a master without Spark."""
         asked = option("on-error", "quarantine")
         reasons = {
             f"{asked}: name the file with {option('quarantine', 'FILE')}": (
@@ -224,7 +224,7 @@ class Work:
 
     @property
     def treatment(self) -> str:
-        """Return the treatment of faulty records; a file for them asks for one."""
+        """Return the treatment of faulty records; a quarantine file implies one."""
         return self.on_error if self.quarantine is None else "quarantine"
 
 
@@ -237,7 +237,7 @@ RETURNED = NotIn(PYTHON, "the result has the internal report: report.to_json()")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outputs:
-    """Where private texts go."""
+    """Where sanitized texts are written."""
 
     output: Annotated[
         str | None,
@@ -330,7 +330,7 @@ class Outputs:
     ] = None
 
     def __post_init__(self) -> None:
-        """Raise UsageError for two places of the output, and two orders of records."""
+        """Raise UsageError for two output locations, or two orders of records."""
         output, out_dir = self.output is not None, self.out_dir is not None
         refuse_both("out-dir", out_dir, "output", output)
         refuse_both("in-place", self.in_place, "output", output)
@@ -357,18 +357,18 @@ class Outputs:
 
     @property
     def is_several(self) -> bool:
-        """Tell whether each input has a separate output."""
+        """Return whether each input has a separate output."""
         return self.in_place or self.out_dir is not None
 
     def has(self, path: PurePath) -> bool:
-        """Tell whether a file is selected, by its path in its folder."""
+        """Return whether a file is selected, by its path within its folder."""
         is_included = streams.matches(path, self.include or ("*",))
         return is_included and not streams.matches(path, self.exclude)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reports:
-    """Files for the reports of a run."""
+    """Where a run's reports are written."""
 
     #: The internal report as JSON.
     report: Annotated[
@@ -426,7 +426,7 @@ class Reports:
     ] = None
 
     def public_path(self, output: str | None) -> Path | None:
-        """Return the path of an output's public report; devices have none."""
+        """Return the path of an output's public report, None for devices."""
         if self.public_report is not None:
             return self.public_report
         if output is None or not self.sidecar:
@@ -444,7 +444,7 @@ def check_together(
     reports: Reports,
     work: Work,
 ) -> None:
-    """Refuse options of several groups that do not go together. Raises UsageError."""
+    """Raise UsageError if options of several groups conflict."""
     needed = (ledger.ledger, ledger.subject, ledger.limit)
     usual, has_ledger = Work(), ledger.ledger is not None
     buffered, late = outputs.line_buffered, noun("line-buffered")
@@ -484,7 +484,7 @@ def check_together(
 
 
 def together() -> str:
-    """Say that a ledger needs the field of people and a limit."""
+    """State that a ledger needs a person field and a limit."""
     first, second, third = map(noun, ("ledger", "subject", "limit"))
     return f"{first}, {second} and {third} go together: give all"
 
@@ -497,7 +497,7 @@ def _check_cluster(
     reports: Reports,
     work: Work,
 ) -> None:
-    """Refuse options that need one process on one machine, if a cluster works."""
+    """Raise UsageError for options that do not work on a cluster."""
     local = f"use {option('engine', 'local')}"
     reasons = {
         f"{noun('shuffle')}: one process orders the records; {local}": outputs.shuffle,

@@ -99,7 +99,7 @@ class Candidates:
         return digest_of_data([*digests, lists])
 
     def joins(self, word: str) -> bool:
-        """Tell whether a candidate may join without a look at it."""
+        """Return whether a candidate may join without a look at it."""
         return self._may_join and word in self._dictionary
 
     def find(
@@ -145,7 +145,7 @@ class Candidates:
         """Return the first and last piece of the word that a piece is a part of."""
 
         def is_hyphen(mark: int) -> bool:
-            """Tell whether a hyphen joins the pieces before and behind it."""
+            """Return whether a hyphen joins the pieces before and behind it."""
             beside = flags[[mark - 1, mark + 1]].tolist()
             return (
                 pieces[mark] == "-"
@@ -162,7 +162,7 @@ class Candidates:
 
     @staticmethod
     def _goes_on(flags: Flags, after: int, end: int) -> bool:
-        """Tell whether a word in lower case follows, so that no signature stands."""
+        """Return whether a word in lower case follows, so that no signature stands."""
         if after == end:
             return False
         flag = int(flags[after])
@@ -171,7 +171,7 @@ class Candidates:
 
     @staticmethod
     def _opens(pieces: Sequence[str], flags: Flags, at: int, begin: int) -> bool:
-        """Tell whether a piece is the first word of a text, line or sentence."""
+        """Return whether a piece is the first word of a text, line or sentence."""
         for before in range(at - 1, begin - 1, -1):
             flag = int(flags[before])
             if flag & kinds.ENDER:
@@ -199,7 +199,7 @@ class Candidates:
         return word
 
     def _is_listed(self, word: str) -> bool:
-        """Tell whether a public list has a word, in any capitals."""
+        """Return whether a public list has a word, in any capitals."""
         key = key_of(word)
         title = key.capitalize()
         persons = language_data.person_names(self._language)

@@ -44,7 +44,7 @@ _SOCIAL_SECURITY, _NO_AREA = "111-11-1111", "666"
 
 
 def is_code(text: str) -> bool:
-    """Tell whether a piece is a code, as of an order or a serial number.
+    """Return whether a piece is a code, as of an order or a serial number.
 
     These are codes: "#" with digits; a part of letters and digits with three digits, or
     with two if it has no small letters or changes twice between letters and digits;

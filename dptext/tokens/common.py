@@ -204,12 +204,12 @@ class CommonWords:
         return frozenset({*self._titles, *LITTLE, *self.read_as, *self.at_places})
 
     def is_copied_emoji(self, body: str) -> bool:
-        """Tell whether all pictures of a piece are copied."""
+        """Return whether all pictures of a piece are copied."""
         return body[:1] in self.emoji and self.emoji.issuperset(body)
 
     @property
     def elisions(self) -> bool:
-        """Tell whether words are divided after elisions."""
+        """Return whether words are divided after elisions."""
         return self._language in ELIDING
 
     def code(self, body: str) -> int:
@@ -278,27 +278,27 @@ class CommonWords:
         return STARTS if self._is_noun(key) else STARTS | HEADED
 
     def _is_shouted(self, key: str) -> bool:
-        """Tell whether a common word is copied in capitals: no noun, or an opinion."""
+        """Return whether a common word is copied in capitals: no noun, or an opinion."""
         if key in self._opinions and self._tells(key):
             return len(key) >= _LEAST_OPINION and not self._is_named(key)
         is_long = len(key) >= _LONG_CAPITALS
         return is_long and not (self._is_noun(key) or self._is_named(key))
 
     def _tells(self, key: str) -> bool:
-        """Tell whether a word of opinion is a noun, an adjective or an adverb."""
+        """Return whether a word of opinion is a noun, an adjective or an adverb."""
         row = self._rows.get(key, -1)
         known = self._parts is not None and row >= 0
         return known and PARTS[self._parts[row]] in _OF_OPINION  # type: ignore[index]
 
     def _is_noun(self, key: str) -> bool:
-        """Tell whether a word is mostly a noun or name, or of unknown part."""
+        """Return whether a word is mostly a noun or name, or of unknown part."""
         row = self._rows.get(key, -1)
         if self._parts is None or row < 0:
             return True
         return PARTS[self._parts[row]] in _NOUNS
 
     def _is_named(self, key: str) -> bool:
-        """Tell whether a word in capitals may be a name."""
+        """Return whether a word in capitals may be a name."""
         title = key.capitalize()
         return (
             not self._names
@@ -354,14 +354,14 @@ class CommonWords:
         return np.array(sorted(rows), np.int32)
 
     def _is_one(self, key: str) -> bool:
-        """Tell whether a word of the vocabulary is never divided."""
+        """Return whether a word of the vocabulary is never divided."""
         if not _DIVIDES.search(key) or key in numbers.NAMES:
             return True
         parts = divide(key, lambda _: -1, whole=self.whole, elisions=self.elisions)
         return len(parts) == 1
 
     def is_person(self, body: str) -> bool:
-        """Tell whether a known word with a capital is only a name of persons."""
+        """Return whether a known word with a capital is only a name of persons."""
         if not (body[:1].isupper() and body[1:].islower()):
             return False
         return names.fold(key_of(body)) in language_data.person_names(self._language)

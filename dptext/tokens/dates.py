@@ -81,7 +81,7 @@ def _times() -> tuple[re.Pattern[str], ...]:
 
 
 def is_date(text: str) -> bool:
-    """Tell whether a text is a date of a known layout, with a month or a day."""
+    """Return whether a text is a date of a known layout, with a month or a day."""
     match = next(filter(None, (each.fullmatch(text) for each in _dates())), None)
     if match is None:
         return False
@@ -139,7 +139,7 @@ def _draw_field(field: str, draws: Integers, is_named: bool) -> str:
 
 
 def _is_named(layout: str) -> bool:
-    """Tell whether a layout has the name of a month: no day begins with 0 beside it."""
+    """Return whether a layout has the name of a month: no day begins with 0 beside it."""
     return _NAMED_MONTH.search(layout) is not None
 
 
@@ -185,11 +185,11 @@ class Day(NamedTuple):
 
     @property
     def is_ambiguous(self) -> bool:
-        """Tell whether month and day may be read the other way round."""
+        """Return whether month and day may be read the other way round."""
         return is_ambiguous(self.layout)
 
     def is_before(self, other: Day) -> bool:
-        """Tell whether it is earlier than another date, however both are read."""
+        """Return whether it is earlier than another date, however both are read."""
         latest = max((self.month, self.day), (self.day, self.month))
         if not self.is_ambiguous:
             latest = self.month, self.day
@@ -200,12 +200,12 @@ class Day(NamedTuple):
 
 
 def has_year(layout: str) -> bool:
-    """Tell whether a layout has a year."""
+    """Return whether a layout has a year."""
     return "yy" in layout
 
 
 def is_ambiguous(layout: str) -> bool:
-    """Tell whether a layout does not tell month and day apart, as 03/04/2024."""
+    """Return whether a layout does not tell month and day apart, as 03/04/2024."""
     return len(_NUMERIC_MONTHS.findall(layout)) == 2
 
 
@@ -239,7 +239,7 @@ def month_and_day(text: str) -> tuple[int, int]:
 
 
 def tells_day_first(text: str) -> bool:
-    """Tell whether a date such as 13/04/2024 has the day first."""
+    """Return whether a date such as 13/04/2024 has the day first."""
     match = re.match(r"([0-9]{1,2})[-/]([0-9]{1,2})[-/]", text)
     return match is not None and int(match[1]) > 12 and int(match[2]) <= 12
 
@@ -306,7 +306,7 @@ def agree(one: str, two: str) -> bool:
 
 
 def can_write(day: Day, layout: str) -> bool:
-    """Tell whether a layout has the day and the month of a date."""
+    """Return whether a layout has the day and the month of a date."""
     if is_ambiguous(layout):
         return True  # it agrees with its own dates alone
     fields = _fields(layout)

@@ -268,7 +268,7 @@ class WordFinder:
         return first([each for each in matches if _fits(text, *each)])
 
     def _is_alone(self, few: frozenset[str], pieces: Sequence[str]) -> bool:
-        """Tell whether the only clue of a text begins no form."""
+        """Return whether the only clue of a text begins no form."""
         (word,) = few
         begins = word in self._streets or word in _OLDEST
         return not begins and pieces.count(word) == 1
@@ -317,7 +317,7 @@ def _spaced_handle(text: str, end: int, begin: int, sign: str) -> list[Found]:
 
 
 def _fits(text: str, begin: int, end: int, layout: FormLayout) -> bool:
-    """Tell whether a piece goes with the words beside it."""
+    """Return whether a piece goes with the words beside it."""
     return layout.form is not Form.AGE or is_of_person(text, begin, end)
 
 

@@ -87,7 +87,7 @@ class FormRule(NamedTuple):
 
 
 def is_card(text: str) -> bool:
-    """Tell whether the check digit of a number is right (Luhn; ISO/IEC 7812-1)."""
+    """Return whether the check digit of a number is right (Luhn; ISO/IEC 7812-1)."""
     digits = only_digits(text)
     doubled = (2 * int(each) for each in digits[-2::-2])
     total = sum(map(int, digits[::-2])) + sum(n - (9 if n > 9 else 0) for n in doubled)
@@ -114,7 +114,7 @@ def _iban_countries() -> Mapping[int, list[str]]:
 
 
 def is_iban(text: str) -> bool:
-    """Tell whether length and check digits of an IBAN are right (ISO 13616).
+    """Return whether length and check digits of an IBAN are right (ISO 13616).
 
     The made-up country ZZ has the lengths of all others.
     """
@@ -557,7 +557,7 @@ def compiled(
 
 
 def matches(form: Form, text: str) -> bool:
-    """Tell whether a text is one piece of a form."""
+    """Return whether a text is one piece of a form."""
     rule = RULES[form]
     if form is Form.MARKUP:
         return rule.accepts(text)

@@ -234,7 +234,7 @@ class Finder:
                     yield entry, match
 
     def names(self, word: str) -> bool:
-        """Tell whether the list names a word alone, in any capitals."""
+        """Return whether the list names a word alone, in any capitals."""
         spelled = {word, word.lower(), word.upper(), word[:1].upper() + word[1:]}
         return all((0, len(each)) in self.spans(each) for each in spelled)
 
@@ -298,19 +298,19 @@ class _Tokens:
         ]
 
     def are_whole(self, begin: int, end: int) -> bool:
-        """Tell whether a part of the text is whole tokens."""
+        """Return whether a part of the text is whole tokens."""
         first, last = (bisect_right(self._ends, at) for at in (begin, end - 1))
         starts = begin == self._begins[first] or self._divides(first, begin - 1)
         stops = end == self._ends[last] or self._divides(last, end)
         return starts and stops and not self._joins(begin, end)
 
     def _divides(self, piece: int, at: int) -> bool:
-        """Tell whether a piece is divided at a character."""
+        """Return whether a piece is divided at a character."""
         word = self._text[self._begins[piece] : self._ends[piece]]
         return self._text[at] == "-" and not self._is_one(word)
 
     def _joins(self, begin: int, end: int) -> bool:
-        """Tell whether marks join the part to letters beside it."""
+        """Return whether marks join the part to letters beside it."""
         text = self._text
         two, one = text[begin - 2 : begin - 1], text[begin - 1 : begin]
         after, next_one = text[end : end + 1], text[end + 1 : end + 2]
@@ -343,7 +343,7 @@ def _escaped(part: str) -> str:
 
 
 def _is_spelled(part: str, entry: str) -> bool:
-    """Tell whether a part of a text has capitals with which an entry is copied."""
+    """Return whether a part of a text has capitals with which an entry is copied."""
     shown, spelled = _plain(part), _plain(entry)
     is_name = spelled in (spelled.capitalize(), spelled.upper()) and spelled.isalpha()
     return shown in (spelled, spelled.upper()) if is_name else True
@@ -448,7 +448,7 @@ class Spans:
         return Divided(pieces + split(text[end:]), named, layouts)
 
     def keeps_or_masks(self, word: str) -> bool:
-        """Tell whether a list names a word alone."""
+        """Return whether a list names a word alone."""
         return self._mask.names(word) or self._keep.names(word)
 
     def _by_priority(self, text: str, forms: Sequence[Found]) -> list[_Part]:
@@ -476,7 +476,7 @@ _Part = tuple[int, int, int, FormLayout | None]
 
 
 def _covers(span: tuple[int, int], forms: Sequence[_Part]) -> bool:
-    """Tell whether a part holds forms, and all that it overlaps as a whole."""
+    """Return whether a part holds forms, and all that it overlaps as a whole."""
     begin, end = span
     met = [each for each in forms if each[0] < end and begin < each[1]]
     return bool(met) and all(begin <= each[0] and each[1] <= end for each in met)

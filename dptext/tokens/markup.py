@@ -121,7 +121,7 @@ def list_number(text: str, begin: int) -> int:
 
 
 def ends_line(layout: str) -> bool:
-    """Tell whether words after a piece of markup begin a sentence."""
+    """Return whether words after a piece of markup begin a sentence."""
     name = re.sub(r"&lt;|&gt;|[</>]", "", layout)
     return name in _BLOCKS
 
@@ -150,7 +150,7 @@ def _entity(text: str, begin: int) -> tuple[int, str] | None:
 
 @lru_cache(maxsize=4096)
 def _is_mark(entity: str) -> bool:
-    """Tell whether an entity stands for marks or spaces."""
+    """Return whether an entity stands for marks or spaces."""
     plain = html.unescape(entity)
     return plain != entity and all(is_mark(each) or each.isspace() for each in plain)
 

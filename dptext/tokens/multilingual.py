@@ -263,7 +263,7 @@ class Languages:
         return by_record
 
     def _counts(self, pieces: Sequence[str], codes: Ints, at: int) -> bool:
-        """Tell whether a copied function word tells the language at its place.
+        """Return whether a copied function word tells the language at its place.
 
         A particle behind a word with a capital may be part of a name, and a letter
         before a period an initial.
@@ -382,7 +382,7 @@ class Languages:
     def _is_person(
         reader: Reader, codes: Ints, at: int, *, begin: int, starts: bool
     ) -> bool:
-        """Tell whether a word with a capital, in no list, is written as a person."""
+        """Return whether a word with a capital, in no list, is written as a person."""
         kind = int(codes[at]) & kinds.KIND
         before = at - 1
         spaced = before >= begin and bool(codes[at] & kinds.LEAD)
@@ -404,7 +404,7 @@ class Languages:
         return not starts and not reader.has_capital_nouns
 
     def is_title(self, piece: str) -> bool:
-        """Tell whether a word is a title of any of the languages."""
+        """Return whether a word is a title of any of the languages."""
         return key_of(piece.strip(" ")) in self._titles
 
     def choices(self, shown: str) -> Sequence[str]:
@@ -486,7 +486,7 @@ def without_others(
 
 
 def _may_be_joined(pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a small word may be inside a name of an organisation."""
+    """Return whether a small word may be inside a name of an organisation."""
     if pieces[at] == " the":
         return at > 0 and pieces[at - 1] in _BEFORE_THE
     return pieces[at] in _OUTSIDE
@@ -499,7 +499,7 @@ def languages_of(policy: Policy, lexicon: Lexicon) -> Languages:
 
 
 def is_form(name: str) -> bool:
-    """Tell whether a piece has one of the forms that users can choose."""
+    """Return whether a piece has one of the forms that users can choose."""
     return name not in (WORD, TEXT)
 
 

@@ -203,7 +203,7 @@ class NameCues:
         return np.append(False, shows[:-1])
 
     def is_name(self, key: str) -> bool:
-        """Tell whether a word becomes a name beside a cue."""
+        """Return whether a word becomes a name beside a cue."""
         return _GIVEN <= self._roles.get(key, _CONTENT) <= _PLACE
 
     def settle_capitals(self, codes: Ints, ends: Ints, bits: Bits) -> None:
@@ -370,7 +370,7 @@ class _Walk:
         return at, listed
 
     def _ends(self, at: int, end: int) -> bool:
-        """Tell whether a mark or the end of a line or text is at a place."""
+        """Return whether a mark or the end of a line or text is at a place."""
         if at >= end:
             return True
         code = int(self._codes[at])
@@ -383,7 +383,7 @@ class _Walk:
         )
 
     def _one_more(self, at: int, end: int) -> bool:
-        """Tell whether one more word that may be a name is before a mark or an end."""
+        """Return whether one more word that may be a name is before a mark or an end."""
         if at >= end or not self._ends(at + 1, end):
             return False
         kind = int(self._codes[at]) & kinds.KIND
@@ -443,7 +443,7 @@ class _Walk:
             self._codes[at] = self._as_person(code)
 
     def _is_capital_name(self, at: int, flags: int, end: int) -> bool:
-        """Tell whether "Will" is a name: "Dear Will," but "Hi, Will you"."""
+        """Return whether "Will" is a name: "Dear Will," but "Hi, Will you"."""
         is_title = int(self._codes[at]) & (kinds.TITLE | kinds.UPPER) == kinds.TITLE
         is_name = self._role[at] == _FUNCTION_NAME and is_title
         if not is_name or not self._bits.persons & kinds.KIND:
@@ -452,12 +452,12 @@ class _Walk:
         return at_end or not (flags & _AT_END or self._is_modal(at + 1))
 
     def _is_modal(self, at: int) -> bool:
-        """Tell whether "will" or "may" before a position is a verb."""
+        """Return whether "will" or "may" before a position is a verb."""
         is_copied = int(self._codes[at]) & kinds.KIND == kinds.COMMON
         return is_copied and int(self._role[at]) in self._after_modals
 
     def _is_first_part(self, at: int, end: int) -> bool:
-        """Tell whether a hyphen and more of a word are behind a place: "rose-red"."""
+        """Return whether a hyphen and more of a word are behind a place: "rose-red"."""
         if at + 1 >= end or self._role[at] != _HYPHEN:
             return False
         mark, after = int(self._codes[at]), int(self._codes[at + 1])
@@ -502,7 +502,7 @@ class _Walk:
             self._codes[at] = self._as_place(code)
 
     def _is_alone(self, at: int, end: int) -> bool:
-        """Tell whether a mark, an end or a copied function word is at a place."""
+        """Return whether a mark, an end or a copied function word is at a place."""
         if self._ends(at, end):
             return True
         is_common = int(self._codes[at]) & kinds.KIND == kinds.COMMON

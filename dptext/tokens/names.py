@@ -59,7 +59,7 @@ def name_row(lexicon: Lexicon) -> int:
 
 
 def unknown_is_name(word: str, language: str) -> bool:
-    """Tell whether a word outside the vocabulary is read as a name of a person."""
+    """Return whether a word outside the vocabulary is read as a name of a person."""
     if not (word.isalpha() or _MARKS.sub("", word).isalpha()):
         return False
     if word[:1].isupper() and not word.isupper():
@@ -71,21 +71,21 @@ def unknown_is_name(word: str, language: str) -> bool:
 
 
 def known_is_name(word: str, language: str) -> bool:
-    """Tell whether a known word is read as a name of a person."""
+    """Return whether a known word is read as a name of a person."""
     if not word[:1].isupper() or not word[1:].islower():
         return False
     return key_of(word) in language_data.person_names(language, capital=True)
 
 
 def is_name_of_parts(word: str, language: str) -> bool:
-    """Tell whether a word is a name with small letters after hyphens ("Min-jun")."""
+    """Return whether a word is a name with small letters after hyphens ("Min-jun")."""
     first, *others = word.split("-")
     small = bool(others) and all(each.isalpha() and each.islower() for each in others)
     return small and first.isalpha() and begins_as_name(word, language)
 
 
 def begins_as_name(word: str, language: str) -> bool:
-    """Tell whether all parts of a word are read as names ("Min-jun", "O'Hara").
+    """Return whether all parts of a word are read as names ("Min-jun", "O'Hara").
 
     They are if the part before the first hyphen has a capital and is a listed name, or
     if the word begins with a letter, an apostrophe and a capital.

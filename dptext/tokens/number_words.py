@@ -257,7 +257,7 @@ def _year(year: int) -> str:
 
 
 def is_of_person(text: str, begin: int, end: int) -> bool:
-    """Tell whether an age is none of a thing, and no span: by the words beside it."""
+    """Return whether an age is none of a thing, and no span: by the words beside it."""
     before = text[max(begin - _BEFORE, 0) : begin]
     if text[begin:end].lower().endswith("yrs"):
         before_it, behind = _compiled(_IN_SPAN), _compiled(_SPAN_ENDS)

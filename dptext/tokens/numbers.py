@@ -80,7 +80,7 @@ class NumberPart:
         return range(self.width, max(self.width, len(str(self.last))) + 1)
 
     def holds(self, digits: str) -> bool:
-        """Tell whether digits are a number of the range, with its number of digits."""
+        """Return whether digits are a number of the range, with its number of digits."""
         value = int(digits)
         wide = max(self.width, len(str(value)))
         return self.first <= value <= self.last and len(digits) == wide

@@ -87,7 +87,7 @@ _NOT_ALONE = frozenset("Union Federation Confederation Trust".split())
 
 
 def is_acronym(body: str) -> bool:
-    """Tell whether a word is written as an acronym, and is no listed name."""
+    """Return whether a word is written as an acronym, and is no listed name."""
     if not _ACRONYM.fullmatch(body):
         return False
     key = names.fold(key_of(body))
@@ -98,22 +98,22 @@ def is_acronym(body: str) -> bool:
 
 
 def is_plural_acronym(body: str) -> bool:
-    """Tell whether a word is an acronym with the s of a plural, whatever it means."""
+    """Return whether a word is an acronym with the s of a plural, whatever it means."""
     return body[-1:] == "s" and _ACRONYM.fullmatch(body) is not None
 
 
 def is_dotted(body: str) -> bool:
-    """Tell whether a word is written as two or three capitals with periods."""
+    """Return whether a word is written as two or three capitals with periods."""
     return body[1:2] == "." and _DOTTED.fullmatch(body) is not None
 
 
 def is_flat(body: str) -> bool:
-    """Tell whether a word is written as one or two digits and a letter."""
+    """Return whether a word is written as one or two digits and a letter."""
     return body[:1].isdecimal() and _FLAT.fullmatch(body) is not None
 
 
 def has_inner_capital(body: str) -> bool:
-    """Tell whether a word is written as a product, and is no listed name."""
+    """Return whether a word is written as a product, and is no listed name."""
     if not _INNER_CAPITAL.fullmatch(body) or _PERSON.match(body):
         return False
     return names.fold(key_of(body)) not in language_data.person_names(ENGLISH)
@@ -176,7 +176,7 @@ def choices(shown: str) -> Sequence[str]:
 
 
 def is_word(lexicon: Lexicon, row: int) -> bool:
-    """Tell whether a row is a word in small letters, no acronym."""
+    """Return whether a row is a word in small letters, no acronym."""
     if not lexicon.words[row].islower():
         return False
     # "fia", which no dictionary has, is one.
@@ -384,19 +384,19 @@ def _posts() -> frozenset[str]:
 
 
 def _is_part(code: int) -> bool:
-    """Tell whether a piece is a word with a capital that is replaced."""
+    """Return whether a piece is a word with a capital that is replaced."""
     return bool(code & kinds.TITLE) and code & kinds.KIND not in _NO_PARTS
 
 
 def _is_adjective(piece: str, code: int) -> bool:
-    """Tell whether a copied word with a capital belongs to the name behind it."""
+    """Return whether a copied word with a capital belongs to the name behind it."""
     capital = code & (kinds.KIND | kinds.TITLE) == kinds.COMMON | kinds.TITLE
     body = piece.strip(" ")
     return capital and (body.lower() in ADJECTIVES or _begins(body, code))
 
 
 def _begins(body: str, code: int) -> bool:
-    """Tell whether a copied noun that begins a sentence may begin a name."""
+    """Return whether a copied noun that begins a sentence may begin a name."""
     bits = code & (kinds.KIND | kinds.TITLE | kinds.UPPER | _NO_NOUN | common.STARTS)
     return bits == _BEGINS and body not in _NO_FIRST
 
@@ -433,7 +433,7 @@ def _last(pieces: list[str], codes: Ints, at: int, end: int) -> int:
 
 
 def _is_titled(codes: Ints, first: int, begin: int) -> bool:
-    """Tell whether a title such as Mr stands before a piece: a person follows."""
+    """Return whether a title such as Mr stands before a piece: a person follows."""
     before = first - 1
     if before > begin and codes[before] & common.DOT:
         before -= 1

@@ -219,12 +219,12 @@ def _gap(
 
 
 def _is_letter(words: Words, at: int) -> bool:
-    """Tell whether a piece is a replaced capital letter."""
+    """Return whether a piece is a replaced capital letter."""
     return words.layouts.get(at) == organisations.LETTER
 
 
 def _follows_initial(words: Words, position: int) -> bool:
-    """Tell whether a letter and a period, or letters with them, are before a name."""
+    """Return whether a letter and a period, or letters with them, are before a name."""
     shown = words.layouts.get(position - 1, "")
     if shown[-1:] == ".":
         return True

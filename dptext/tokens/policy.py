@@ -87,7 +87,7 @@ class WordList:
     contents: tuple[str, ...] = field(default=(), repr=False)
 
     def __bool__(self) -> bool:
-        """Tell whether the list has an entry."""
+        """Return whether the list has an entry."""
         return bool(self.words or self.files or self.patterns)
 
     def settings(self) -> JsonObject:
@@ -154,7 +154,7 @@ class Policy:
 
     @property
     def marks_others(self) -> bool:
-        """Tell whether a text in another language than English becomes a mark.
+        """Return whether a text in another language than English becomes a mark.
 
         It does if the lexicon is English and has so many common words, unless unknown
         words are treated apart, or numbers are replaced like words.
@@ -165,7 +165,7 @@ class Policy:
 
     @property
     def has_lists(self) -> bool:
-        """Tell whether there are lists or forms."""
+        """Return whether there are lists or forms."""
         return bool(self.keep or self.mask or self.forms)
 
     @property

@@ -168,12 +168,12 @@ def keys_of_words(words: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def is_elision(word: str) -> bool:
-    """Tell whether a word has lost its last vowel before the next: "l'", "qu'"."""
+    """Return whether a word has lost its last vowel before the next: "l'", "qu'"."""
     return word[-1:] in ("'", "’") and _ELISION.fullmatch(word) is not None
 
 
 def is_clitic(word: str) -> bool:
-    """Tell whether a word is written without a space after another one."""
+    """Return whether a word is written without a space after another one."""
     return word[:1] in ("'", "’") or word.lower() in ("n't", "n’t")
 
 

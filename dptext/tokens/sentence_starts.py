@@ -118,7 +118,7 @@ def _shouted(side: str) -> frozenset[str]:
 
 
 def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bool:
-    """Tell whether a key is before "=", or a letter beside its marks."""
+    """Return whether a key is before "=", or a letter beside its marks."""
     body = pieces[at].strip(" ")
     behind = pieces[at + 1] if at + 1 < end else ""
     if body not in BEHIND_MARKS and body not in BEFORE_MARKS:
@@ -129,7 +129,7 @@ def _is_beside_marks(pieces: Sequence[str], at: int, begin: int, end: int) -> bo
 
 
 def _is_modal(codes: Ints, pieces: Sequence[str], at: int) -> bool:
-    """Tell whether a piece is a modal before a copied verb: "Will buy again"."""
+    """Return whether a piece is a modal before a copied verb: "Will buy again"."""
     modals, verbs = _modals()
     if pieces[at].strip(" ") not in modals or pieces[at + 1] not in verbs:
         return False
@@ -159,7 +159,7 @@ class _Places:
         self._codes, self._pieces = codes, pieces
 
     def opens(self, at: int, begin: int) -> bool:
-        """Tell whether a sentence begins at a piece of a text that begins at `begin`.
+        """Return whether a sentence begins at a piece of a text that begins at `begin`.
 
         It does behind a dash between spaces, the comma of a greeting, the colon of a
         speaker, a quotation mark behind a comma or colon, a semicolon, and the mark

@@ -98,7 +98,7 @@ _ANY_WITHOUT_WIDTH = re.compile(f"[{_WITHOUT_WIDTH}]+")
 
 
 def is_mark(character: str) -> bool:
-    """Tell whether a character is a mark by the table; letters and digits are not."""
+    """Return whether a character is a mark by the table; letters and digits are not."""
     point = ord(character)
     for rule in _CATEGORIES.get(unicodedata.category(character), ()):
         ranges = rule.ranges

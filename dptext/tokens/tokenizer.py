@@ -136,7 +136,7 @@ class Tokenizer:
 
     @property
     def copies_common(self) -> bool:
-        """Tell whether common words are copied."""
+        """Return whether common words are copied."""
         return self._common is not None
 
     def lookup(self, key: str) -> int:
@@ -496,7 +496,7 @@ class Tokenizer:
         )
 
     def _is_one(self, word: str) -> bool:
-        """Tell whether a word with hyphens is replaced as a whole."""
+        """Return whether a word with hyphens is replaced as a whole."""
         spelled = (word, without_clitics(word)[0])
         if self._common is None:
             return any(self.lookup(key_of(each)) >= 0 for each in spelled)
@@ -504,7 +504,7 @@ class Tokenizer:
         return any(key_of(each) in whole or self._is_whole(each) for each in spelled)
 
     def _is_whole(self, word: str) -> bool:
-        """Tell whether a word is a user's name or the like, or "Min-jun"."""
+        """Return whether a word is a user's name or the like, or "Min-jun"."""
         if "_" in word:
             return True
         if self._common is not None and self._common.listed:
@@ -569,7 +569,7 @@ class Tokenizer:
         return kind, row, bits, named
 
     def _is_name(self, body: str, row: int) -> bool:
-        """Tell whether a word is read as a name of a person by its spelling."""
+        """Return whether a word is read as a name of a person by its spelling."""
         # "Germán" is known only without its accent: it is not the word "German".
         if row < 0 or not (body.isascii() or self.lookup(key_of(body)) >= 0):
             is_name = names.unknown_is_name(body, self._language)

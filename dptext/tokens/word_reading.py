@@ -268,7 +268,7 @@ class Reader:
         return f"{self._lists.code} {kind} {capital} {ending}"
 
     def is_street(self, piece: str) -> bool:
-        """Tell whether a word has the ending of a street: "Kerkstraat"."""
+        """Return whether a word has the ending of a street: "Kerkstraat"."""
         return bool(self._street_ending(piece.strip(" ")))
 
     def _street_ending(self, body: str) -> str:

@@ -62,7 +62,7 @@ def places_with_the(lexicon: Lexicon) -> tuple[str, ...]:
 
 
 def is_title(lexicon: Lexicon, piece: str) -> bool:
-    """Tell whether a copied word is a title, which a family name follows."""
+    """Return whether a copied word is a title, which a family name follows."""
     lists, body = language_data.common_lists(lexicon.language), piece.strip(" ")
     key = key_of(body)
     if key in lists.get("titles", _NO_WORDS):

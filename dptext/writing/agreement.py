@@ -195,7 +195,7 @@ def _irregular() -> Mapping[str, list[str]]:
 
 
 def after_consonant(word: str, letter: str) -> bool:
-    """Tell whether a word ends in a letter with a consonant before it."""
+    """Return whether a word ends in a letter with a consonant before it."""
     return word.endswith(letter) and word[-2:-1] not in ("", *"aeiou")
 
 

@@ -33,7 +33,7 @@ _OPENING = frozenset("\"'`“”‘’„‚«»‹›([{¿¡*_~")
 
 @lru_cache(maxsize=1024)
 def takes_an(text: str) -> bool:
-    """Tell whether "an" stands before a text: before a vowel as it is read aloud.
+    """Return whether "an" stands before a text: before a vowel as it is read aloud.
 
     Numbers are read by their first group of digits, years in two pairs, words without
     a vowel letter by letter, and # as number.
@@ -64,7 +64,7 @@ def fit(article: str, text: str) -> str:
 
 
 def may_stand_between(mark: str) -> bool:
-    """Tell whether a mark or space may stand between an article and its word."""
+    """Return whether a mark or space may stand between an article and its word."""
     if mark.isspace():
         # A line may be broken there; an empty line begins a new paragraph.
         return len(mark.splitlines()) <= 1

@@ -72,7 +72,7 @@ class Counting:
         return Count.ANY
 
     def _is_one(self, words: Words, position: int, begin: int, end: int) -> bool:
-        """Tell whether a count unit in the singular is next, and no noun after it."""
+        """Return whether a count unit in the singular is next, and no noun after it."""
         before = position - 1
         if before >= begin and self.shown(words, before)[0] in ARTICLES:
             return False  # "a 5 minute walk"
@@ -100,12 +100,12 @@ class Counting:
         return word in self._after_units or (bool(word) and form in _AFTER_NOUNS)
 
     def _has_plural(self, word: str) -> bool:
-        """Tell whether a copied noun has a plural in the lexicon: "ordered 1 lamp"."""
+        """Return whether a copied noun has a plural in the lexicon: "ordered 1 lamp"."""
         many = self._irregular.get(word) or plural(word)
         return len(word) > _SHORT and many in self._rows
 
     def _describes(self, words: Words, at: int) -> bool:
-        """Tell whether a copied word is an adjective before a noun."""
+        """Return whether a copied word is an adjective before a noun."""
         word, form = self.shown(words, at)
         is_unit = word in self._units
         return word in _WORDS_BEFORE_NOUNS or (

@@ -51,7 +51,7 @@ class _Date:
         return next(iter(self.layouts))
 
     def takes(self, layout: str) -> bool:
-        """Tell whether a date can be written in its layouts and in another one."""
+        """Return whether a date can be written in its layouts and in another one."""
         return all(dates.agree(each, layout) for each in self.layouts)
 
     def draw(self, season: Season | None) -> Day | None:

@@ -221,7 +221,7 @@ class Joiner:
         self._redrawer.redraw(words, bits, positions, records)
 
     def _follows(self, words: Words, position: int, begins: Collection[int]) -> bool:
-        """Tell whether the adjacent word before a piece is of the same class."""
+        """Return whether the adjacent word before a piece is of the same class."""
         if position < 1 or position in begins or words.pieces[position][:1] != " ":
             return False
         if not words.layouts.keys().isdisjoint((position - 1, position)):
@@ -272,7 +272,7 @@ class Joiner:
     def _is_behind_the(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
-        """Tell whether "the" is before a place and no noun behind: "the UK has"."""
+        """Return whether "the" is before a place and no noun behind: "the UK has"."""
         before, after = position - 1, position + 1
         if before < 0 or position in begins or not self._with_the:
             return False
@@ -311,7 +311,7 @@ class Joiner:
     def _after_title(
         self, words: Words, position: int, begins: Collection[int]
     ) -> bool:
-        """Tell whether a copied title is before a piece, with a period or without."""
+        """Return whether a copied title is before a piece, with a period or without."""
         at = position - 1
         if at >= 0 and position not in begins and words.pieces[at].strip(" ") == ".":
             at, position = at - 1, position - 1

@@ -172,7 +172,7 @@ class Frames:
         return Frame(most=0 if near.isdisjoint(self._lists["children"]) else CHILD)
 
     def _is_before_half(self, words: Words, position: int, end: int) -> bool:
-        """Tell whether a fraction and stars are behind a number: "2 1/2 stars"."""
+        """Return whether a fraction and stars are behind a number: "2 1/2 stars"."""
         stars = position + 2
         if stars >= end or not _is_number(words, position + 1):
             return False
@@ -180,7 +180,7 @@ class Frames:
         return is_half and self._copied(words, stars) in self._lists["stars"]
 
     def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
-        """Tell whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
+        """Return whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
         at = position - 2
         while at >= begin and self._copied(words, at + 1) in _BETWEEN_AGES:
             layout = words.formed.get(at)
@@ -196,7 +196,7 @@ class Frames:
     def _is_year(
         self, words: Words, position: int, *, before: str, behind: str
     ) -> bool:
-        """Tell whether four digits are a year, by the words beside them."""
+        """Return whether four digits are a year, by the words beside them."""
         if before in self._lists["years"]:
             return True
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
@@ -227,7 +227,7 @@ class Frames:
         return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
 
     def is_scale(self, words: Words, position: int) -> bool:
-        """Tell whether a number is the scale of the rating before it."""
+        """Return whether a number is the scale of the rating before it."""
         if words.pieces[position].strip(" ") not in _SCALES:
             return False
         begin = _bounds(words, position)[0]
@@ -332,7 +332,7 @@ def _write_range(
 
 
 def is_short_range(one: str, two: str) -> bool:
-    """Tell whether two numbers are written as a range of numbers that are near."""
+    """Return whether two numbers are written as a range of numbers that are near."""
     return len(one) <= len(two) < NAMED
 
 
@@ -366,12 +366,12 @@ def parts_of_range(body: str) -> tuple[str, str] | None:
 
 
 def is_clock(body: str) -> bool:
-    """Tell whether a number has the layout of a time of day, as 9:30."""
+    """Return whether a number has the layout of a time of day, as 9:30."""
     return _CLOCK.fullmatch(body) is not None
 
 
 def begins_line(words: Words, position: int) -> bool:
-    """Tell whether nothing but marks and dates is before a piece in its line."""
+    """Return whether nothing but marks and dates is before a piece in its line."""
     for at in range(position - 1, _bounds(words, position)[0] - 1, -1):
         flags = int(words.flags[at])
         kind = flags & kinds.KIND
@@ -413,7 +413,7 @@ def digits(body: str) -> int:
 
 
 def is_named(body: str) -> bool:
-    """Tell whether equal numbers of this layout stay equal as a whole."""
+    """Return whether equal numbers of this layout stay equal as a whole."""
     if body.isdecimal() or _RANGE.fullmatch(body):
         return False  # number by number
     return digits(body) >= NAMED

@@ -35,14 +35,14 @@ class Piece:
 
 
 def may_begin(piece: Piece) -> bool:
-    """Tell whether a piece may be the first number of a range of two pieces."""
+    """Return whether a piece may be the first number of a range of two pieces."""
     if piece.layout is None:
         return piece.body.isdecimal() or quantities.is_clock(piece.body)
     return piece.layout.form in (Form.AMOUNT, Form.TIME, Form.DATE)
 
 
 def is_of_days(one: Piece, two: Piece) -> bool:
-    """Tell whether a number is a day before that of a date, as in 22-26 May."""
+    """Return whether a number is a day before that of a date, as in 22-26 May."""
     if one.layout is not None or two.layout is None or two.form is not Form.DATE:
         return False
     day = re.match("d{1,2}", two.layout.shown)
@@ -58,7 +58,7 @@ def day_before(date: str, draws: Integers) -> str:
 
 
 def are_times(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are times of day, or an hour and one: "2 to 4 pm"."""
+    """Return whether two pieces are times of day, or an hour and one: "2 to 4 pm"."""
     is_time, is_first = (
         each.form is Form.TIME
         or (each.layout is None and quantities.is_clock(each.body))
@@ -73,13 +73,13 @@ def are_times(one: Piece, two: Piece) -> bool:
 
 
 def are_days(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are dates of one layout without a year."""
+    """Return whether two pieces are dates of one layout without a year."""
     is_date = one.form is two.form is Form.DATE and one.layout == two.layout
     return is_date and one.layout is not None and not dates.has_year(one.layout.shown)
 
 
 def is_range(one: Piece, two: Piece) -> bool:
-    """Tell whether two pieces are a range of numbers with as many digits."""
+    """Return whether two pieces are a range of numbers with as many digits."""
     if one.layout is None and two.layout is None:
         is_short = quantities.is_short_range(one.body, two.body)
         return two.body.isdecimal() and (is_short or len(one.body) == len(two.body))

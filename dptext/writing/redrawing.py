@@ -469,7 +469,7 @@ class _Batch:
         return links
 
     def _is_ordered(self, piece: Piece) -> bool:
-        """Tell whether the order of a piece among others of its record is kept."""
+        """Return whether the order of a piece among others of its record is kept."""
         layout = piece.layout
         if layout is None or layout.form is not Form.DATE:
             return False
