@@ -501,7 +501,7 @@ def warn(line: str) -> None:
 def checked_texts(texts: object) -> Iterator[str]:
     """Return an iterator of texts. Raises TypeError for anything else.
 
-    A table or a dict would give the names of its columns or its keys.
+    Iterating a table or dict would give its column names or keys.
     """
     kind = type(texts).__name__
     if isinstance(texts, Mapping):
@@ -543,17 +543,17 @@ def _each(texts: Iterable[object]) -> Iterator[str]:
 
 
 def _described(value: object) -> str:
-    """Name the type of a value, and the dimensions of an array."""
+    """Describe the type of a value, and the dimensions of an array."""
     kind = type(value).__name__
     return f"{kind} of {value.ndim} axes" if isinstance(value, np.ndarray) else kind
 
 
 def _is_missing(value: object) -> bool:
-    """Return whether a value stands for a missing one: None, NaN, NA of pandas."""
+    """Return whether a value is missing: None, NaN, or pandas' NA."""
     is_nan = isinstance(value, float) and value != value
     return value is None or is_nan or type(value).__name__ in ("NAType", "NaTType")
 
 
 def length(texts: object) -> int:
-    """Return the number of texts, 0 where it is unknown."""
+    """Return the number of texts, 0 if unknown."""
     return len(texts) if isinstance(texts, Sized) else 0

@@ -1,7 +1,7 @@
-"""Numbers as people write them, in the layout of another: public rules.
+"""Writes realistic numbers with the layout of another, by public rules.
 
-The writer gets the layout of a number, the copied words and the marks beside it, the
-shown form of replaced words, and random bits. The digits have no part in it. These are
+The writer gets the layout of a number, the adjacent copied words and marks, the
+shown form of replaced words, and random bits. The digits are not used. These are
 the rules:
 
 - no number begins with 0, an ordinal of two digits is a day of a month (10th to 31st)
@@ -72,7 +72,7 @@ _BETWEEN_AGES = (",", "and", "&", "or")
 
 
 class Frame(NamedTuple):
-    """What the words beside a number ask of it."""
+    """What the words next to a number require of it."""
 
     asked: Count = Count.ANY
     #: Whether four digits are a year.
@@ -86,7 +86,7 @@ class Frame(NamedTuple):
 
 
 class Scale(NamedTuple):
-    """A rating: digits of the number before the point, and behind it, and the scale."""
+    """A rating: digits before and after the decimal point, and the scale."""
 
     digits: int
     part: int
@@ -94,7 +94,7 @@ class Scale(NamedTuple):
 
 
 def births(years: tuple[int, int] | None) -> tuple[int, int]:
-    """Return the first and the last year of birth that is written."""
+    """Return the first and last year of birth to write."""
     return _FIRST_BIRTH, max((years or YEARS)[0] - _ADULT, _FIRST_BIRTH)
 
 
@@ -111,7 +111,7 @@ def rating(body: str) -> Scale | None:
 
 
 def layout(body: str) -> str:
-    """Return the layout of a number: 1 for each digit, but a rating has its scale."""
+    """Return a number's layout: 1 for each digit; a rating keeps its scale."""
     if rating(body):
         digits, _, scale = body.partition("/")
         return f"{_DIGIT.sub('1', digits)}/{scale}"
@@ -119,7 +119,7 @@ def layout(body: str) -> str:
 
 
 class Frames:
-    """Reads the words beside numbers, by one English lexicon."""
+    """Reads the words next to numbers, with an English lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.counting = Counting(lexicon)
@@ -127,7 +127,7 @@ class Frames:
         self._lists = {name: frozenset(words) for name, words in lists.items()}
 
     def find(self, words: Words, position: int) -> Frame:
-        """Return what the words beside the number at a position ask of it."""
+        """Return what the words next to a number require of it."""
         digits = max(map(len, _RUN.findall(words.pieces[position])))
         if digits > YEAR:
             return Frame()
@@ -164,7 +164,7 @@ class Frames:
         return Frame(count, most=scale or most, is_decade=is_decade)
 
     def of_age(self, words: Words, position: int) -> Frame:
-        """Return what the words beside an age ask of it: that of a child."""
+        """Return what the words next to an age require, such as a child's age."""
         begin, end = _bounds(words, position)
         first = max(begin, position - _BEFORE_CHILD)
         beside = range(first, min(position + _BEHIND_CHILD, end))
@@ -172,7 +172,7 @@ class Frames:
         return Frame(most=0 if near.isdisjoint(self._lists["children"]) else CHILD)
 
     def _is_before_half(self, words: Words, position: int, end: int) -> bool:
-        """Return whether a fraction and stars are behind a number: "2 1/2 stars"."""
+        """Return whether a fraction and stars follow a number: "2 1/2 stars"."""
         stars = position + 2
         if stars >= end or not _is_number(words, position + 1):
             return False
@@ -180,7 +180,7 @@ class Frames:
         return is_half and self._copied(words, stars) in self._lists["stars"]
 
     def _is_behind_age(self, words: Words, position: int, begin: int) -> bool:
-        """Return whether a number stands in a list behind an age: "aged 4, 7 and 11"."""
+        """Return whether a number is in a list after an age: "aged 4, 7 and 11"."""
         at = position - 2
         while at >= begin and self._copied(words, at + 1) in _BETWEEN_AGES:
             layout = words.formed.get(at)
@@ -196,7 +196,7 @@ class Frames:
     def _is_year(
         self, words: Words, position: int, *, before: str, behind: str
     ) -> bool:
-        """Return whether four digits are a year, by the words beside them."""
+        """Return whether four digits are a year, by adjacent words."""
         if before in self._lists["years"]:
             return True
         if before in self._lists["no-years"] or behind in self._lists["counts"]:
@@ -208,13 +208,13 @@ class Frames:
         return after >= end or self.counting.shown(words, after)[1] != grammar.PLURAL
 
     def is_born(self, words: Words, position: int) -> bool:
-        """Return whether "born" or "birth" is copied among the words before a date."""
+        """Return whether "born" or "birth" is copied shortly before a date."""
         begin = max(_bounds(words, position)[0], position - _BORN)
         before = [self._copied(words, at) for at in range(begin, position)]
         return not self._lists["births"].isdisjoint(before)
 
     def scale_of(self, words: Words, position: int) -> int:
-        """Return the scale that stands behind a number ("8 out of 10"), 0 for none."""
+        """Return the scale after a number ("8 out of 10"), 0 if there is none."""
         out, end = position + 1, _bounds(words, position)[1]
         if out < end and self._copied(words, out) in self._lists["stars"]:
             out += 1  # "4 stars out of 5"
@@ -227,7 +227,7 @@ class Frames:
         return int(scale) if is_scale and rating(f"{here}/{scale}") else 0
 
     def is_scale(self, words: Words, position: int) -> bool:
-        """Return whether a number is the scale of the rating before it."""
+        """Return whether a number is the scale of the preceding rating."""
         if words.pieces[position].strip(" ") not in _SCALES:
             return False
         begin = _bounds(words, position)[0]
@@ -239,9 +239,9 @@ class Frames:
         )
 
     def next_of_range(self, words: Words, position: int) -> int:
-        """Return the position of the second number of a range, -1 without one.
+        """Return the position of a range's second number, -1 if there is none.
 
-        Between the two stands a dash, "to", "or", "of", or "and" behind "between".
+        They are separated by a dash, "to", "or", "of", or "and" after "between".
         """
         begin, end = _bounds(words, position)
         second = position + 2
@@ -259,7 +259,7 @@ class Frames:
         return -1
 
     def _copied(self, words: Words, at: int) -> str:
-        """Return a copied word or mark in small letters, "" for all else."""
+        """Return a copied word or mark in lower case, "" for anything else."""
         kind = int(words.flags[at]) & kinds.KIND
         if kind in (kinds.COMMON, kinds.PUNCTUATION):
             return words.pieces[at].strip(" ").lower()
@@ -267,7 +267,7 @@ class Frames:
 
 
 def _bounds(words: Words, position: int) -> tuple[int, int]:
-    """Return the begin and the end of the text of a piece."""
+    """Return the start and end of a piece's text."""
     text = bisect_right(words.ends, position)
     return int(words.ends[text - 1]) if text else 0, int(words.ends[text])
 
@@ -277,9 +277,9 @@ def _is_number(words: Words, at: int) -> bool:
 
 
 def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str]) -> str:
-    """Write a random number in the layout of a number.
+    """Write a random number with the layout of another.
 
-    named: returns the number that is written for a plain one of three digits or more.
+    named: returns the replacement of a plain number of three or more digits.
     """
 
     def plain(digits: str) -> str:
@@ -299,7 +299,7 @@ def write(body: str, frame: Frame, draws: Integers, named: Callable[[str], str])
 
 
 def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
-    """Return a random plain number of so many digits; four may be a year."""
+    """Return a random plain number of `digits` digits; four may be a year."""
     if digits == YEAR and frame.is_year:
         return str(draws.between(*(draws.years or YEARS)))
     if digits == 1:
@@ -321,7 +321,7 @@ def draw_plain(digits: int, frame: Frame, draws: Integers) -> str:
 def _write_range(
     match: re.Match[str], plain: Callable[[str], str], draws: Integers, frame: Frame
 ) -> str:
-    """Write the two numbers of a range; the first is the lesser of equal lengths."""
+    """Write a range's two numbers; of equal lengths the first is smaller."""
     one, two = match.groups()
     first = plain(one)
     if len(one) == YEAR and len(two) == 2 and frame.is_year:
@@ -332,14 +332,14 @@ def _write_range(
 
 
 def is_short_range(one: str, two: str) -> bool:
-    """Return whether two numbers are written as a range of numbers that are near."""
+    """Return whether two numbers are written as a range of close numbers."""
     return len(one) <= len(two) < NAMED
 
 
 def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, str]:
-    """Return two random numbers of so many digits, one or two, the lesser first.
+    """Return two random numbers with one or two digits each, smaller first.
 
-    Of two digits the second is at most twice the first, and 8 more than that behind
+    With two digits the second is at most twice the first, plus 8 after
     a single digit.
     """
     least = 2 if frame.asked is Count.SEVERAL and two == 1 else 1
@@ -358,7 +358,7 @@ def draw_range(one: int, two: int, frame: Frame, draws: Integers) -> tuple[str, 
 
 
 def parts_of_range(body: str) -> tuple[str, str] | None:
-    """Return the numbers of a range whose numbers stay equal where they are."""
+    """Return the numbers of a range that are replaced consistently, or None."""
     match = _RANGE.fullmatch(body)
     if match is None or len(match[1]) != len(match[2]) or len(match[1]) < NAMED:
         return None
@@ -366,12 +366,12 @@ def parts_of_range(body: str) -> tuple[str, str] | None:
 
 
 def is_clock(body: str) -> bool:
-    """Return whether a number has the layout of a time of day, as 9:30."""
+    """Return whether a number has the layout of a time of day, like 9:30."""
     return _CLOCK.fullmatch(body) is not None
 
 
 def begins_line(words: Words, position: int) -> bool:
-    """Return whether nothing but marks and dates is before a piece in its line."""
+    """Return whether only marks and dates precede a piece in its line."""
     for at in range(position - 1, _bounds(words, position)[0] - 1, -1):
         flags = int(words.flags[at])
         kind = flags & kinds.KIND
@@ -384,7 +384,7 @@ def begins_line(words: Words, position: int) -> bool:
 
 
 def minutes(text: str) -> tuple[int, ...]:
-    """Return the numbers of a time of day, afternoon last, to put times in order."""
+    """Return a time's numbers, afternoon last, as a sort key."""
     if stamp := _STAMP.match(text):
         day, month, year, rest = stamp.groups()
         names = [name[:3] for name in dates.MONTHS]
@@ -398,7 +398,7 @@ def minutes(text: str) -> tuple[int, ...]:
 
 
 def hour(text: str) -> tuple[int, ...]:
-    """Return the hour of a time of day with am or pm, whichever of the two it has."""
+    """Return the hour of a time with am or pm, without which of the two."""
     return (minutes(text)[0] % 12,)
 
 
@@ -408,12 +408,12 @@ def runs(body: str) -> list[str]:
 
 
 def digits(body: str) -> int:
-    """Return the number of digits of a piece."""
+    """Return the number of digits in a piece."""
     return len(_DIGIT.findall(body))
 
 
 def is_named(body: str) -> bool:
-    """Return whether equal numbers of this layout stay equal as a whole."""
+    """Return whether equal numbers with this layout stay equal as a whole."""
     if body.isdecimal() or _RANGE.fullmatch(body):
         return False  # number by number
     return digits(body) >= NAMED
@@ -430,7 +430,7 @@ def _write_rating(rating: Scale, draws: Integers) -> str:
 
 
 def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write a rating, 120/80, a fraction or a day and month, others by their digits."""
+    """Write a rating, 120/80, fraction, or day and month; others digit by digit."""
     if scale := rating(match[0]):
         return _write_rating(scale, draws)
     one, two = len(match[1]), len(match[3])
@@ -454,7 +454,7 @@ def _write_slashed(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _draw_day(digits: int, draws: Integers) -> int:
-    """Return a random number of one digit, or of two as a day of a month has."""
+    """Return a random one-digit number, or a two-digit day of a month."""
     return draws.between(1, 9) if digits == 1 else draws.between(10, _DAYS)
 
 
@@ -464,7 +464,7 @@ def _write_clock(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _write_tenths(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write a number such as 4.5, within a scale that stands behind it."""
+    """Write a number such as 4.5, within a following scale."""
     most = min(frame.most, 10) - 1 if frame.most else 9
     return f"{draws.between(1, most)}.{draws.below(10)}"
 
@@ -480,7 +480,7 @@ def _write_ordinal(match: re.Match[str], frame: Frame, draws: Integers) -> str:
 
 
 def _write_decade(match: re.Match[str], frame: Frame, draws: Integers) -> str:
-    """Write decades: 1990s as one of the window, 90s, and others by their digits."""
+    """Write a decade: 1990s from the window, 90s, or others digit by digit."""
     digits = len(match[1])
     if digits == YEAR:
         first, last = draws.years or YEARS
@@ -500,7 +500,7 @@ _WRITERS: tuple[
 
 
 def _draw_digits(body: str, draws: Integers) -> str:
-    """Return a random digit for each digit; the first one is not 0."""
+    """Return a random digit for each digit; the first is not 0."""
 
     def fill() -> Iterator[str]:
         if _DIGIT.search(body):
