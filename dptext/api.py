@@ -202,7 +202,8 @@ def privatize(
     """
     if not isinstance(report, bool):
         raise TypeError(
-            "report: give True or False; report.to_json() of the second result saves it"
+            "report: give True or False; the report is returned as a second result, "
+            "and report.to_json() saves it"
         )
     choices = {**named(CHOICES, options), "report": report}
     sanitizer = Sanitizer.for_one_call(profile, overrides, progress=progress, **choices)
@@ -211,7 +212,7 @@ def privatize(
         private = sanitizer.table(texts, columns, **named(OF_TABLES, options))
     elif fill(selection.Selection, options) != selection.Selection(fields=()):
         raise UsageError(
-            "id, missing, drop and pseudonym are for tables: name the columns, too"
+            "id, missing, drop and pseudonym apply to tables: also give columns="
         )
     else:
         several: Any = (texts,) if isinstance(texts, str) else texts

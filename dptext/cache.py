@@ -93,7 +93,7 @@ def _read(path: Path, changed: int) -> Mapping[str, Any]:
     try:
         data = json.loads(path.read_bytes())
     except (ValueError, RecursionError):
-        raise LexiconError(f"{path}: not valid JSON; make it again") from None
+        raise LexiconError(f"{path}: not valid JSON; build it again") from None
     return data if isinstance(data, dict) else {}
 
 

@@ -48,8 +48,8 @@ def solve(
     mechanism = recipe.mechanism.params.prepare(space, aim)
     if recipe.strategy is not Strategy.TOKEN:
         raise UsageError(
-            "the risk is that of one draw; a word that is drawn once for all its "
-            f"places shows more: give {option('epsilon')} instead"
+            "a risk refers to independent draws, but this strategy shares one draw "
+            f"among equal words; give {option('epsilon')} instead"
         )
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     return recipe.with_epsilon(_epsilon(mechanism, params.risk, prior)), mechanism
@@ -70,7 +70,7 @@ def _epsilon(mechanism: mechanisms.Mechanism, risk: float, prior: Floats) -> flo
     if promise.notion is Notion.LDP and promise.worst(epsilon) > MAX_MEANINGFUL_LOSS:
         raise UsageError(
             f"a risk of {risk:.3g} would take an epsilon of {epsilon:.4g} with these "
-            "parameters, which is no meaningful protection; give a smaller risk, or "
-            "parameters of the mechanism that list fewer words"
+            "parameters, which gives no meaningful protection; give a smaller risk, "
+            "or let the mechanism list fewer words"
         )
     return epsilon

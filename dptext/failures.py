@@ -58,7 +58,8 @@ def describe_exception(error: BaseException) -> ComponentError | InternalError:
         location = f"{os.path.basename(ours[-1].filename)}:{ours[-1].lineno}"
     return InternalError(
         f"internal error ({type(error).__name__} at {location}); this is a bug, please "
-        "report it with this line (its details are withheld: they could hold your text)"
+        "report it with this line (details are withheld, as they may contain your "
+        "text)"
     )
 
 
@@ -70,8 +71,8 @@ def component_failure(error: BaseException) -> ComponentError | None:
             file = os.path.basename(frame.f_code.co_filename)
             return ComponentError(
                 f"{component} failed ({type(error).__name__} at {file}:{line}); report "
-                "this line to its authors, or run without it (details are withheld: "
-                "they could hold your text)"
+                "this line to its authors, or run without it (details are withheld, "
+                "as they may contain your text)"
             )
     return None
 

@@ -393,7 +393,10 @@ class Pipeline:
                     noisy, bits.take(part).since(MAPPING_LANE)
                 )
         if drawn.min() < 0 or drawn.max() >= len(self.lexicon.words):
-            raise UsageError(f"mechanism {self.mechanism.name} drew no word; report it")
+            raise UsageError(
+                f"mechanism {self.mechanism.name} drew no word; please "
+                "report this to its authors"
+            )
         return drawn
 
     def points(
@@ -433,8 +436,8 @@ class Pipeline:
         """
         if key.origin != "system" and not self.is_repeatable:
             raise UsageError(
-                "the view of these topics may see equal texts differently, so that a "
-                "key or seed would not repeat draws: leave the key or seed out"
+                "these topics may assign equal texts differently, so a key or seed "
+                "would not repeat draws: leave the key or seed out"
             )
         return Randomness(key, self.identity, output)
 
@@ -486,7 +489,8 @@ def build(
     channel = build_channel(recipe, mechanism, budget)
     if not recipe.decoder.params.fits(channel):
         progress.say(
-            f"no model to decode by ({recipe.decoder.name}): draws are written"
+            f"no model to decode with ({recipe.decoder.name}): the drawn words are "
+            "written"
         )
         recipe = replace(recipe, decoder=Part("none", none.Params()))
     if recipe.decoder.params.reads:
@@ -559,8 +563,8 @@ def _texts_to_words(
     view = views.prepare(meta["view"])
     if dict(view.content) != meta["view_content"]:
         raise LexiconError(
-            f"topics {meta['name']}: made with another lexicon or model than the one "
-            "that is installed; build them again"
+            f"topics {meta['name']}: built with another lexicon or model than the "
+            "installed one; build them again"
         )
     nearest = topics.nearest(lexicon)
     written = recipe.tokens.topic
@@ -581,14 +585,14 @@ def _check_topics(recipe: Profile, mechanism: Mechanism, budget: AnyBudget) -> N
         "budget: all texts have one epsilon; use the budget uniform": (
             description.kind is not BudgetKind.WORD
         ),
-        "strategy: each text is drawn by itself; use token": (
+        "strategy: topics are drawn separately for each text; use token": (
             recipe.strategy is not Strategy.TOKEN
         ),
-        "decoder: a topic is written as it was drawn; use none": (
+        "decoder: topics are written as drawn; use none": (
             recipe.decoder.name != "none"
         ),
-        "tokens: nothing of a text is copied beside its topic; set punctuation to drop "
-        "and leave lists, forms and the treatment of words out": (
+        "tokens: a topic replaces the whole text; set punctuation to drop, and leave "
+        "lists, forms and the treatment of words out": (
             replace(recipe.tokens, topic="words", agreement="inflect")
             != Policy(punctuation="drop")
         ),

@@ -248,7 +248,7 @@ def resolved(settings: Mapping[str, object], name: str, lexicon: str) -> Profile
     recipe = _parse({**settings, "name": name, "lexicon": lexicon}, "settings")
     params = recipe.budget.params
     if isinstance(params, uniform.Params) and params.epsilon is None:
-        raise UsageError("settings: budget: the epsilon is missing")
+        raise UsageError("settings: budget: epsilon is missing; add it")
     return recipe
 
 
@@ -273,8 +273,8 @@ def _parse(data: Mapping[str, object], location: str) -> Profile:
     if parts["mechanism"].params.family != "noise":
         if "mapping" in present:
             raise UsageError(
-                f"{location}: mapping: {parts['mechanism'].name} draws words itself; "
-                "remove the mapping"
+                f"{location}: mapping: {parts['mechanism'].name} draws words without a "
+                "mapping; remove it"
             )
         parts["mapping"] = None
     tokens = _tokens(data.get("tokens") or {}, f"{location}: tokens")
@@ -307,8 +307,8 @@ def _tokens(settings: object, location: str) -> Policy:
     first, last = policy.years or draws.YEARS
     if not _YEARS[0] <= first < last <= _YEARS[1]:
         raise UsageError(
-            f"{location}.years: give the first and the last year, from {_YEARS[0]} to "
-            f"{_YEARS[1]}, as in [2014, 2026]"
+            f"{location}.years: give the first and last year, from {_YEARS[0]} to "
+            f"{_YEARS[1]}, such as [2014, 2026]"
         )
     for key in ("punctuation", "stop_word"):
         if policy.common and getattr(policy, key) == "drop":
@@ -324,12 +324,12 @@ def _tokens(settings: object, location: str) -> Policy:
 def _check_common(policy: Policy, has_words: bool, location: str) -> None:
     """Raise UsageError for settings that need common words if there are none."""
     needs = {
-        f"{location}: classes go with common, which divides words by their spelling": (
+        f"{location}: classes need common; set common, or leave classes out": (
             policy.classes
         ),
-        f"{location}: words add to common words: set common, or use the profile "
-        "readable": has_words,
-        f"{location}: opinion adds to common words: set common, too": (
+        f"{location}: words extends the common words: also set common, or use the "
+        "profile readable": has_words,
+        f"{location}: opinion extends the common words: also set common": (
             policy.opinion == "keep"
         ),
     }
@@ -386,9 +386,9 @@ def in_language(recipe: Profile, lexicon: Lexicon) -> Profile:
         return recipe
     if policy.stop_word != "perturb" and not language_data.stop_words(language):
         raise UsageError(
-            f"tokens.stop_word: no function words are known for language {language!r} "
-            f"(lexicon {lexicon.name}); set it to perturb, or import the lexicon with "
-            f"{option('language')}"
+            "tokens.stop_word: there is no list of function words for language "
+            f"{language!r} (lexicon {lexicon.name}); set it to perturb, or import the "
+            f"lexicon with {option('language')}"
         )
     return replace(recipe, tokens=replace(policy, agreement="none"))
 
@@ -401,21 +401,21 @@ def check_compatibility(recipe: Profile, budget: AnyBudget | None) -> None:
     epsilon = spent.epsilon if isinstance(spent, uniform.Params) else None
     by_risk = isinstance(spent, uniform.Params) and epsilon is None
     reasons = {
-        f"strategy {recipe.strategy} draws a word once for several places, which must "
-        "have one epsilon: use the budget uniform": (
+        f"strategy {recipe.strategy} draws a word once for several positions, which "
+        "must have the same epsilon: use the budget uniform": (
             is_shared and recipe.budget.name != "uniform"
         ),
-        f"{name} with these parameters looks at all pairs of words for each epsilon: "
+        f"{name} with these parameters needs a slow computation for each epsilon: "
         "use the budget uniform with an epsilon, not a risk": (
             recipe.mechanism.params.needs_one_epsilon and not epsilon
         ),
-        f"{name} looks at the whole text, so that the draw of a word has no risk of "
-        f"its own; give {option('epsilon')}": of_texts and by_risk,
-        f"{name} draws every word in its context: use the strategy token": (
+        f"{name} reads the whole text, so the risk of a single word is undefined; "
+        f"give {option('epsilon')}": of_texts and by_risk,
+        f"{name} draws every word in its context; use the strategy token": (
             of_texts and is_shared
         ),
-        f"{name} looks at the whole text, so it cannot draw word after word as the "
-        f"budget {recipe.budget.name} wants; use another budget": (
+        f"{name} reads the whole text, so it cannot draw word by word as the budget "
+        f"{recipe.budget.name} requires; use another budget": (
             of_texts and isinstance(budget, SequentialBudget)
         ),
     }

@@ -59,7 +59,7 @@ def check(key: RunKey) -> None:
     if key.origin == "seed":
         raise UsageError(
             "pseudonyms: anyone who knows or guesses the seed can test values; give "
-            f"{option('key-file', 'FILE')} in the place of the seed"
+            f"{option('key-file', 'FILE')} instead of the seed"
         )
     if key.origin != "key-file":
         raise UsageError(f"a pseudonym {_NEEDS_KEY} {option('key-file', 'FILE')}")

@@ -67,9 +67,9 @@ def find(stage: str, name: str) -> ModuleType:
     if not entries:
         return importlib.import_module(f"dptext.{stage}.{name.replace('-', '_')}")
     if name in _packaged(stage):
-        problem = "the name is that of a component of dptext; remove the package"
+        problem = "the name belongs to a component of dptext; remove the package"
     elif len(entries) > 1:
-        problem = "the name is taken twice; remove all packages but one"
+        problem = "several packages use the name; remove all but one"
     else:
         try:
             module = entries[0].load()

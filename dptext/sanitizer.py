@@ -72,7 +72,9 @@ class SanitizedFiles:
         Raises UsageError if there was nothing left to do.
         """
         if self._report is None:
-            raise UsageError("report: all outputs were finished before this call")
+            raise UsageError(
+                "report: there is none, as all outputs were already finished"
+            )
         return self._report
 
     def _repr_html_(self) -> str | None:
@@ -157,7 +159,7 @@ class Sanitizer:
         if self._opened.origin == "system":
             raise TypeError(
                 "a Sanitizer with a fresh key cannot be pickled or copied: give it a "
-                "key, as in key='run.key'"
+                "key, such as key='run.key'"
             )
         return functools.partial(type(self), **self._settings), ()
 
@@ -177,7 +179,9 @@ class Sanitizer:
         none.
         """
         if self._reported is None:
-            raise UsageError("report: no call has ended yet that counted its words")
+            raise UsageError(
+                "report: there is none yet; process texts first, with report=True"
+            )
         return self._reported()
 
     def text(self, text: str) -> str:

@@ -181,7 +181,7 @@ def decode_yaml(text: bytes, name: str, kind: str) -> JsonObject:
         syntax = yaml.scanner.ScannerError | yaml.parser.ParserError
         if isinstance(error, syntax | yaml.composer.ComposerError):
             hints = (hint for part, hint in _YAML_HINTS.items() if part in problem)
-            problem = f"not valid YAML here or above; {next(hints, problem)}"
+            problem = f"invalid YAML here or above; {next(hints, problem)}"
         raise UsageError(f"{name}{where}: {problem}") from None
     if not isinstance(data, dict):
         problem = "is empty" if data is None else "has no keys"
@@ -212,7 +212,7 @@ def _check_size(text: str, loader: Yaml) -> None:
         depth -= isinstance(event, yaml.CollectionEndEvent)
         alias = isinstance(event, yaml.AliasEvent)
         if alias or depth > _DEEPEST:
-            problem = "aliases (*name) are not read; write the value out"
+            problem = "aliases (*name) are not supported; write the value out"
             raise yaml.MarkedYAMLError(
                 problem=problem if alias else f"nested deeper than {_DEEPEST}",
                 problem_mark=event.start_mark,

@@ -101,7 +101,9 @@ def parse(data: bytes, name: str) -> Key:
     from cryptography.hazmat.primitives.asymmetric import ed25519
 
     if data.count(_BEGINS) > 1:
-        raise UsageError(f"{name}: it holds several keys; give each a file of its own")
+        raise UsageError(
+            f"{name}: it contains several keys; put each into a separate file"
+        )
     key: object = None
     with contextlib.suppress(TypeError, ValueError, UnsupportedAlgorithm):
         if is_public(data):
@@ -158,7 +160,7 @@ def problem(report: bytes, keys: Sequence[Key]) -> str:
     value = bytes.fromhex(signature.value)
     if once and any(key.holds(data, value) for key in candidates):
         return ""
-    return "its report was changed: the signature does not hold"
+    return "its report was changed: the signature is invalid"
 
 
 def describe(report: bytes, keys: Sequence[Key]) -> str:

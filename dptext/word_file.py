@@ -187,7 +187,7 @@ class WordFile:
         value = bytes.fromhex(match[2])
         if any(key.holds(self.drawn_bytes(), value) for key in named):
             return ""
-        return "it was changed: the signature does not hold"
+        return "it was changed: the signature is invalid"
 
     def drawn_bytes(self) -> bytes:
         """Return the facts and words as drawn, without the owner's choices."""
@@ -205,8 +205,8 @@ def _unlisted(word: str, path: str, known: set[str], *, copied: bool) -> str:
     advice = ""
     if copied:
         advice = (
-            ": a word that many people did not write cannot join; "
-            f"{option('keep-words')} of dptext sanitize keeps words that you type"
+            f": words that few people wrote cannot be added; {option('keep-words')} of "
+            "dptext sanitize keeps words of your choice"
         )
     return f"{word}: not in {path}{hint}{advice}"
 
@@ -236,21 +236,21 @@ def parse(data: bytes, path: str) -> WordFile:
         raise UsageError(f"{path}: not UTF-8 text") from None
     if lines[0].strip() != _FIRST:
         raise UsageError(
-            f"{path}: not written by dptext words build; give words of your own with "
-            f"{option('keep-words')}"
+            f"{path}: not a file written by dptext words build; give your own words "
+            f"with {option('keep-words')}"
         )
     body = iter(enumerate(lines[1:], 2))
     facts = _facts(body, path)
     entries = tuple(_entry(line, number, path) for number, line in body if line.strip())
     if len({each.word for each in entries}) < len(entries):
-        raise UsageError(f"{path}: a word stands there twice; build the list anew")
+        raise UsageError(f"{path}: a word is listed twice; build the list again")
     checksum, digest = facts.pop(_CHECKED, ""), digest_of_bytes(data)
     listed = WordFile(**facts, entries=entries, path=path, digest=digest)
     if problem := _problem(listed):
         raise UsageError(f"{path}: {problem}; build the list anew")
     if checksum != digest_of_bytes(listed.drawn_bytes()):
         raise UsageError(
-            f"{path}: it was edited by hand, so its promise may not hold any more: "
+            f"{path}: it was edited by hand, so its guarantee may no longer hold: "
             f"build it again, or give the words to {option('keep-words')}"
         )
     return listed
@@ -265,13 +265,13 @@ def _facts(body: Iterator[tuple[int, str]], path: str) -> dict[str, Any]:
             break
         kind = str if name in (_SIGNED, _CHECKED) else _FACTS.get(name)
         if not colon or kind is None or name in facts:
-            raise UsageError(f"{path}: line {number}: {name!r} is no fact of a list")
+            raise UsageError(f"{path}: line {number}: {name!r} is not a known entry")
         try:
             facts[name] = kind(value)
         except ValueError:
             raise UsageError(f"{path}: line {number}: {name} is invalid") from None
     if missing := [name for name in _FACTS if name not in {*facts, *_OPTIONAL}]:
-        raise UsageError(f"{path}: {missing[0]} is missing; build the list anew")
+        raise UsageError(f"{path}: {missing[0]} is missing; build the list again")
     return facts
 
 
@@ -323,7 +323,7 @@ def _entry(line: str, number: int, path: str) -> Entry:
     if match is None:
         raise UsageError(
             f"{path}: line {number}: write a mark (+, -, ? or !), a word and its "
-            "weight, as in + firmware 91.2"
+            "weight, such as + firmware 91.2"
         )
     return Entry(*match.groups())
 
@@ -338,7 +338,7 @@ def _problem(listed: WordFile) -> str:
     if listed.unit not in (PERSON, RECORD) or listed.key not in _KEYS:
         return "its unit or key is unknown"
     if (listed.unit == PERSON) != bool(listed.subject):
-        return "a unit of persons has a field of subjects"
+        return "persons need a subject field"
     if listed.cap != partition.CAP:
         return f"a person counts with at most {partition.CAP} words"
     return listed.law.problem()

@@ -100,10 +100,9 @@ class Channel:
         """Raise UsageError if the mechanism's output distribution is unknown."""
         if not self.mechanism.has_log_probs:
             raise UsageError(
-                f"decoder: {self.mechanism.name} has no exact output distribution of a "
-                "word, by which drawn words could be decoded; use the decoder none "
-                f"({option('decode', 'none')}), or a mechanism that has one, such as "
-                "rank"
+                f"decoder: {self.mechanism.name} has no exact output distribution, "
+                "which decoding needs; use the decoder none "
+                f"({option('decode', 'none')}), or a mechanism such as rank"
             )
 
     @property
@@ -238,7 +237,7 @@ class Channel:
             fits = fits and 0 < len(rows) <= size
             return bool(fits and rows.min() >= 0 and rows.max() <= size)
 
-        about = f"looking up which words {self.mechanism.name} draws each word for"
+        about = f"finding likely originals of each word for {self.mechanism.name}"
         table = cache.arrays(key, compute, is_sound, about)
         rows, log_probs = table["rows"], table["log_probs"]
         return InputCandidates(

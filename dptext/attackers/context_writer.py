@@ -429,7 +429,7 @@ class ContextWriter:
             fits = rows.shape == cached["scores"].shape and 0 < len(rows) <= size
             return fits and bool(rows.min() >= -1 and rows.max() <= size)
 
-        about = "looking up which words each word is drawn for"
+        about = "finding likely originals of each word"
         table = cache.arrays(key, compute, is_sound, about)
         return LawCandidates(table["rows"], table["scores"])
 

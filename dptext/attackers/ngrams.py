@@ -229,14 +229,16 @@ def _load(folder: Path, state: cache.FolderState) -> Ngrams:
         format, digest, meta = (document[key] for key in ("format", "digest", "meta"))
     except (OSError, ValueError, LookupError, TypeError, RecursionError):
         raise LexiconError(
-            f"{folder}: not an n-gram model; make one with dptext lexicon ngrams"
+            f"{folder}: not an n-gram model; build one with dptext lexicon ngrams"
         ) from None
     if format != FORMAT:
-        raise LexiconError(f"{folder}: n-gram model of another format; make it again")
+        raise LexiconError(
+            f"{folder}: n-gram model in an unsupported format; build it again"
+        )
     # Before the arrays: NumPy reads damaged headers with errors of many kinds.
     if cache.folder_digest(state, lambda: _digest(folder)) != digest:
         raise LexiconError(
-            f"{folder}: the n-gram model does not match its digest; make it again"
+            f"{folder}: the n-gram model does not match its digest; build it again"
         )
     words = store.read_words(folder)
     arrays = store.map_arrays(folder, _ARRAYS, len(words))
@@ -258,8 +260,8 @@ def model_folder(name: str) -> Path:
     """Return the folder of a user's model. Raises UsageError for an invalid name."""
     if name == ENGLISH or not store.is_name(name):
         raise UsageError(
-            f"n-gram model {name!r}: choose another name, of letters, digits, '_', '-' "
-            f"and '.', and not {ENGLISH!r}"
+            f"n-gram model {name!r}: choose a name of letters, digits, '_', '-' and "
+            f"'.' other than {ENGLISH!r}"
         )
     return user_folder() / name
 
@@ -287,14 +289,14 @@ def find_model(name_or_path: str, channel: Channel) -> Ngrams:
     if lexicon.meta.get(PAIRS) == name_or_path and not belongs_to(model, lexicon):
         raise LexiconError(
             f"n-gram model {name_or_path!r}: not the one that lexicon {lexicon.name!r} "
-            "was made with; make both again with dptext lexicon adapt, or name another "
-            "model"
+            "was built with; build both again with dptext lexicon adapt, or use "
+            "another model"
         )
     if model is None:
         raise LexiconError(
             f"n-gram model {name_or_path!r} covers only {share:.0%} of running text in "
-            f"the words of lexicon {channel.lexicon.name!r}; make one for its language "
-            "with dptext lexicon ngrams"
+            f"the words of lexicon {channel.lexicon.name!r}; build one for its "
+            "language with dptext lexicon ngrams"
         )
     return model
 
@@ -344,8 +346,8 @@ def _opened(name_or_path: str, channel: Channel) -> tuple[Ngrams | None, float]:
             folder = model_folder(name_or_path)
     if not folder.is_dir():
         raise LexiconError(
-            f"no n-gram model named {name_or_path!r}; "
-            "`dptext lexicon ngrams` makes one from a public corpus"
+            f"no n-gram model named {name_or_path!r}; build one from a public corpus "
+            "with dptext lexicon ngrams"
         )
     model = load(folder)
     lexicon = channel.lexicon

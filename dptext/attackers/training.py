@@ -71,9 +71,7 @@ class PairCounts:
         """
         keys, counts = self._pairs.total()
         if not len(keys):
-            raise InputError(
-                "the corpus has no words, so there is no model to make of it"
-            )
+            raise InputError("the corpus contains no words; give a larger corpus")
         rows = self._size + 2
         contexts, following = keys // rows, keys % rows
         alone = self._alone(following, counts, background)

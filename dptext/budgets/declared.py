@@ -76,8 +76,8 @@ class Classes:
         missing = [name for name in self.names if name not in by_name]
         if missing and OTHER not in by_name:
             raise UsageError(
-                f"budget: epsilons: none for {', '.join(missing)}; give one, or one "
-                f"for {OTHER}"
+                f"budget: epsilons: missing for {', '.join(missing)}; add them, or a "
+                f"value for {OTHER}"
             )
         return np.array([by_name.get(name, by_name.get(OTHER)) for name in self.names])
 
@@ -115,8 +115,8 @@ def classes(lexicon: Lexicon, by: str, table: str) -> Classes:
         content["table"] = settings.digest_of_bytes(data)
     elif lexicon.parts is None:
         raise UsageError(
-            f"lexicon {lexicon.name} holds no parts of speech; use by: frequency, or "
-            "by: table with a file of your own"
+            f"lexicon {lexicon.name} has no parts of speech; use by: frequency, or by: "
+            "table with your own file"
         )
     else:
         fixed = PARTS
@@ -144,10 +144,13 @@ def _by_table(lexicon: Lexicon, path: str, data: bytes) -> list[str]:
             raise UsageError(f"{path}: needs a header with the columns word and class")
         for row in reader:
             if not row["word"] or not row["class"]:
-                raise UsageError(f"{path}:{reader.line_num}: give a word and its class")
+                raise UsageError(
+                    f"{path}:{reader.line_num}: expected a word and its class"
+                )
             if rows.setdefault(row["word"].lower(), row["class"]) != row["class"]:
                 raise UsageError(
-                    f"{path}:{reader.line_num}: this word has another class above"
+                    f"{path}:{reader.line_num}: this word already has another class; "
+                    "remove one line"
                 )
     except UnicodeDecodeError:
         raise UsageError(f"{path}: not UTF-8 text") from None

@@ -113,7 +113,7 @@ class WeightedScore:
         fits = values.shape == words.ids.shape
         if not fits or not (np.isfinite(values) & (values >= 0)).all():
             raise UsageError(
-                f"the score {self.name} returned values other than numbers from 0 up"
+                f"the score {self.name} returned negative or non-finite values"
             )
         return values
 
@@ -133,7 +133,8 @@ def ready_scores(
     )
     if not weighted:
         raise UsageError(
-            "budget: scores: none is on; name at least one, as in frequency: 1"
+            "budget: scores: no score is switched on; set at least one, such as "
+            "frequency: 1"
         )
     return weighted
 
@@ -167,7 +168,9 @@ def _settings(name: str, settings: object) -> tuple[float, scores.Params]:
         settings = {"weight": settings}
     weight = settings.get("weight", 1.0)
     if not isinstance(weight, int | float) or not 0 <= weight <= 1e6:
-        raise UsageError(f"{location}: give a weight from 0 to 1000000, true or false")
+        raise UsageError(
+            f"{location}: the weight must be true, false or a number from 0 to 1000000"
+        )
     rest = {key: value for key, value in settings.items() if key != "weight"}
     return float(weight), convert(rest, kind, location, ("weight",))
 

@@ -157,7 +157,10 @@ class Contents:
         """Yield fields that contradict the report: not dropped, or not pseudonyms."""
         if self._not_dropped:
             named = exports.series(sorted(self._not_dropped))
-            yield f"its report was changed: the file has {named}, which it leaves out"
+            yield (
+                f"its report was changed: the file contains {named}, which the report "
+                "lists as dropped"
+            )
         for name, count in self._no_tokens.items():
             if count:
                 yield (
@@ -219,7 +222,7 @@ class StopAtIdentifying:
             more = len(findings) - 1
             rest = f"; and {more:,} more such columns" if more else ""
             raise StoppedError(
-                f"{where}not written, as {option('fail-on', 'identifying')} asks: "
+                f"{where}not written because of {option('fail-on', 'identifying')}: "
                 f"{findings[0]}{rest}"
             )
 

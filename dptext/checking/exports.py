@@ -46,7 +46,7 @@ DOCUMENTS = (
     ".pre-commit-config.yaml",
 )
 # Why a file is not checked.
-NO_EXPORT = "its name is not that of an export"
+NO_EXPORT = "its name does not look like an export"
 EXCLUDED = "the policy excludes it"
 ORPHAN = "a report without its file"
 # The beginning of an internal report, which holds counts of private texts.
@@ -116,7 +116,11 @@ def walk(folder: Path, policy: ExportPolicy) -> Iterator[Entry]:
             elif path.is_symlink() and path.resolve().is_relative_to(root):
                 yield Entry(path, "a link to a folder that is checked itself")
             elif path.is_symlink():
-                yield Entry(path, "a link to a folder; check that folder", fails=True)
+                yield Entry(
+                    path,
+                    "a link to a folder, which is not followed; check that folder",
+                    fails=True,
+                )
         folders[:] = sorted(name for name in folders if name != ".git")
         together = {*names}
         for name in sorted(names):
@@ -137,13 +141,15 @@ def _in_folder(path: Path, together: set[str], policy: ExportPolicy) -> Iterator
     elif excluded(path, policy):
         yield Entry(path, EXCLUDED)
     elif outputs.is_part(name):
-        yield Entry(path, "a part of an output that no run completed", fails=True)
+        yield Entry(
+            path, "an unfinished output; run dptext again or remove it", fails=True
+        )
     elif (whole := _LEFT.sub("", name)) != name and formats.by_suffix(whole):
         yield Entry(path, "a part or copy of a data file", fails=True)
     elif path.is_symlink() and not path.exists():
-        yield Entry(path, "a link to nothing", fails=True)
+        yield Entry(path, "a broken link", fails=True)
     elif not path.is_file():
-        yield Entry(path, "no file: a device or a pipe", fails=True)
+        yield Entry(path, "a device or pipe, not a file", fails=True)
     elif _INTERNAL.search(head()):
         yield Entry(path, "an internal report, which must not be released", fails=True)
     else:
@@ -300,7 +306,7 @@ def _fetched(path: Path, sha256: str) -> contextlib.AbstractContextManager[Binar
         data = b""
     if settings.digest_of_bytes(data) != sha256:
         raise NotHere(
-            f"{path}: Git LFS has not brought its content here; run git lfs pull"
+            f"{path}: its content is not downloaded from Git LFS; run git lfs pull"
         )
     return io.BytesIO(data)
 
@@ -352,7 +358,7 @@ def _git(*arguments: str, problem: str = "") -> bytes:
         raise UsageError(f"{noun('staged')}: git is not installed") from None
     if done.returncode:
         raise UsageError(
-            problem or f"{noun('staged')}: this folder is in no git repository"
+            problem or f"{noun('staged')}: this folder is not in a git repository"
         )
     return done.stdout
 
@@ -380,7 +386,7 @@ def copied_fields(layout: Layout, export: Export) -> Iterator[str]:
     """
     with open_export(layout, export) as (module, stream, selection):
         if formats.by_suffix(export.name) not in (None, module):
-            raise UsageError("the file's name says another format")
+            raise UsageError("the file's name implies another format")
         yield from module.copied(stream, selection)
 
 
@@ -391,7 +397,7 @@ def denied_fields(names: Iterable[str], policy: ExportPolicy) -> Iterator[str]:
         name for name in names if any(fnmatchcase(name, each) for each in patterns)
     ]
     if denied:
-        yield f"the policy does not want {series(denied)} in any export (deny_columns)"
+        yield f"the policy forbids {series(denied)} in exports (deny_columns)"
 
 
 def against_policy(
@@ -406,7 +412,7 @@ def against_policy(
     """
     must = [name for name in names if is_in(name, policy.fields)]
     if must:
-        yield f"the policy wants {series(must)} private; {treatment}"
+        yield f"the policy requires {series(must)} to be private; {treatment}"
     listed = getattr(policy, key)
     others = [
         name

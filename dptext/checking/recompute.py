@@ -80,7 +80,7 @@ SAMPLED = {
 }
 
 
-_OTHER_RISK = "its settings ask for a risk that their epsilon does not give"
+_OTHER_RISK = "the risk and the epsilon in its settings do not match"
 
 
 class Gap(NamedTuple):
@@ -210,7 +210,7 @@ class Recomputer:
             if (named := topics.split(run.lexicon)) is not None:
                 reason = (
                     f"its topics {named[0]} (digest {digest[:12]}...) are not on this "
-                    f"machine: put their file into {topics.folder()}, or name it with "
+                    f"machine: put their file in {topics.folder()}, or name it with "
                     f"{noun('lexicon')} {topics.named('FILE', named[1])}"
                 )
             raise _EndedError("", Gap(Unverified.LEXICON, reason))
@@ -249,7 +249,7 @@ def _compared(wanted: Document, actual: Document) -> Outcome:
     if measured:
         return Outcome(gap=_not_recomputed(measured[0], actual.run))
     if worded:
-        written = _of_version(actual.run, f"other words in {worded[0]}")
+        written = _of_version(actual.run, f"different wording in {worded[0]}")
         return Outcome(gap=Gap(Unverified.VERSION, written))
     return Outcome()
 
@@ -284,12 +284,12 @@ def _catch_invalid_settings(run: Run) -> Iterator[None]:
     try:
         yield
     except ImportError:
-        reason = "a component that its settings name does not load"
+        reason = "a component named in its settings cannot be loaded"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (UsageError, TypeError):
         if run.dptext != __version__:
             raise _EndedError("", _not_recomputed("run.settings", run)) from None
-        raise _EndedError("its settings are not valid settings of dptext") from None
+        raise _EndedError("its settings are invalid") from None
 
 
 @contextlib.contextmanager
@@ -302,10 +302,10 @@ def _catch_failures() -> Iterator[None]:
     except DptextError as error:
         raise _EndedError("", Gap(Unverified.PARTS, str(error))) from None
     except MemoryError:
-        reason = "there is too little memory; raise the limit"
+        reason = "not enough memory; raise the limit"
         raise _EndedError("", Gap(Unverified.PARTS, reason)) from None
     except (ArithmeticError, ValueError, TypeError, AssertionError):
-        raise _EndedError("its settings cannot be run") from None
+        raise _EndedError("its settings cannot be prepared here") from None
 
 
 def _check_parts(document: Document) -> None:
@@ -326,7 +326,7 @@ def _check_parts(document: Document) -> None:
         if not same:
             absent.append(f"file of a list ({path}, digest {digest[:12]}...)")
     if absent:
-        reason = f"the {absent[0]} that it names is not on this machine"
+        reason = f"the {absent[0]} named in it is not on this machine"
         raise _EndedError("", Gap(Unverified.PARTS, reason))
 
 

@@ -72,14 +72,14 @@ MEANINGS = {
     Rule.UNREADABLE: "An export can be read.",
     Rule.MISSING: "An export has a public privacy report beside it.",
     Rule.INVALID: "The report follows the schema of dptext reports.",
-    Rule.OTHER_FILE: "The report is the public report of this very file.",
+    Rule.OTHER_FILE: "The report is the public report of this exact file.",
     Rule.CHANGED: "The report agrees with its own settings.",
-    Rule.SIGNATURE: "The report is signed with a key that is accepted, and unchanged.",
+    Rule.SIGNATURE: "The report has a valid signature by an accepted key.",
     Rule.NOT_RECOMPUTED: "The report can be recomputed on this machine.",
     Rule.POLICY: "The guarantee meets the policy.",
     Rule.FIELDS: "Only fields that the policy allows are unchanged.",
-    Rule.NOT_CHECKED: "What lies in a folder is checked, or no export.",
-    Rule.IDENTIFYING: "No unchanged column looks as if it identified people.",
+    Rule.NOT_CHECKED: "Everything in a folder is checked or known not to be an export.",
+    Rule.IDENTIFYING: "No unchanged column looks identifying.",
 }
 
 
@@ -151,7 +151,7 @@ def verdict(
     notes = [] if used is None else [advice.third_party(used).sentence]
     if outcome.gap is not None:
         kind, reason = outcome.gap
-        line = f"its report is not recomputed: {reason}"
+        line = f"its report could not be recomputed: {reason}"
         forgeable = kind is Unverified.VERSION and not keys
         if kind in policy.unverified and not forgeable:
             notes.append(line)
@@ -162,7 +162,7 @@ def verdict(
                 else ""
             )
             if kind is not None:
-                line += f", or accept that with unverified: [{kind}]{also}"
+                line += f", or accept this with unverified: [{kind}]{also}"
             findings.append(Finding(Rule.NOT_RECOMPUTED, line))
     differing, unread = _compare_file(report, export)
     risk = recompute.known_risk(report)
@@ -199,9 +199,9 @@ def _missing(export: Export) -> str:
     if advice := export.unstaged():
         return f"no public report: {sidecar} is not staged; {advice}"
     return (
-        f"no public report: {sidecar} is missing; if this is an original, leave it "
-        f"out, and begin a private copy with dptext init {shlex.quote(export.name)}; "
-        "if it is an output, put the report back; exclude in the policy passes a file"
+        f"no public report: {sidecar} is missing; if this file is an original, do not "
+        f"share it but run dptext init {shlex.quote(export.name)}; if it is an output, "
+        "restore the report; to skip a file, list it under exclude in the policy"
     )
 
 
@@ -217,8 +217,8 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
     key, named = report.run.key == "key-file", report.run.layout.id_field
     same = [name for name, is_used in (("key", key), ("id", named)) if is_used]
     again = (
-        f"make it again from its original, with the {series((*same, 'settings'))} of "
-        f"its run: dptext {command} ORIGINAL -o {export.name}"
+        f"make it again from its original with the same {series((*same, 'settings'))}: "
+        f"dptext {command} ORIGINAL -o {export.name}"
     )
     if output is None or output.sha256 != export.sha256:
         advice = export.unstaged() or again
@@ -231,11 +231,11 @@ def _identity(report: Document, export: Export) -> Iterator[str]:
             f"back, or {again}"
         )
     if report.audience != "public" or report.private is not None:
-        yield "its report is the internal one, which must not be released"
+        yield "its report is the internal report, which must not be released"
     layout = report.run.layout
     whole = {None: (), "text": (True,), "json": (True, False), "jsonl": (True, False)}
     if (layout.fields is None) not in whole.get(layout.format, (False,)):
-        yield "its report was changed: its format does not fit its fields"
+        yield "its report was changed: its format does not support its fields"
     if not report.success:
         yield "its report belongs to a run that did not succeed"
 
@@ -250,7 +250,10 @@ def _compare_file(report: Document, export: Export) -> tuple[list[str], list[str
     except (MissingExtra, exports.NotHere) as error:
         return [], [f"its columns are not checked: {error}"]
     except (InputError, UsageError):
-        line = "its report was changed: the file cannot be read as its report says"
+        line = (
+            "its report was changed: the file cannot be read with the layout in its "
+            "report"
+        )
         return [line], []
 
 
@@ -259,13 +262,13 @@ def _compare_words(report: Document, export: Export) -> Iterator[str]:
     output = report.output
     assert output is not None
     if output.columns is not None or output.rows is not None:
-        yield "its report was changed: it lists columns, as only those of vectors do"
+        yield "its report was changed: it lists columns, which only vector reports do"
         return
     head = exports.read_head(report.run.layout, export)
     if head.copied != output.copied:
-        yield "its report was changed: its unchanged fields are not those of the file"
+        yield "its report was changed: its unchanged fields differ from the file's"
     if head.sheets != output.sheets:
-        yield "its report was changed: its sheets are not those of the file"
+        yield "its report was changed: its sheets differ from the file's"
 
 
 def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
@@ -275,16 +278,16 @@ def _compare_vectors(report: Document, export: Export) -> Iterator[str]:
     assert section is not None
     names = _columns(report.run, export.name)
     if report.run.layout.changed or not report.run.layout.is_ordered:
-        yield "its report was changed: its layout is that of a report on words"
+        yield "its report was changed: it is a vector report with a layout for words"
         return
     if output.columns != names or output.copied is not None or output.rows is None:
-        yield "its report was changed: its columns are not those that dptext writes"
+        yield "its report was changed: dptext never writes these columns"
         return
     wanted = columns.Shape.from_names(names, output.rows, section.dimensions)
     with export.open() as plain:
         shape = columns.shape(plain, export.name)
     if shape.columns != wanted.columns:
-        yield "its report was changed: its columns are not those of the file"
+        yield "its report was changed: its columns differ from the file's"
     elif shape.rows != wanted.rows:
         yield "its report was changed: the file has a different number of rows"
 
@@ -335,10 +338,10 @@ def _content(report: Document, export: Export, policy: ExportPolicy) -> list[Fin
     except (MissingExtra, exports.NotHere) as error:
         if Unverified.CONTENT in policy.unverified:
             return []
-        line = f"its columns were not looked at: {error}; or accept that with "
+        line = f"its columns were not checked: {error}; or accept this with "
         return as_findings(Rule.NOT_RECOMPUTED, [f"{line}unverified: [content]"])
     except (InputError, UsageError):
-        line = "its columns cannot be looked at: the file is not as its report says"
+        line = "its columns cannot be checked: the file differs from its report"
         return as_findings(Rule.CHANGED, [line])
     return [
         *as_findings(Rule.CHANGED, export_contents.contradictions()),
@@ -353,7 +356,7 @@ def _edited(report: Document, data: bytes) -> Iterator[str]:
     if _has_twice(data):
         yield "its report has a duplicate key"
     elif msgspec.json.decode(data) != msgspec.json.decode(encode(report)):
-        yield "its report has keys that dptext does not write, or lacks some"
+        yield "its report has unknown keys, or lacks some"
     run = report.run
     if settings.digest_of_data(run.settings) != run.settings_digest:
         yield "its report was changed: the settings do not match their digest"
@@ -365,19 +368,22 @@ def _contradictions(report: Document) -> Iterator[str]:
     run, layout = report.run, report.run.layout
     kept = {*(layout.fields or ()), *layout.pseudonyms}
     signs = {
-        "its strength does not follow from its figures": promise.strength
+        "its strength does not match its figures": promise.strength
         != claims.judge(bound.notion, bound.level, bound.loss, bound.text_loss),
-        "unprotected does not follow from the settings": promise.scope.unprotected
+        "unprotected does not match the settings": promise.scope.unprotected
         != _unprotected(report),
         "dptext writes no such profile or lexicon name": not all(
             map(names.is_written, (run.profile, run.lexicon))
         ),
-        "its layout is none of its format": layout.format in registry.names("formats")
+        "its layout is impossible for its format": layout.format
+        in registry.names("formats")
         and layout.that_applies([layout.format]) != layout,
-        "pseudonyms need a key file, and it has none": layout.pseudonyms
+        "it lists pseudonyms without a key file": layout.pseudonyms
         and run.key != "key-file",
-        "it leaves out a field and keeps it, too": not kept.isdisjoint(layout.dropped),
-        "the third party is not that of the settings": _party(report) != _asked(report),
+        "a field is listed both as dropped and as kept": not kept.isdisjoint(
+            layout.dropped
+        ),
+        "the third party differs from the settings": _party(report) != _asked(report),
     }
     for sign, is_seen in signs.items():
         if is_seen:
@@ -432,7 +438,7 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
     bound, section = report.guarantee.bound, report.vectors
     if bound.notion not in policy.notion:
         wanted = " or ".join(policy.notion)
-        yield f"guarantee is {bound.notion}, the policy asks for {wanted}"
+        yield f"guarantee is {bound.notion}, the policy requires {wanted}"
     elif not policy.limits_protection:
         yield from _unfit(report)
     bounded = bound.notion is Notion.LDP and bound.level is not Level.WORDS
@@ -452,13 +458,19 @@ def _terms(report: Document, risk: float | None, policy: ExportPolicy) -> Iterat
         yield f"risk is {shown}, the policy allows {policy.max_risk:.2%}"
     lexicon = report.run.lexicon_digest or (section.table_digest if section else "")
     if policy.lexicons is not None and lexicon not in policy.lexicons:
-        yield "its lexicon is not one that the policy names"
+        yield "its lexicon is not listed in the policy (lexicons)"
     party, hosts = _party(report) or _asked(report), policy.third_parties
     if party is not None and hosts is not None and party[0] not in hosts:
-        yield f"draws were sent to {party[0]}, which the policy does not name"
+        yield (
+            f"draws were sent to {party[0]}, which is not listed in the policy "
+            "(third_parties)"
+        )
     used = None if report.output is None else report.output.used
     if used is not None and used.proxy and hosts is not None and PROXY not in hosts:
-        yield "draws were sent through a proxy, which the policy does not name"
+        yield (
+            "draws were sent through a proxy, which is not listed in the policy "
+            "(third_parties)"
+        )
 
 
 def _unfit(report: Document) -> Iterator[str]:
@@ -466,8 +478,8 @@ def _unfit(report: Document) -> Iterator[str]:
     verdict, tone = protection.fitness(protection.Basis.from_document(report))
     if tone is blocks.Tone.BAD:
         yield (
-            f"its verdict is: {verdict} A policy with max_epsilon, max_loss or "
-            "max_risk decides by these limits instead"
+            f"its verdict is: {verdict} To decide by limits instead, set max_epsilon, "
+            "max_loss or max_risk in the policy"
         )
 
 
@@ -518,10 +530,12 @@ def _accepting(
     """
     these = "this part" if len(shown) == 1 else f"these {len(shown)} parts"
     if usual is None:
-        return f"if {these} may leave, add to allow of the policy: {', '.join(shown)}"
+        return (
+            f"if {these} may be released, add to allow in the policy: "
+            f"{', '.join(shown)}"
+        )
     names = ", ".join(each for each in Unprotected if each in {*usual, *shown})
     return (
-        f"if {these} may leave, give {option('set')} 'allow=[{names}]' or put allow: "
-        f"[{names}] "
-        "into the section check of .dptext.yaml"
+        f"if {these} may be released, give {option('set')} 'allow=[{names}]' or put "
+        f"allow: [{names}] in the section check of .dptext.yaml"
     )

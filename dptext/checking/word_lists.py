@@ -58,9 +58,10 @@ def kept_against_policy(
     add = dict.fromkeys([*policy.keep_words, *missing, *listed.files])
     key = json.dumps([*add], ensure_ascii=False)
     yield (
-        f"words of the keep list are unchanged that the policy does not name: {named}"
-        f"{more}; if they may leave, give {option('set', f'keep_words={key}')} or put "
-        f"keep_words: {key} into the section check of .dptext.yaml"
+        "unchanged words of the keep list are not listed in the policy: "
+        f"{named}{more}; if they may be released, give "
+        f"{option('set', f'keep_words={key}')} or put keep_words: {key} into the "
+        "section check of .dptext.yaml"
     )
 
 
@@ -89,8 +90,8 @@ def unsigned(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
     if listed is not None and keys:
         if problem := listed.signature_problem(keys):
             yield (
-                f"its list of words {listed.path}: {problem}, so nothing vouches for "
-                f"its draw; build it with {option('sign-key')}"
+                f"its list of words {listed.path}: {problem}, so its draw cannot be "
+                f"verified; build it with {option('sign-key')}"
             )
 
 
@@ -99,8 +100,8 @@ def trusted(report: Document, keys: Sequence[signatures.Key]) -> Iterator[str]:
     listed = _listed(report)
     if listed is not None and not keys:
         yield (
-            f"its list of words {listed.path} is trusted: only a signature tells "
-            "whether it was drawn as it says"
+            f"its list of words {listed.path} is trusted: only a signature can prove "
+            "that it was drawn as stated"
         )
 
 

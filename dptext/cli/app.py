@@ -25,7 +25,7 @@ COMMANDS = {
         ),
         "embed": "Release noisy vectors of words or texts, to train models on.",
         "words": "Find words that many people wrote, to leave them unchanged.",
-        "topics": "Make public topics, for releases that protect whole texts.",
+        "topics": "Build public topics, for releases that protect whole texts.",
     },
     "Check and report": {
         "check": ("Check that exports have valid reports that meet the policy."),
@@ -33,11 +33,13 @@ COMMANDS = {
         "ledger": "Show, export and verify the privacy losses that a ledger records.",
     },
     "Measure": {
-        "explain": ("Show epsilon and likeliest replacements of each word of a text."),
+        "explain": (
+            "Show epsilon and the most likely replacements of each word of a text."
+        ),
         "evaluate": ("Compare a private file with its original: utility, attacks."),
         "compare": ("Compare mechanisms on a sample of your texts: utility, attacks."),
         "calibrate": "Find the epsilon of a mechanism for a given risk.",
-        "audit": ("Test whether a claim is true and the program keeps to its formula."),
+        "audit": ("Test whether a claim is true and the program matches its formula."),
     },
     "Look up and set up": {
         "list": "List profiles and mechanisms, or show one in full.",
@@ -119,8 +121,8 @@ def set_up(
             "--config",
             metavar="FILE",
             envvar="DPTEXT_CONFIG",
-            help="Configuration file, a .dptext.yaml or pyproject.toml. Default: the "
-            "nearest one, from the working folder upward.",
+            help="Configuration file (.dptext.yaml or pyproject.toml). Default: the "
+            "nearest one, in the working folder or above.",
         ),
     ] = None,
     no_config: Annotated[

@@ -52,9 +52,9 @@ def command(
         str | None,
         typer.Argument(
             metavar="PROFILE|MECHANISM",
-            help="A profile, a .yaml file, or a mechanism (with --epsilon). If both "
-            "have the same name, the profile is meant. Or a file of dptext words. "
-            f"Default: {DEFAULT}.",
+            help="A profile, a .yaml file, a mechanism (with --epsilon), or a file "
+            "of dptext words. A profile takes precedence over a mechanism of "
+            f"the same name. Default: {DEFAULT}.",
         ),
     ] = None,
     *,
@@ -138,8 +138,8 @@ def _recipe(name: str, choices: Choices) -> Profile:
             ".yaml file)"
         )
     if choices.mechanism is not None:
-        raise UsageError(f"{name} is a mechanism already: leave out --mechanism")
+        raise UsageError(f"{name} is already a mechanism: leave --mechanism out")
     over = replace(choices, mechanism=name).keys
     if "budget" not in over:
-        raise UsageError(f"{name} is a mechanism, without an epsilon: give --epsilon")
+        raise UsageError(f"{name} is a mechanism and needs an epsilon: give --epsilon")
     return load(FOR_PROGRAMS, over)

@@ -40,9 +40,9 @@ class ReadingAttacker:
     attacker: Annotated[
         str | None,
         Option(
-            "With --public-text: the risk is how often this attacker of whole "
-            "texts finds a word, such as ngram. Default: same-kind, which counts one "
-            "half of the public texts and reads the other half.",
+            "With --public-text: attacker whose success is the risk, such as ngram. "
+            "Default: same-kind, which learns from one half of the public texts and "
+            "attacks the other.",
             MEASURES,
             metavar="NAME",
         ),
@@ -52,7 +52,7 @@ class ReadingAttacker:
     def __post_init__(self) -> None:
         """Raise UsageError for an attacker without texts."""
         if self.attacker is not None and self.public_text is None:
-            raise UsageError("--attacker needs --public-text, the text that it reads")
+            raise UsageError("--attacker needs texts to attack: give --public-text")
 
     def calibrate(
         self,
@@ -89,7 +89,9 @@ def command(
     risk: Annotated[
         str,
         Option(
-            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
+            "Choose epsilon so that this share of guesses is right: 10%.",
+            GUARANTEE,
+            metavar="SHARE",
         ),
     ],
     mechanism: Annotated[
@@ -116,7 +118,7 @@ def command(
     options.check_public_text(reader.public_text, selection.fields)
     if every and reader.public_text is not None:
         raise UsageError(
-            "--mechanism all: --public-text is read for one mechanism; name it"
+            "--mechanism all does not work with --public-text: name one mechanism"
         )
     over = replace(choices, risk=risk, mechanism=None if every else mechanism).keys
     recipe = load(profile, over)
@@ -175,9 +177,7 @@ def budget_risk(recipe: profile.Profile) -> float:
     """Return the risk in a profile's budget. Raises UsageError if it has none."""
     params = recipe.budget.params
     if not isinstance(params, uniform.Params) or params.risk is None:
-        raise UsageError(
-            "calibrate chooses epsilon itself: leave the budget's settings out"
-        )
+        raise UsageError("calibrate chooses epsilon: leave budget settings out")
     return params.risk
 
 
@@ -218,8 +218,8 @@ def every_mechanism(
     """
     names = registry.names("mechanisms")
     progress.say(
-        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; new "
-        "results take minutes each, and are kept"
+        f"calibrating {len(names)} mechanisms on {len(lexicon.words):,} words; each "
+        "new result takes minutes and is cached"
     )
     for each in names:
         chosen = over.get("mechanism")
@@ -228,7 +228,7 @@ def every_mechanism(
         try:
             if registry.find("mechanisms", each).Params.family == "texts":
                 raise UsageError(
-                    "it looks at the whole text, and the Bayes risk measures one word"
+                    "it reads the whole text, while the Bayes risk refers to one word"
                 )
             yield calibrated(profile.load(name, keys), lexicon)
         except UsageError as error:

@@ -31,10 +31,10 @@ from dptext.types import JsonObject
 # An export by name with the function that reads it, or a verdict on another file.
 Named = tuple[str, Callable[[], Export]] | Verdict
 _SHOWN = 10  # names of a line
-_MANIFEST_STAYS = "the list of finished outputs for --resume, which stays with you"
+_MANIFEST_STAYS = "the list of finished outputs for --resume, which must not be shared"
 TRUST = (
-    "settings and keys in reports are trusted without a signature: to refuse forged "
-    "reports, sign them with --sign-key and check them with --verify-key"
+    "without signatures, forged reports cannot be detected: sign reports with "
+    "--sign-key and check them with --verify-key"
 )
 
 
@@ -51,8 +51,7 @@ class Verifiers:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file, to recompute with, in "
-            "addition to the installed ones; repeatable.",
+            "Additional lexicon to recompute reports with (name or file); repeatable.",
             GUARANTEE,
             metavar="NAME",
         ),
@@ -61,7 +60,7 @@ class Verifiers:
         list[Path] | None,
         Option(
             "Accept only reports signed with this key (see sanitize --sign-key); "
-            "if repeated, with one of the keys.",
+            "repeatable to accept several keys.",
             metavar="FILE",
         ),
     ] = None
@@ -80,7 +79,7 @@ class Findings:
         ),
     ] = "text"
     quiet: Annotated[
-        bool, Option("Print nothing; the exit code tells.", OUTPUT, short="-q")
+        bool, Option("Print nothing; only set the exit code.", OUTPUT, short="-q")
     ] = False
 
     def note(self, line: str) -> None:
@@ -109,9 +108,9 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="FILE",
-            help="Exports, or folders of exports. Anything else in a folder is named "
-            "as not checked, and fails where it may hold text, as links and unfinished "
-            "files do.",
+            help="Exports, or folders of exports. Other files in a folder are "
+            "reported as not checked, and fail if they may hold text, such as "
+            "links and unfinished files.",
         ),
     ] = None,
     *,
@@ -270,7 +269,8 @@ def _staged(index: GitIndex) -> Configuration:
             return staged
         if content is None and file.is_file() and configuration.read(file) is not None:
             raise UsageError(
-                f"{name}: on disk but not staged; git add it, or name it with --policy"
+                f"{name}: on disk but not staged; stage it with git add, or name it "
+                "with --policy"
             )
     return Configuration()
 

@@ -68,9 +68,9 @@ class Grid:
     mechanism: Annotated[
         list[str] | None,
         Option(
-            "Mechanism with its default parameters (that of --profile: with those "
-            "of the profile), or NAME:key=value,... for others; repeatable. Default: "
-            f"that of the profile, then {', '.join(MECHANISMS)}.",
+            "Mechanism, or NAME:key=value,... to set parameters; repeatable. The "
+            "mechanism of --profile keeps the profile's parameters. Default: the "
+            f"profile's mechanism, then {', '.join(MECHANISMS)}.",
             GUARANTEE,
             metavar="NAME",
             short="-m",
@@ -79,8 +79,8 @@ class Grid:
     risk: Annotated[
         list[str] | None,
         Option(
-            "Epsilon by the share of right guesses: 10%. "
-            f"Repeatable. Default: {', '.join(_RISKS)}.",
+            "Choose epsilon so that this share of guesses is right: 10%. Repeatable. "
+            f"Default: {', '.join(_RISKS)}.",
             GUARANTEE,
             metavar="SHARE",
         ),
@@ -96,8 +96,7 @@ class Grid:
     lexicon: Annotated[
         list[str] | None,
         Option(
-            "Lexicon of `dptext lexicon list`, or file. Repeatable, to compare "
-            "lexicons.",
+            "Lexicon, by name or file. Repeatable, to compare lexicons.",
             GUARANTEE,
             metavar="NAME",
             hidden=True,
@@ -106,8 +105,8 @@ class Grid:
     set_: Annotated[
         list[str] | None,
         Option(
-            "Set a key: tokens.number=mask; repeatable. Here keys of decoder, for "
-            "--attacker endpoint.",
+            "Set a key of decoder for --attacker endpoint: decoder.url=URL; "
+            "repeatable.",
             GUARANTEE,
             metavar="KEY=VALUE",
             hidden=True,
@@ -116,7 +115,7 @@ class Grid:
     seed: Annotated[
         int | None,
         Option(
-            "For tests and papers: repeatable draws, without any privacy.",
+            "Seed for tests and papers: draws repeat, without any privacy.",
             GUARANTEE,
             parse=Number(kind=int),
             hidden=True,
@@ -209,8 +208,8 @@ class ResultTable:
     jobs: Annotated[
         int | None,
         Option(
-            "Cells to compute at once. Default: one per processor, at most 4. "
-            "With 1, no cell slows another and speeds are comparable.",
+            "Number of cells to compute at once. Default: one per processor, at most "
+            "4. Use 1 to compare speeds.",
             OUTPUT,
             parse=Number(kind=int, low=1, high=MOST_JOBS),
             short="-j",
@@ -238,7 +237,7 @@ class ResultTable:
     figure: Annotated[
         Path | None,
         Option(
-            "Write utility, or meaning, by risk as a picture: a file .svg.",
+            "Write a chart of utility (or meaning) by risk to this .svg file.",
             OUTPUT,
             metavar="FILE",
             hidden=True,
@@ -250,8 +249,8 @@ class ResultTable:
         """Raise UsageError unless the chart is SVG."""
         if self.figure is not None and self.figure.suffix.lower() not in ("", ".svg"):
             raise UsageError(
-                f"--figure {self.figure}: pictures are SVG; name a file that ends in "
-                ".svg (Inkscape or rsvg-convert make PDF or PNG from it)"
+                f"--figure {self.figure}: only SVG is supported; use a file name "
+                "ending in .svg (Inkscape or rsvg-convert converts it to PDF or PNG)"
             )
 
     def compute(

@@ -98,7 +98,9 @@ def read_named(path: Path) -> Configuration:
     """Read a configuration file named by the user. Raises UsageError."""
     configuration = read(path)
     if configuration is None:
-        raise UsageError(f"{path}: it has no table [tool.dptext]")
+        raise UsageError(
+            f"{path}: it has no table [tool.dptext]; add one, or name another file"
+        )
     return configuration
 
 
@@ -173,7 +175,7 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
     if data is None:
         return None
     if not isinstance(data, dict):
-        raise UsageError(f"{name}: give sections: {' and '.join(SECTIONS)}")
+        raise UsageError(f"{name}: expected the sections {' and '.join(SECTIONS)}")
     sections: dict[str, JsonObject] = {}
     for section, keys in data.items():
         if section not in SECTIONS:
@@ -186,7 +188,9 @@ def decode(content: bytes, path: Path, kind: str = _KIND) -> Configuration | Non
             raise UsageError(f"{name}: {section}: give keys and values")
         sections[section] = {str(key).replace("-", "_"): keys[key] for key in keys}
         if len(sections[section]) < len(keys):
-            raise UsageError(f"{name}: {section}: duplicate key, with - and _")
+            raise UsageError(
+                f"{name}: {section}: a key is given twice, once with - and once with _"
+            )
     return Configuration(path.absolute(), sections)
 
 
@@ -268,11 +272,12 @@ def _check_keys(file: Configuration) -> None:
         if key not in keys:
             hint = registry.suggest(key, keys)
             if "did you mean" not in hint:
-                hint = "dptext --no-config doctor --settings lists those that are"
+                hint = "dptext --no-config doctor --settings lists the options that can"
             if key in secrets:
                 hint = f"a shared file must not name a secret; use {variable_name(key)}"
             raise UsageError(
-                f"{file.label}: sanitize.{key}: not a setting for files; {hint}"
+                f"{file.label}: sanitize.{key}: this option cannot be set in a file; "
+                f"{hint}"
             )
 
 

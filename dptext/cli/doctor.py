@@ -64,14 +64,12 @@ def command(
     settings: Annotated[
         bool,
         Option(
-            "Show the current settings of sanitize and check instead, with the "
-            "source of each."
+            "Show the effective settings of sanitize and check, and where each comes "
+            "from."
         ),
     ] = False,
-    cache: Annotated[
-        bool, Option("Show the kept results and their size instead.")
-    ] = False,
-    clear: Annotated[bool, Option("With --cache: delete the kept results.")] = False,
+    cache: Annotated[bool, Option("Show the cached results and their size.")] = False,
+    clear: Annotated[bool, Option("With --cache: delete the cached results.")] = False,
     as_json: options.AsJson = False,
 ) -> None:
     """Check versions, lexicons, models, keys and configuration.
@@ -80,7 +78,7 @@ def command(
     parts are not errors.
     """
     if clear and not cache:
-        raise UsageError("--clear goes with --cache")
+        raise UsageError("--clear needs --cache: give both")
     if cache:
         _show_cache(as_json, clear=clear)
         return
@@ -150,7 +148,7 @@ def _stored() -> Iterator[Inspection]:
             mend=mend,
         )
     for name, folder in ngrams.installed():
-        mend = "make it again: dptext lexicon ngrams"
+        mend = "build it again: dptext lexicon ngrams"
         mend = "install dptext again" if name == ngrams.ENGLISH else mend
         yield _read(
             subject=f"n-gram model {name}",
@@ -166,7 +164,7 @@ def _kernel() -> Inspection:
     part = "decoding kernel"
     if kernel.library is not None:
         return Inspection(part, _OK, "compiled")
-    seen = "numpy, which writes the same words and takes two to three times as long"
+    seen = "numpy (same output, two to three times slower)"
     again = {
         Source.PACKAGE: f"{_AGAIN} --no-binary dptext dptext=={__version__}",
         Source.FOLDER: f"{_AGAIN} . (in the folder of dptext)",
@@ -222,7 +220,9 @@ def _folder() -> Inspection:
     status = folder.stat()
     if not streams.is_own(status):
         seen = f"{folder} belongs to another user"
-        return Inspection("cache", _WRONG, seen, "set XDG_CACHE_HOME to one of yours")
+        return Inspection(
+            "cache", _WRONG, seen, "set XDG_CACHE_HOME to a folder of yours"
+        )
     if status.st_mode & 0o022:
         seen = f"other users may write to {folder}"
         return Inspection("cache", _WRONG, seen, f"run: chmod -R go-w {folder}")
@@ -250,9 +250,8 @@ def _show_cache(as_json: bool, *, clear: bool) -> None:
     total = sum(size for _, size in sizes.values()) / 1e6
     done = "deleted" if clear else f"delete them: {_CLEAR}"
     about = (
-        f"{total:.1f} MB of public results, which are computed anew when needed; those "
-        "that were not used for a month go by themselves, as do the oldest above "
-        "0.5 GiB"
+        f"{total:.1f} MB of public results, recomputed when needed; results unused for "
+        "a month are deleted automatically, as are the oldest above 0.5 GiB"
     )
     data = {"folder": folder, "cleared": clear, "kept": kept}
     table, note = Table.from_items(_KEPT, kept), Paragraph(f"{about}; {done}")

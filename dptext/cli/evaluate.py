@@ -36,8 +36,8 @@ EXAMPLES = ("dptext evaluate reviews.jsonl reviews.private.jsonl --label stars",
 WritingProfile = Annotated[
     str | None,
     Option(
-        "Profile of `dptext list`, or a .yaml file. The one that made the "
-        "private file; or its public report.",
+        "Profile (name or .yaml file) that made the private file, or its public "
+        "report.",
         GUARANTEE,
         metavar="NAME",
         short="-p",
@@ -56,7 +56,7 @@ class Values:
     identities_field: Annotated[
         str | None,
         Option(
-            "Field or column of --identities with the values. Default: text.",
+            "Field or column of --identities that holds the values. Default: text.",
             MEASURES,
             metavar="NAME",
             hidden=True,
@@ -66,7 +66,7 @@ class Values:
     def __post_init__(self) -> None:
         """Raise UsageError for a field given without a file."""
         if self.identities is None and self.identities_field is not None:
-            raise UsageError("--identities-field goes with --identities FILE")
+            raise UsageError("--identities-field needs --identities FILE: give both")
 
     @property
     def file(self) -> IdentityFile | None:
@@ -111,8 +111,8 @@ def command(
     alone = set(over) <= {"lexicon"} and settings.attacker is None and public is None
     if profile is None and not alone:
         raise UsageError(
-            "settings, --attacker and --public-text go with the profile that wrote the "
-            "private file: give --profile, too"
+            "settings, --attacker and --public-text need the profile that wrote the "
+            "private file: give --profile"
         )
     settings.check()
     listed = values.file
@@ -196,7 +196,10 @@ def _pipeline_from_report(path: str, over: Mapping[str, object]) -> Pipeline:
     a missing lexicon.
     """
     if over:
-        raise UsageError("--profile is a report: leave out settings, it has them all")
+        raise UsageError(
+            "--profile is a report, which contains all settings: leave "
+            "other settings out"
+        )
     run = document.decode(streams.read_small(path, "report"), path).run
     recipe = profile.resolved(run.settings, run.profile, run.lexicon)
     lexicon = lexicons.by_digest(run.lexicon_digest)

@@ -44,7 +44,7 @@ def command(
     if text == "-":
         text = sys.stdin.read()
     if not text.strip():
-        raise UsageError("the text is empty: give one, or - for that of standard input")
+        raise UsageError("the text is empty: give a text, or - to read standard input")
     recipe = profile.chosen(choices)
     pipeline = calibration.build(recipe, lexicons.find(recipe.lexicon))
     result = explanation.explain(pipeline, text, top)

@@ -37,10 +37,10 @@ _FILES = "too many open files; raise their limit (ulimit -n 256)"
 # Words for each signal that ends a process, by its number and 128.
 _ENDS = {130: "interrupted", 143: "terminated", 129: "the terminal hung up"}
 _MEMORY = (
-    "out of memory; raise the limit (of a container: 300 MB for a default run; ulimit "
-    "-v: 550 MB, and 40 MB for each core), lower --jobs and --batch-size (sanitize, "
-    "embed; --max-record-bytes for long records) or --jobs and --sample (compare), or "
-    "use a smaller lexicon"
+    "out of memory; raise the limit (container: 300 MB for a default run; ulimit -v: "
+    "550 MB plus 40 MB per core), lower --jobs and --batch-size (sanitize, embed; "
+    "--max-record-bytes for long records) or --jobs and --sample (compare), or use a "
+    "smaller lexicon"
 )
 
 

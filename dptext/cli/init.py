@@ -38,7 +38,7 @@ _RISKS = ("10%", "20%", "35%")
 _USUAL = "20%"
 _RECORDS = 3  # in the preview
 _MANY = 0.9  # of the records that are looked at have a text, where there are many
-_FOR_PEOPLE = "give --audience people, too"
+_FOR_PEOPLE = "also give --audience people"
 _MAKE_KEY = f"(umask 077; openssl rand -out {init_file.KEY} 32)"
 
 
@@ -67,8 +67,8 @@ Who will read the output?
 """
 _BUILD_TOPICS = "dptext topics build PUBLIC_TEXT --name topics"
 _OF_TOPICS = (
-    f"statistics need topics: {_BUILD_TOPICS} makes them of public texts, and dptext "
-    "topics estimate OUTPUT reads them"
+    f"statistics need topics: build them from public texts with {_BUILD_TOPICS}, and "
+    "read results with dptext topics estimate OUTPUT"
 )
 _REST = "rest"
 _QUESTION = """
@@ -91,7 +91,8 @@ def command(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="File, or folder of files, with texts to make private."
+            metavar="FILE",
+            help="File, or folder of files, whose texts to make private.",
         ),
     ],
     *,
@@ -109,7 +110,7 @@ def command(
     ] = None,
     keep: Annotated[
         list[str] | None,
-        Option("An earlier name of --copy.", INPUT, metavar="NAME", hidden=True),
+        Option("Old name of --copy.", INPUT, metavar="NAME", hidden=True),
     ] = None,
     choices: Annotated[Choices, parser.Take("keep_words words", is_typed=True)],
     audience: Annotated[
@@ -170,7 +171,7 @@ def _first_file(file: str, selection: Selection) -> Job:
 
     if streams.is_stream(file):
         raise UsageError(
-            "init reads its input several times: save it to a file, and name that"
+            "init reads its input several times: save it to a file and name the file"
         )
     first, *others = find_files([file], selection.format)
     if first != file:
@@ -326,7 +327,7 @@ def _ask_private(columns: Sequence[FieldSummary]) -> str:
     """
     known = {each.name: each for each in columns if each.texts}
     if not known:
-        raise UsageError("no field holds text, so none can be private")
+        raise UsageError("no field contains text, so none can be private")
     longest = max(known.values(), key=lambda each: each.words)
     _note("No field is private, so there is nothing to replace words in.")
 
@@ -365,7 +366,7 @@ def _read_use(answer: str, field: FieldSummary) -> Use | None:
         return None
     use = Use(matches[0])
     if use is Use.PRIVATE and not field.texts:
-        raise UsageError(f"{field.name} holds no text: give drop, pseudonym or copy")
+        raise UsageError(f"{field.name} contains no text: give drop, pseudonym or copy")
     return use
 
 
@@ -400,7 +401,7 @@ def _chosen(job: Job, columns: Sequence[FieldSummary], uses: Uses) -> Job:
     private = init_file.named(uses, Use.PRIVATE)
     if columns and not private:
         names = listed((each.name for each in columns if each.texts), "fields")
-        raise UsageError(f"no private field: name one, as in --field NAME{names}")
+        raise UsageError(f"no private field: name one with --field NAME{names}")
     selection = replace(
         job.selection,
         fields=private,
@@ -445,7 +446,7 @@ def _preview(job: Job, audience: Audience, choices: Choices) -> None:
         }
     pipelines = {}
     for name, recipe in recipes.items():
-        with progress.step(f"making settings ready: {name}"):
+        with progress.step(f"preparing settings: {name}"):
             pipelines[name] = calibration.build(recipe, lexicon)
     ready = pipelines.get(f"risk {_USUAL}") or next(iter(pipelines.values()))
     batch = source.first_records(job, SAMPLE)
@@ -469,7 +470,9 @@ def _recipe(
     from dptext.guarantees.claims import Unprotected, format_up
 
     if choices.keep_words and audience is Audience.STATISTICS:
-        raise UsageError(f"{noun('keep-words')}: statistics copy no word of a text")
+        raise UsageError(
+            f"{noun('keep-words')}: statistics copy no words of texts; leave it out"
+        )
     if choices.words is not None and audience is not Audience.PEOPLE:
         raise UsageError(f"{noun('words')} adds to common words: {_FOR_PEOPLE}")
     kept, named = dict[str, Any](), dict[str, Any]()

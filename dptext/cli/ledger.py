@@ -38,7 +38,7 @@ _SUBJECTS = (
     Column("records", count),
     Column("releases", count, path="entries"),
 )
-_AGAIN = " A record that is drawn anew in another release counts again."
+_AGAIN = " A record drawn again in another release counts again."
 
 
 def show(
@@ -67,7 +67,7 @@ def show(
             subjects = list(ledgers.subjects(opened))
         name = opened.id
     if problem is not None:
-        line = f"{ledger}: {problem}; do not rely on these figures"
+        line = f"{ledger}: {problem}; these figures are unreliable"
         typer.echo(f"dptext: {screen.one_line(line)}", err=True)
     named = _name_values(entries)
     leaving = [
@@ -107,7 +107,7 @@ def verify(
     files: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="FILE", help="Released files, with their reports beside them."
+            metavar="FILE", help="Released files; their reports must be beside them."
         ),
     ] = None,
 ) -> None:
@@ -210,8 +210,8 @@ def _recorded_tokens(files: Sequence[Path], ledger: str) -> list[tuple[str, str]
         except FileNotFoundError:
             missing = report if path.exists() else path
             raise UsageError(
-                f"{missing}: no such file; name released files with their reports "
-                f"({SIDECAR}) beside them, or none to verify the ledger alone"
+                f"{missing}: no such file; name released files that have reports "
+                f"({SIDECAR}) beside them, or no files to verify only the ledger"
             ) from None
         recorded = document.decode(data, str(report)).run.recorded
         if recorded is None or recorded.ledger != ledger or recorded.entry is None:

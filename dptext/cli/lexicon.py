@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 FORMATS = ("glove", "word2vec", "fasttext", "npz")
 #: The lexicon that counts are made for, or that texts adapt.
 BaseLexicon = Annotated[
-    str, Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME")
+    str,
+    Option(
+        "Lexicon: a name from dptext lexicon list, or a file.",
+        GUARANTEE,
+        metavar="NAME",
+    ),
 ]
 
 
@@ -87,13 +92,13 @@ class WordFile:
         ),
     ] = 100
     english: Annotated[
-        bool, Option("English words: order replacements as the built-in lexicon does.")
+        bool, Option("For English words: order replacements like the built-in lexicon.")
     ] = False
     outputs: Annotated[
         int | None,
         Option(
-            "Use only the first N words as replacements, none too often; 0: all "
-            "words, by distance. Default: 8000, or all if there are fewer.",
+            "Use only the first N words as replacements; 0: all words, ordered by "
+            "distance. Default: 8000, or all if there are fewer.",
             parse=Number(kind=int, low=0),
         ),
     ] = None
@@ -181,7 +186,7 @@ def ngrams(
     model = counts.model(min_count, meta)
     digest = models.save(model, folder)
     faults.print_line(
-        "the corpus must be public: its pairs of words show in decoded texts"
+        "the corpus must be public: its word pairs become visible in decoded texts"
     )
     model_data = {"name": name, "digest": digest, **meta, "pairs": len(model.gains)}
     _deliver(model_data, as_json)
@@ -194,8 +199,8 @@ class Learned:
     from_text: Annotated[
         bool,
         Option(
-            "Learn words and vectors from these texts alone, for languages "
-            "without a lexicon."
+            "Learn words and vectors only from these texts, for languages without a "
+            "lexicon."
         ),
     ] = False
     language: Annotated[
@@ -213,7 +218,8 @@ class Learned:
         """Raise UsageError if a language is set for an existing lexicon."""
         if self.language is not None and not self.from_text:
             raise UsageError(
-                "--language needs --from-text: a lexicon has a language already"
+                "--language needs --from-text: an existing lexicon already has a "
+                "language"
             )
 
 
@@ -247,7 +253,7 @@ def adapt(
             language=learned.language or "unknown",
             least=learned.min_count,
         )
-    faults.print_line("the texts must be public: their words show in outputs")
+    faults.print_line("the texts must be public: their words become visible in outputs")
     screen.deliver(result, as_json, views.adapted(result))
 
 

@@ -30,13 +30,15 @@ def command(
     kind: Annotated[
         str | None,
         typer.Argument(
-            metavar="KIND", help="profiles, mechanisms, or the name of one of them."
+            metavar="KIND",
+            help="profiles, mechanisms, or the name of a profile or mechanism.",
         ),
     ] = None,
     name: Annotated[
         str | None,
         typer.Argument(
-            metavar="NAME", help="After profiles or mechanisms: show this one."
+            metavar="NAME",
+            help="After profiles or mechanisms: the name of the one to show.",
         ),
     ] = None,
     *,

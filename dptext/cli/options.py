@@ -47,7 +47,9 @@ PublicFiles = Annotated[
 PublicText = Annotated[
     str | None,
     Option(
-        "Public text of the same kind, for one more attacker.", MEASURES, metavar="FILE"
+        "Public text of the same kind, to measure an additional attacker.",
+        MEASURES,
+        metavar="FILE",
     ),
 ]
 AsJson = Annotated[bool, Option("Print JSON.", OUTPUT, spelled="json")]
@@ -80,8 +82,8 @@ def check_public_text(public_text: str | None, fields: Sequence[str]) -> None:
     """Raise UsageError for fields of public text if none is read."""
     if fields and public_text is None:
         raise UsageError(
-            f"{noun('field')}: no text is read; give {noun('public-text')}, whose "
-            "field it names, or leave it out"
+            f"{noun('field')}: it names a field of the public text; give "
+            f"{noun('public-text')}, or leave it out"
         )
 
 
@@ -140,7 +142,9 @@ def check_named(
     }
     inputs = map(params.get, ("file", "original", "private"))
     if "" in (*files, *inputs, *writes.values()):
-        raise UsageError("the name of a file is empty (a variable that is not set?)")
+        raise UsageError(
+            "a file name is empty (is a variable unset?); give a file name"
+        )
     # A run without --output writes to standard output, and so does --json; so does a
     # plan, as JSON or not, unless it is a page.
     is_plan = bool(params.get("plan"))
@@ -151,8 +155,8 @@ def check_named(
     names = [str(each) for each in writes.values()]
     if names.count("-") + alone + bool(as_json) > 1:
         raise UsageError(
-            "standard output carries one thing only: name files for the others, as in "
-            "--html FILE"
+            "only one output can go to standard output: name files for the others, as "
+            "in --html FILE"
         )
     streams.check_distinct([*files, *reads], *names)
     for each in names:

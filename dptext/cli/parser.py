@@ -324,8 +324,8 @@ def _name_folder(values: dict[str, Parsed]) -> None:
 
     if os.path.isfile(output) or formats.by_suffix(output):
         raise UsageError(
-            f"-o {output}: {folder} is a folder, whose files each get an output of "
-            "their own; give -o a folder, or name one file to read"
+            f"-o {output}: {folder} is a folder and each of its files gets an output; "
+            "give a folder to -o, or name a single input file"
         )
     values["out_dir"], values["output"] = output, None
 
@@ -378,8 +378,8 @@ def _name_kept(
         ]
         if setting is not None and kept:
             faults.print_line(
-                f"--{name} replaces the list of {setting.source}, so that these fields "
-                f"stay unchanged: {', '.join(kept)}; name them, too, to change that"
+                f"--{name} replaces the list of {setting.source}, so these fields are "
+                f"now unchanged: {', '.join(kept)}; add them to change that"
             )
 
 

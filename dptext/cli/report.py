@@ -32,11 +32,13 @@ def command(
     context: typer.Context,
     file: Annotated[
         Path | None,
-        typer.Argument(metavar="FILE", help="An output, or a report as JSON."),
+        typer.Argument(metavar="FILE", help="An output, or a report in JSON."),
     ] = None,
     other: Annotated[
         Path | None,
-        typer.Argument(metavar="OTHER", help="Another one, to compare with."),
+        typer.Argument(
+            metavar="OTHER", help="A second output or report, to compare with."
+        ),
     ] = None,
     *,
     pages: Annotated[work.Reports, parser.Take("html")],
@@ -54,7 +56,7 @@ def command(
         screen.deliver(document.schema(), as_json=True)
         return
     if file is None:
-        raise UsageError("name an output or a report, as in: dptext report OUTPUT")
+        raise UsageError("name an output or a report: dptext report OUTPUT")
     shown, signed = _read(context, file)
     released = _released(shown, file)
     if other is not None:

@@ -38,8 +38,8 @@ class Trial:
     public_text: Annotated[
         str | None,
         Option(
-            "Public text of the same kind, for one more attacker. Needs --plan; its "
-            "fields are those of --field.",
+            "Public text of the same kind, with the same --field, to measure an "
+            "additional attacker. Needs --plan.",
             MEASURES,
             metavar="FILE",
             hidden=True,

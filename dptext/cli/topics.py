@@ -54,7 +54,7 @@ class Made:
     label: Annotated[
         str | None,
         Option(
-            "Field with public labels for the topics to follow, as in product.",
+            "Field with public labels that topics should follow, such as product.",
             MEASURES,
             metavar="NAME",
         ),
@@ -132,7 +132,7 @@ def build(
     with store.describe_errors(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         screen.write_file(path, encode(document))
-    faults.print_line("the texts must be public: words of them show in outputs")
+    faults.print_line("the texts must be public: their words become visible in outputs")
     screen.deliver(_plain(document), as_json, *_blocks(document))
 
 
@@ -189,12 +189,12 @@ class Shares:
 
     by: Annotated[
         str | None,
-        Option("Unchanged field whose values divide the texts.", metavar="NAME"),
+        Option("Unchanged field by whose values to group the texts.", metavar="NAME"),
     ] = None
     subject: Annotated[
         str | None,
         Option(
-            "Unchanged field with the person that a record is about.", metavar="NAME"
+            "Unchanged field that identifies the person of a record.", metavar="NAME"
         ),
     ] = None
     target: Annotated[
@@ -218,15 +218,13 @@ class Shares:
 def estimate(
     output: Annotated[
         Path,
-        typer.Argument(
-            metavar="OUTPUT", help="A private output of the release of topics."
-        ),
+        typer.Argument(metavar="OUTPUT", help="A sanitized output with topics."),
     ],
     other: Annotated[
         Path | None,
         typer.Argument(
             metavar="OTHER",
-            help="A second one, such as that of the next month, to compare.",
+            help="A second output to compare with, such as next month's.",
         ),
     ] = None,
     *,
@@ -242,7 +240,7 @@ def estimate(
     fields = [name for name in (wanted.by, wanted.subject) if name is not None]
     released = [shares.read(path, fields) for path in (output, other) if path]
     if len({each.digest for each in released}) > 1:
-        raise UsageError(f"{other}: other topics than those of {output}")
+        raise UsageError(f"{other}: its topics differ from those in {output}")
     values: set[str | None] = {None}
     if wanted.by is not None:
         values = {value for each in released for value in each.values[0]}
@@ -323,7 +321,7 @@ _GROWTH = (
 
 app = parser.group(
     "topics",
-    "Make public topics, for releases that protect whole texts.",
+    "Build public topics, for releases that protect whole texts.",
     {
         build: "dptext topics build old-tickets.jsonl --name tickets",
         show: "dptext topics show tickets",

@@ -83,7 +83,7 @@ def build(
     subject: Annotated[
         str | None,
         Option(
-            "Field with the person that a record is about. People are counted, not "
+            "Field that identifies the person of a record. People are counted, not "
             "records.",
             INPUT,
             metavar="NAME",
@@ -154,8 +154,8 @@ def _drawn(listed: WordFile, output: str) -> Iterator[str]:
         named = [*words[:_NAMED], "..."] if len(words) > _NAMED else words
         yield f"{use} ({len(words):,}): {', '.join(named) or 'none'}"
     yield (
-        f"{output}: judge by these words and by common knowledge, not by looking at "
-        f"rows; dptext words show {output} has all"
+        f"{output}: judge only by these words and common knowledge, not by looking at "
+        f"rows; dptext words show {output} lists all words"
     )
 
 
@@ -167,8 +167,8 @@ def _check_ledger(use: LedgerUse) -> None:
     is_whole = use.subject is not None and has_limit
     reasons = {
         together(): has_ledger and not is_whole,
-        f"a list has a delta, which adds up, too: give {option('limit-delta')}, as in "
-        "1e-5": has_ledger and use.limit_delta is None,
+        f"a list has a delta, which also accumulates: give {option('limit-delta')}, "
+        "such as 1e-5": has_ledger and use.limit_delta is None,
     }
     refuse(reasons)
 

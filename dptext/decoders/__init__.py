@@ -126,8 +126,8 @@ class ServerAsked:
         str,
         Meta(
             description=(
-                "Host of the address in the settings: dptext does not know which "
-                "machine answers there, and who else gets the requests."
+                "Host in the settings' address. dptext does not know which machine "
+                "answers there, or who else receives the requests."
             )
         ),
     ]
@@ -136,8 +136,7 @@ class ServerAsked:
         bool,
         Meta(
             description=(
-                "Whether requests went to that address through a proxy, as the "
-                "environment asks."
+                "Whether requests went through a proxy set in the environment."
             )
         ),
     ] = False
@@ -147,12 +146,12 @@ class ServerAsked:
 class ServerUse:
     """The traffic with a server. Host, model and proxy are as in ServerAsked."""
 
-    host: Annotated[str, Meta(description="Host of the address in the settings.")]
+    host: Annotated[str, Meta(description="Host in the settings' address.")]
     model: Annotated[str, Meta(description="Name of the model in the settings.")]
-    texts: Annotated[int, Meta(description="Number of texts that it was asked about.")]
+    texts: Annotated[int, Meta(description="Number of texts sent to it.")]
     unanswered: Annotated[
         int,
-        Meta(description="Texts of which some or all words were written without it."),
+        Meta(description="Texts with words that were written without it."),
     ]
     requests: Annotated[int, Meta(description="Number of requests.")]
     tokens_sent: Annotated[int, Meta(description="As far as the server counts them.")]

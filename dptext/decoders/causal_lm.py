@@ -63,7 +63,7 @@ class Params(decoders.Params):
         """
         if not self.model:
             raise UsageError(
-                f"{WHAT} needs a model: {option('set', 'decoder.model=PATH')}, a "
+                f"{WHAT} needs a model: give {option('set', 'decoder.model=PATH')}, a "
                 "Hugging Face folder or a GGUF file of a causal language model"
             )
         path = language.need(self.model, SETTING, WHAT, language.CAUSAL)

@@ -184,8 +184,8 @@ class Params(decoders.Params):
         """Check the settings offline. Raises UsageError and MissingExtra."""
         if not _MODEL.fullmatch(self.model):
             raise UsageError(
-                f"{MODEL}: give the name of a model on the server, of letters, digits "
-                "and ._-/:@+ alone"
+                f"{MODEL}: give the name of a model on the server; only letters, "
+                "digits and ._-/:@+ are allowed"
             )
         return Server(
             self.url,
@@ -223,7 +223,7 @@ class Endpoint(decoders.Decoder):
     @property
     def note(self) -> str:
         """Note that a server may answer the same question differently."""
-        return "A key repeats draws; the server may answer otherwise another time."
+        return "A key repeats draws, but the server may answer differently next time."
 
     @property
     def offline(self) -> decoders.Decoder:

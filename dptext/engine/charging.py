@@ -50,17 +50,17 @@ class Account:
         if bound.notion is Notion.NONE:
             raise RefusedError(
                 "these settings have no guarantee, so a ledger cannot count losses; "
-                f"choose others, or leave {option('ledger')} out"
+                f"choose other settings, or leave {option('ledger')} out"
             )
         if promise.scope.strategy is Strategy.DATA_SET:
             raise UsageError(
-                "strategy data-set: one draw stands for words of several subjects, so "
-                "a ledger cannot tell them apart; use token or record"
+                "strategy data-set: subjects share draws, so a ledger cannot charge "
+                "them separately; use strategy token or record"
             )
         if bound.delta and not self.limit.delta:
             raise UsageError(
                 f"the settings have a delta of {bound.delta:g} for each word, which "
-                f"adds up, too: give {option('limit-delta')}, as in 1e-6"
+                f"also accumulates: give {option('limit-delta')}, such as 1e-6"
             )
         # Draws sent to a third party have left, even if the output is discarded.
         sent = pipeline.decoder.used is not None

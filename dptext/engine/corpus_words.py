@@ -279,7 +279,7 @@ class Building:
                         persons.add_to(person, record.ordinal, words)
             source.check_read(count)
         if source.faults:
-            warn(f"records left out, since they cannot be read: {source.faults:,}")
+            warn(f"unreadable records left out: {source.faults:,}")
 
     def _check(self, persons: int, law: Law) -> None:
         """Raise UsageError for too few persons, or too large a delta for them."""
@@ -287,9 +287,9 @@ class Building:
         most = 1 / (_SHARE * max(persons, 1))
         if persons < law.rho:
             raise UsageError(
-                f"{persons:,} {unit}: too few; with these settings about "
-                f"{law.rho:.0f} must write a word for it to join: give more records, "
-                f"or a larger {option('epsilon')}"
+                f"{persons:,} {unit}: too few; with these settings about {law.rho:.0f} "
+                "must write a word for it to be listed; give more records, or a "
+                f"larger {option('epsilon')}"
             )
         if self.delta > most:
             digits = math.ceil(-math.log10(most))
@@ -350,7 +350,10 @@ def repeat_words(records: Sequence[Record], recipe: Profile) -> bool:
 def _candidates(recipe: Profile, lexicon: Lexicon) -> Candidates:
     """Return the candidates of a profile. Raises UsageError if it has none."""
     if topics.topic_meta(lexicon) is not None:
-        raise UsageError("words are built for profiles that replace words")
+        raise UsageError(
+            "word lists are only for profiles that replace words; choose "
+            "another profile"
+        )
     tokens = profile.in_language(recipe, lexicon).tokens
     return Candidates(tokens, lexicon, lexicons.find("builtin"))
 

@@ -247,9 +247,11 @@ class Earlier:
                 changes[_CHANGES[state]] = None
         if anew:
             job, reason = anew[0]
-            advice = "write to another folder, or remove outputs that nobody has"
+            advice = (
+                "write to another folder, or remove outputs that nobody has received"
+            )
             if reason == _NO_KEY:
-                advice += "; with a key file repeated runs are identical"
+                advice += "; with a key file, repeated runs give identical outputs"
             else:
                 advice = f"use the key and settings of that run, {advice}"
             raise UsageError(
@@ -262,14 +264,13 @@ class Earlier:
         kept = "records with the same id and text keep their words"
         if again[0].selection.id_field is None:
             kept = (
-                "records keep their words up to the first one added or left out "
-                f"({option('id')} "
-                "FIELD keeps those of all others)"
+                "records keep their words up to the first added or removed record "
+                f"({option('id')} FIELD keeps them for all unchanged records)"
             )
         return (
-            f"{folder}: {_counted(len(again))} will be made again "
-            f"({_first(folder, again[0], len(again))}), as {' or '.join(changes)}; "
-            f"{kept}"
+            f"{folder}: {_counted(len(again))} will be written again "
+            f"({_first(folder, again[0], len(again))}), because "
+            f"{' or '.join(changes)}; {kept}"
         )
 
     def replaced(self, job: Job) -> str:
@@ -277,8 +278,9 @@ class Earlier:
         if self._difference(job) is None:
             return ""
         return (
-            f"{job.output}: this output would replace an earlier one with other draws; "
-            "send only one of two versions of a text, as the second weakens protection"
+            f"{job.output}: this output would replace an earlier one with different "
+            "draws; share only one version of a text, as a second one weakens "
+            "protection"
         )
 
     def _difference(self, job: Job) -> str | None:
@@ -348,8 +350,8 @@ def describe_orphans(
     if len(orphans) > 1:
         which = f"{len(orphans):,} outputs (first {orphans[0]}) have"
     return (
-        f"{folder}: {which} no input in this run; if an original was deleted, delete "
-        "its copy and the report beside it, too"
+        f"{folder}: {which} no input in this run; if an original was deleted, also "
+        "delete its copy and the copy's report"
     )
 
 

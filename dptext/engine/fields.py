@@ -155,8 +155,7 @@ class Fields:
         if self.absent is not None:
             raise InputError(
                 f"{inputs}: field {self.absent!r} is in none of the {self.records} "
-                "records, so there is no output; give the name of a field that some "
-                "of them have"
+                "records, so no output was written; name a field that the records have"
             )
 
     def _warn_of_sample(self) -> None:
@@ -220,7 +219,7 @@ class HeldBack:
         elif self._waiting.tell() > _HELD and absent is not None:
             raise InputError(
                 f"field {absent!r} is in none of the first {self._fields.records} "
-                "records; with -o FILE all are read before there is an output"
+                "records; with -o FILE all records are read before anything is written"
             )
         return len(data)
 

@@ -45,7 +45,7 @@ def check_patterns(outputs: Outputs, names: Iterable[str]) -> None:
             if not folders:
                 raise UsageError(
                     f"{noun(name)}: patterns apply to files in folders, but no input "
-                    "is a folder; leave it out"
+                    "is a folder; leave the pattern out"
                 )
             if not any(streams.matches(path, (each,)) for path in paths):
                 shown = ", ".join(folders)
@@ -79,7 +79,8 @@ def pair_outputs(
         if inputs > 1:
             name = os.path.relpath(output, out_dir)
             raise UsageError(
-                f"two inputs are named {name}; run once for each, into two folders"
+                f"two inputs are named {name}; process them in separate runs with "
+                "different output folders"
             )
     return pairs
 
@@ -235,13 +236,12 @@ def plan_jobs(
     once = list(filter(streams.is_stream, job.inputs))
     if outputs.is_several and once:
         raise UsageError(
-            "standard input, pipes and devices have no name from which to derive an "
-            "output's; name the files, or give -o FILE"
+            "the outputs of standard input, pipes and devices need a name; give -o FILE"
         )
     if len(set(once)) < len(once):
         raise UsageError(
-            f"{source.location(once[0])} is named twice and can be read once; leave "
-            "one out"
+            f"{source.location(once[0])} is named twice but can be read only once; "
+            "name it once"
         )
     check_patterns(outputs, job.inputs)
     jobs = [job]
@@ -259,8 +259,8 @@ def plan_jobs(
     elif not outputs.in_place:
         for name in filter(is_folder, job.inputs):
             raise UsageError(
-                f"{name} is a directory; give {option('out-dir', 'FOLDER')} for the "
-                "copies of its files, or name one file"
+                f"{name} is a folder; give {option('out-dir', 'FOLDER')} for its "
+                "outputs, or name a single file"
             )
     else:
         originals = [name for name in job.inputs if not is_private(Path(name))]
@@ -298,14 +298,14 @@ def _check_streams(job: Job) -> None:
     reads = any(map(streams.is_standard, job.inputs))
     for stream, used in (("stdin", reads), ("stdout", job.output is None)):
         if used and getattr(sys, stream, None) is None:
-            raise UsageError(f"{stream} is closed; name a file")
+            raise UsageError(f"{stream} is closed; name a file instead")
     name = Path(job.output or "").name
     try:
         name.encode()
     except UnicodeEncodeError:
         raise UsageError(
-            f"the output's name {os.fsencode(name)!r} is not UTF-8, so its report "
-            "could not name it; choose another with -o"
+            f"the output's name {os.fsencode(name)!r} is not UTF-8, so a report cannot "
+            "contain it; choose another name with -o"
         ) from None
 
 
@@ -328,7 +328,7 @@ def make_folder(folder: str, jobs: Sequence[Job], reports: SignedReports) -> Non
             parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise OutputError(
-            f"{folder}: no folder of outputs can be made here: {error.strerror}; name "
+            f"{folder}: cannot create the output folder: {error.strerror}; choose "
             f"another one with {option('out-dir')}"
         ) from None
     for job in jobs:

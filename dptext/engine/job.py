@@ -354,7 +354,7 @@ class Recipe(NamedTuple):
         pipeline = pipelines.build(self.profile, lexicon)
         if pipeline.identity != self.identity:
             raise UsageError(
-                "a file that the settings name has changed since the run began; run "
+                "a file named in the settings has changed since the run began; run "
                 "again"
             )
         return pipeline

@@ -116,10 +116,9 @@ class Language:
         if is_unspaced and not self._is_whole:
             raise UsageError(
                 "the first records are in a script without spaces between words "
-                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does "
-                "not know their words; put spaces between words and give a lexicon "
-                f"of the language ({option('lexicon')}), or choose what happens to "
-                "unknown "
+                f"(Chinese, Japanese, Thai, ...), and lexicon {self._lexicon} does not "
+                "know their words; put spaces between words and give a lexicon of the "
+                f"language ({option('lexicon')}), or choose a treatment for unknown "
                 f"words: {option('set', 'tokens.unknown=mask')} (or drop, perturb, "
                 "keep)"
             )
@@ -145,26 +144,26 @@ class Language:
                 self._say_of_texts()
         elif self._is_whole:
             self._warn(
-                f"{self._lexicon} were made with a lexicon that lacks over a third of "
-                "the first words, so that topics say little of these texts: for texts "
-                "in another language, make topics with a lexicon of it (dptext topics "
-                "build)"
+                f"{self._lexicon} were built with a lexicon that lacks over a third of "
+                "the first words, so they describe these texts badly; for texts in "
+                "another language, build topics with a lexicon of that language "
+                "(dptext topics build)"
             )
         else:
             self._warn(
                 f"over a third of the first words are not in lexicon {self._lexicon}: "
-                "for texts in another language, make a lexicon of it: dptext lexicon "
-                "adapt (private)"
+                "for texts in another language, build a lexicon from public texts: "
+                "dptext lexicon adapt"
             )
 
     def _say_of_texts(self) -> None:
         """Warn about single texts whose output is meaningless."""
         of_all = f"of the first {self._texts:,} texts"
-        lost = "such texts lose their meaning; leave them out"
+        lost = "such texts lose their meaning; remove them"
         if self._marked:
             self._warn(
-                f"{self._marked} {of_all}: in another language, so that nothing of "
-                f"them is written; name it, as in {option('language', 'de')}"
+                f"{self._marked} {of_all}: in another language, so nothing of them is "
+                f"written; name the language, as in {option('language', 'de')}"
             )
         if self._foreign:
             self._warn(

@@ -383,7 +383,7 @@ def view(result: Plan) -> Page:
             *views.guarantee(result.guarantee, of_texts=result.topics is not None),
             Section("What attackers find", measured),
         ],
-        lead=("Nothing private was read for this plan.",),
+        lead=("No private text was read for this plan.",),
         footer=f"dptext sanitize {option('plan')}, mechanism {result.mechanism}, "
         "lexicon "
         f"{result.lexicon}",

@@ -93,7 +93,8 @@ def spread(workers: list[Connection], tasks: Iterable[Task]) -> Iterator[Any]:
             answer = worker.recv()
         except (EOFError, OSError):
             raise DptextError(
-                "a worker process stopped (is there enough memory?); try fewer jobs"
+                "a worker process stopped unexpectedly, perhaps for lack of memory; "
+                "use fewer jobs"
             ) from None
         finally:
             free.put(worker)

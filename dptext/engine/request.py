@@ -133,12 +133,12 @@ class Request:
         if selection.other_language != "mask":
             if not (tokens.languages or tokens.marks_others):
                 raise UsageError(
-                    f"{noun('other-language')}: these settings tell no language; use "
-                    f"{option('profile', 'readable')}"
+                    f"{noun('other-language')}: these settings detect no languages; "
+                    f"use {option('profile', 'readable')}"
                 )
         if selection.language_field is not None and not chosen.tokens.languages:
             raise UsageError(
-                f"{noun('language-field')}: name the languages of the records, too, as "
+                f"{noun('language-field')}: also name the languages of the records, as "
                 f"in {option('language', 'en')} {option('language', 'de')}"
             )
         return cls(job=job, profile=chosen, ledger=ledger, **others)
@@ -167,7 +167,8 @@ class Request:
         """
         if not jobs:
             notices.warn(
-                "each file has a report beside it and is private already: nothing to do"
+                "every file has a report beside it and is already private: nothing to "
+                "do"
             )
             return None
         if self.job.outputs.out_dir is not None:
@@ -252,7 +253,7 @@ def _check_original(job: Job) -> None:
     """Raise UsageError if another run has just replaced the input by its output."""
     if files.is_private(Path(job.output or "")):
         raise UsageError(
-            f"{job.output}: another run has made it private meanwhile; run again"
+            f"{job.output}: another run has just made it private; run again"
         )
 
 
@@ -306,7 +307,7 @@ def _left_out(run: Run, count: int) -> InputError | None:
     more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
     return InputError(
         f"{len(names):,} of {count:,} files cannot be read and have no new output: "
-        f"{', '.join(names[:_NAMED])}{more}; mend or remove them, then {again}"
+        f"{', '.join(names[:_NAMED])}{more}; repair or remove them, then {again}"
     )
 
 
@@ -319,7 +320,7 @@ def _notes_on_finished(
     """Yield lines on the jobs that were finished before a run."""
     if finished:
         rest = f"; the reports are about the other {len(renewed)}" if renewed else ""
-        yield f"{len(finished)} of {len(jobs)} files are done already{rest}"
+        yield f"{len(finished)} of {len(jobs)} files were already finished{rest}"
     if unsigned := _unsigned(finished, reports):
         yield unsigned
 

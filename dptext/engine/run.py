@@ -242,7 +242,7 @@ class Run(JobRun):
         if isinstance(error, UnknownFieldError) or noun("on-error") in str(error):
             raise error
         raise InputError(
-            f"{error} ({option('on-error', 'skip')} leaves this file out and goes on)"
+            f"{error} ({option('on-error', 'skip')} skips this file and continues)"
         )
 
     @property
@@ -339,7 +339,7 @@ class Run(JobRun):
         output.complete()
         if output.replaced:
             self._warn(
-                f"{output.replaced} characters of new texts are not in "
+                f"{output.replaced} characters of new texts do not exist in "
                 f"{selection.encoding} and were written as '?'"
             )
         self._count(source, fields)
@@ -397,7 +397,7 @@ class Run(JobRun):
             ):
                 raise UsageError(
                     f"{option('other-language', 'quarantine')}: records of this format "
-                    f"are no lines; use {option('other-language', 'drop')}, or JSON "
+                    f"are not lines; use {option('other-language', 'drop')}, or JSON "
                     "Lines, CSV, TSV or text"
                 )
         return lines

@@ -50,8 +50,8 @@ def one_format(paths: Iterable[str], *others: str) -> str:
     names.update(others)
     if len(names) > 1:
         raise UsageError(
-            f"the inputs have different formats ({', '.join(sorted(names))}); run "
-            f"once for each, or write each to its own file with {option('out-dir')}"
+            f"inputs have different formats ({', '.join(sorted(names))}); run once for "
+            f"each, or write each to its own file with {option('out-dir')}"
         )
     return "".join(names)
 
@@ -105,9 +105,9 @@ def check_fields(
             if record.texts:  # strings of JSON, which have no fields
                 if any(selection.named):
                     raise UsageError(
-                        f"{location}: the records are strings, which have no fields; "
-                        f"leave {option('id')}, {option('subject')}, "
-                        f"{option('drop')} and {option('pseudonym')} out"
+                        f"{location}: the records are plain strings without fields; "
+                        f"leave {option('id')}, {option('subject')}, {option('drop')} "
+                        f"and {option('pseudonym')} out"
                     )
                 return replace(selection, strings=True), stream
             for name, text in format.others(record, every):
@@ -132,8 +132,8 @@ def decide_format(job: Job, *read: str) -> Job:
     if named is not None and named.name != name:
         suffixes = " or ".join(formats.find(None, name).SUFFIXES)
         raise UsageError(
-            f"{job.output}: an output has the format of its input, here {name}; name "
-            f"it {suffixes}, or give {option('format')} to keep this name"
+            f"{job.output}: outputs have the format of their input, here {name}; use a "
+            f"name ending in {suffixes}, or give {option('format')} to keep this name"
         )
     first, usual = job.inputs[0], "jsonl" if job.selection.fields else _TEXT
     is_usual = is_nameless(first) and name == usual
@@ -179,8 +179,8 @@ def _without_magic(job: Job, head: bytes) -> str:
         return table[0]
     if head and job.selection.fields:
         raise UsageError(
-            f"{first} looks like plain text, which has no fields: name its "
-            f"format with {option('format')}, or leave {option('field')} out"
+            f"{first} looks like plain text, which has no fields: give its "
+            f"{option('format')}, or leave {option('field')} out"
         )
     return _TEXT
 
@@ -239,15 +239,13 @@ class Source:
         if self._format.HAS_FIELDS and not self._format.CHANGES_FIELDS:
             if selection.changed:
                 raise UsageError(
-                    f"{location(first)}: the format {name} can neither leave fields "
-                    f"out ({option('drop')}) nor write pseudonyms "
-                    f"({option('pseudonym')})"
+                    f"{location(first)}: format {name} supports neither dropping "
+                    f"fields ({option('drop')}) nor pseudonyms ({option('pseudonym')})"
                 )
         if self._job.is_guessed:
             self._warn(
-                f"{location(first)}: read as {name}, judging by its content; "
-                f"{option('format')} "
-                "chooses another format"
+                f"{location(first)}: detected as {name} from its content; give "
+                f"{option('format')} if that is wrong"
             )
         selection, stream = check_fields(
             self._format, selection, stream, location(first)
@@ -402,8 +400,8 @@ class Source:
         values = dict(self._format.others(record, self._job.selection))
         if name not in values and self._records == 1:
             raise UsageError(
-                f"{noun('language-field')} {name}: the first record has no copied "
-                "field of this name"
+                f"{noun('language-field')} {name}: the first record has no such copied "
+                "field; give the name of one"
             )
         return replace(record, language=values.get(str(name), "").strip().lower())
 
@@ -417,7 +415,7 @@ class Source:
                 raise UnknownFieldError(fault.described())
             raise InputError(
                 fault.described(
-                    f" (go on with {option('on-error', 'skip')}, or "
+                    f" (continue with {option('on-error', 'skip')}, or "
                     f"{option('quarantine', 'FILE')})"
                 )
             )
@@ -444,19 +442,18 @@ class Source:
         """Raise InputError if no record was readable; warn if there were none."""
         if not records and self._first_fault is not None:
             raise InputError(
-                "no record could be read, so there is no output; the first of "
+                "no record could be read, so no output was written; the first of "
                 f"{self.faults} is {self._first_fault.described()}"
             )
         if self._repeats is not None and (repeats := self._repeats.repeated):
             self._warn(
                 f"{noun('id')} {self._job.selection.id_field}: {repeats:,} of the "
-                "records "
-                "repeat id and text of an earlier one, so it names no single record; "
-                "each was drawn anew"
+                "records repeat id and text of an earlier one, so the id is not "
+                "unique; each was drawn anew"
             )
         if not records:
             names = ", ".join(map(location, self._job.inputs))
-            self._warn(f"{names}: no records in it, and none in the output")
+            self._warn(f"{names}: it has no records, so the output has none")
 
 
 def first_records(job: Job, number: int) -> list[Record]:
@@ -531,9 +528,8 @@ def find_subject(record: Record, name: str) -> str:
     """Return the subject of a record. Raises UsageError if records have no fields."""
     if record.subject is None:
         raise UsageError(
-            f"{noun('subject')} {name}: the input has no fields, so nothing says "
-            "which person "
-            "a record is about; give a file with fields, such as JSON, CSV or Excel"
+            f"{noun('subject')} {name}: the input has no fields that could identify a "
+            "person; give a file with fields, such as JSON, CSV or Excel"
         )
     return record.subject
 

@@ -141,7 +141,7 @@ def survey(job: Job) -> list[FieldSummary]:
         head = [*module.copied(stream, selection)]
     names = dict.fromkeys([*values, *head])
     if not names:
-        raise InputError(f"{name}: no record with a field")
+        raise InputError(f"{name}: no record has a field; give another file")
     columns, pages = [], _pages(names, head) if module.HAS_SHEETS else set()
     for path in names:
         each = values[path]

@@ -284,8 +284,8 @@ class Repeats:
             )
         except self._error as error:
             raise OutputError(
-                f"ids cannot be compared in the folder of temporary files: {error}; "
-                "free space, or set TMPDIR"
+                f"comparing ids needs temporary space: {error}; free disk space, or "
+                "set TMPDIR"
             ) from None
         self.repeated += 1
         return int(times)

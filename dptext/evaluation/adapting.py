@@ -115,8 +115,8 @@ def make(
     read = sample(partial(halves.records, 1), _READ)
     if min(halves.units) < 2:
         raise UsageError(
-            "too few different texts: one half is held out to measure on, and those "
-            "that recur, in full or nearly, count as one"
+            "too few distinct texts (half of them are held out, and near duplicates "
+            "count as one); give more"
         )
     corpus = ", ".join(file.name for file in files)
     source = {"adapted": corpus, "adapted_sha256": [file.digest for file in files]}
@@ -215,7 +215,10 @@ class _Findings:
                 for decoder, reading in _written(lexicon, risk, pairs, read).items()
             }
         if not in_context[shown].readings:
-            raise UsageError("the texts have no words of the lexicon to be measured on")
+            raise UsageError(
+                "the texts contain no words of the lexicon, so nothing "
+                "can be measured; give other texts"
+            )
         return cls(pipelines, shown, pairs, in_context=in_context, written=written)
 
     def figures(self, lexicon: Lexicon) -> JsonObject:
@@ -249,8 +252,8 @@ def _pipelines(lexicon: Lexicon) -> dict[float, Pipeline]:
         except UsageError:
             if risk == max(_RISKS):
                 raise UsageError(
-                    f"one word is too large a part of these texts for risk {risk:.0%}"
-                    "; give texts of more different words"
+                    f"one word is too large a part of these texts for risk {risk:.0%}; "
+                    "give texts with more varied words"
                 ) from None
     return pipelines
 

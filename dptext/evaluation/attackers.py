@@ -76,7 +76,7 @@ class PublicText:
         """
         if streams.is_stream(path):
             raise UsageError(
-                "public text is read more than once: give a file, not a pipe"
+                "public text is read several times: give a file, not a pipe"
             )
         streams.check_file(path, "public text")
         digest = streams.digest_of_file(path)
@@ -121,8 +121,8 @@ class PublicText:
         """Return the error for a file that has no texts to count or read."""
         named = ", ".join(self.fields)
         return InputError(
-            f"{self.path}: too few different records with words to count some and read "
-            f"others; give more, or their field with {option('field')} (read as "
+            f"{self.path}: too few distinct records with words to learn from some and "
+            f"attack others; give more, or their field with {option('field')} (read as "
             f"{named})"
         )
 
@@ -197,8 +197,8 @@ def learn_kind(
     if not ready.channel.mechanism.has_log_probs:
         raise UsageError(
             f"{noun('public-text')}: {ready.mechanism.name} has no exact output "
-            "distribution of a word, which an attacker needs; leave the option out, or "
-            "take a mechanism that has one, such as rank"
+            "distribution, which an attacker needs; leave the option out, or use a "
+            "mechanism such as rank"
         )
     counts = count_kind(ready, texts)
     if not counts.words:

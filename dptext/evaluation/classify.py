@@ -152,7 +152,8 @@ class FineTuned:
             self._tokenizer, self._model = split, load(self._folder, **here, **head)
         except (OSError, ValueError):
             raise UsageError(
-                f"{noun('classifier')} {self._folder}: no model that can be loaded"
+                f"{noun('classifier')} {self._folder}: the model cannot be loaded; "
+                "give another folder"
             ) from None
 
     def _logits(self, texts: Sequence[str]) -> Any:
@@ -247,8 +248,8 @@ def learn(
         )
     if len(classes) < 2 or min(counts.values()) < _LEAST or len(classes) > known / 4:
         raise UsageError(
-            f"field {field!r} cannot be a label: "
-            f"it needs at least two values of at least {_LEAST} texts each"
+            f"field {field!r} cannot be a label: it needs at least two values with at "
+            f"least {_LEAST} texts each"
         )
     rows: dict[str | None, int] = {value: row for row, value in enumerate(classes)}
     labels = np.array([rows.get(value, -1) for value in values], np.int64)

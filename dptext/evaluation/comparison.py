@@ -200,7 +200,7 @@ def _read_finished(path: Path) -> dict[str, CellRow]:
             key, row = msgspec.json.decode(line, type=tuple[str, CellRow])
         except (msgspec.ValidationError, msgspec.DecodeError):
             raise UsageError(
-                f"{path}:{number}: not a file of rows that compare has written"
+                f"{path}:{number}: not a file of rows written by dptext compare"
             ) from None
         known[key] = row
     return known
@@ -230,7 +230,7 @@ def _receive(answer: connection.Connection, cell: Cell) -> CellRow:
     try:
         row: CellRow | Exception = answer.recv()
     except EOFError:
-        row = _row(cell, "its process stopped (is there enough memory?)")
+        row = _row(cell, "its process stopped unexpectedly, perhaps for lack of memory")
     if isinstance(row, Exception):
         raise row
     return row

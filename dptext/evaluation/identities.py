@@ -88,14 +88,14 @@ class IdentityFile:
         """Raise OSError or UsageError for a file that cannot be read."""
         if streams.is_stream(self.path):
             raise UsageError(
-                f"{noun('identities')}: it is read more than once: give a file"
+                f"{noun('identities')}: it is read several times: give a file, not a "
+                "pipe"
             )
         streams.check_file(self.path, noun("identities"))
         if self.field is not None and self._format == "text":
             raise UsageError(
-                f"{noun('identities-field')} {self.field}: {self.path} is plain "
-                "text, a value "
-                "in each line; leave the option out"
+                f"{noun('identities-field')} {self.field}: {self.path} is plain text "
+                "with one value per line; leave the option out"
             )
 
     @property
@@ -135,7 +135,7 @@ class IdentityFile:
             where = "" if lines else f" in field {self.field or SPAN!r}"
             raise InputError(
                 f"{noun('identities')} {self.path}: no value to search for{where}; "
-                "give a value in each line, or name their field with "
+                "give one value per line, or name their field with "
                 f"{option('identities-field')}"
             )
         return identities

@@ -181,9 +181,9 @@ def pairs(
         if first is None or second is None:
             more, fewer = (original, private) if second is None else (private, original)
             raise InputError(
-                f"{more}: record {number} has no counterpart in {fewer}; give two "
-                f"files of the same run, with {option('id')} if the private file "
-                "leaves records out"
+                f"{more}: record {number} has no counterpart in {fewer}; give both "
+                f"files of one run, with {option('id')} if the private file leaves "
+                "records out"
             )
         if len(first.texts) != len(second.texts):
             texts = f"{len(second.texts)} texts, its original {len(first.texts)}"

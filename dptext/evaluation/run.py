@@ -81,7 +81,7 @@ class EvaluationSettings(Measures):
             classify.need_packages(self.classifier)
         elif self.classifier != "tfidf":
             raise UsageError(
-                f"{noun('classifier')}: name the field to learn with "
+                f"{noun('classifier')}: also name the field to predict with "
                 f"{option('label')} or {option('attribute')}"
             )
         if self.linkage:

@@ -212,12 +212,15 @@ def read(path: Path, fields: Sequence[str] = ()) -> ReleasedTopics:
     export = exports.on_disk(path)
     if export.report is None:
         raise UsageError(
-            f"{path}: there is no report {sidecar_path(path).name} beside it, "
-            "which states how topics were drawn"
+            f"{path}: its report {sidecar_path(path).name} is missing, which states "
+            "how topics were drawn; put it beside the file"
         )
     report = document.decode(export.report, str(sidecar_path(path)))
     if report.output is None or report.output.sha256 != export.sha256:
-        raise UsageError(f"{path}: not the file that its report describes")
+        raise UsageError(
+            f"{path}: the report beside it describes another file; put "
+            "the right report beside it"
+        )
     law = _law(report, path)
     lexicon = lexicons.by_digest(report.run.lexicon_digest)
     if lexicon is None or topics.topic_meta(lexicon) is None:
@@ -265,7 +268,7 @@ def _texts(
             rows_of_text = {row_of.get(phrase, -1) for phrase in phrases}
             if -1 in rows_of_text or len(rows_of_text) != together:
                 raise UsageError(
-                    f"{path}: record {number} holds no topic of the report"
+                    f"{path}: record {number} is not a topic listed in the report"
                 )
             drawn.append(sorted(rows_of_text))
             records.append(number)
@@ -281,7 +284,7 @@ def _law(report: Document, path: Path) -> ResponseLaw:
     named = topics.split(report.run.lexicon)
     if report.words is None or named is None:
         raise UsageError(
-            f"{path}: not a release of topics (dptext sanitize "
+            f"{path}: its texts are not topics (make them with dptext sanitize "
             f"{option('topics', 'NAME')})"
         )
     if mechanism.get("name") == "subset":
@@ -295,8 +298,8 @@ def _law(report: Document, path: Path) -> ResponseLaw:
     )
     if not is_plain:
         raise UsageError(
-            f"{path}: shares can be estimated from randomised response alone: weights "
-            "staircase with k 1, as in the profile topics, or the mechanism subset"
+            f"{path}: shares can be estimated only from randomised response; use the "
+            "profile topics (weights staircase with k 1), or the mechanism subset"
         )
     return ResponseLaw(report.words.vocabulary, float(budget["epsilon"]))
 

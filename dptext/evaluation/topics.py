@@ -119,9 +119,8 @@ def _check(public: PublicTexts, sizes: Sequence[int]) -> None:
         )
     if public.labels is not None and min(sizes) < len(set(public.labels)):
         raise UsageError(
-            f"{noun('label')}: topics that follow {len(set(public.labels))} labels "
-            "need sizes "
-            "of at least as many"
+            f"{noun('label')}: there are {len(set(public.labels))} labels, so sizes "
+            "must be at least that many"
         )
 
 

@@ -40,8 +40,8 @@ from dptext.types import Fault, Record, Verbatim
 BOM = b"\xef\xbb\xbf"
 #: The reason for which a record cannot be read.
 BOM_WITHIN = (
-    "a byte order mark stands within the file, as where files are joined; give these "
-    "one by one, or remove the mark"
+    "there is a byte order mark within the file, probably from joining files; give the "
+    "files separately, or remove the mark"
 )
 _ARRAY = re.compile(rb"\[\s*(?:\{|\]|\Z)")  # text may begin with a bracket, too
 # An archive that begins with a part of an Office document.
@@ -231,7 +231,7 @@ def check_needs(needs: Mapping[str, Needs], inputs: Sequence[Format]) -> None:
             advice = "leave it out"
             if need.example:
                 example = option("format", need.example)
-                advice += f", or name the format of the input, as in {example}"
+                advice += f", or give the format of the input, as in {example}"
             raise UsageError(
                 f"{shown}: the input is {names}, and {need.reason}; {advice}"
             )
@@ -250,7 +250,7 @@ def find(path: str | None, name: str | None = None) -> Format:
     if format is not None:
         return format
     if os.path.isdir(path):
-        raise UsageError(f"{path} is a directory; name the files in it")
+        raise UsageError(f"{path} is a folder; name the files in it")
     suffix = _suffix(path)
     if not suffix and path:
         try:
@@ -260,9 +260,8 @@ def find(path: str | None, name: str | None = None) -> Format:
     ending = f"the suffix {suffix!r} of {path}" if suffix else "a name without suffix"
     known = ", ".join(registry.names("formats"))
     raise UsageError(
-        f"no format goes with {ending}; choose one with {option('format')} "
-        f"({known}), or save a "
-        "spreadsheet as .xlsx or CSV"
+        f"{ending} does not imply a format; choose one with {option('format')} "
+        f"({known}), or save a spreadsheet as .xlsx or CSV"
     )
 
 
@@ -360,8 +359,7 @@ def check_content(head: bytes, format: Format, location: str) -> None:
         if pattern.match(head):
             advice += f"give {option('format', reader)}" if reader else ""
             raise InputError(
-                f"{location}: its content is that of {kind}, not {format.name}; "
-                f"{advice}"
+                f"{location}: its content is {kind}, not {format.name}; {advice}"
             )
 
 
@@ -409,7 +407,7 @@ def decode(raw: bytes) -> str:
     """Decode UTF-8 strictly, and reject bytes that are probably not text."""
     if b"\0" in raw:
         raise Unreadable(
-            "NUL byte, as in binary files and UTF-16",
+            "it contains a NUL byte, like binary files and UTF-16",
             (
                 f"give {option('encoding', 'utf-16')} if it is a text file, or "
                 "convert it "

@@ -322,8 +322,8 @@ class RowPage:
             batch.validate(full=True)
         except pa.ArrowException:
             raise InputError(
-                f"{location}: damaged, or not valid UTF-8; write it again with strings "
-                "as UTF-8"
+                f"{location}: damaged, or strings are not valid UTF-8; write the file "
+                "again"
             ) from None
         texts, named = list(map(take, head.columns)), (head.identity, head.subject)
         return cls(head, batch, texts, *map(take, named))

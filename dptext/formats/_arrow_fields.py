@@ -73,8 +73,8 @@ class FieldChanges:
             kind = kinds.get(_fields.joined(_fields.parse(column.path)))
             if kind is None or kind.num_fields or _arrow.is_kind(kind, *_NO_VALUES):
                 raise InputError(
-                    f"{location}: {unit()} {column.path!r} holds no text, numbers or "
-                    "dates, so it cannot become a pseudonym; leave it out "
+                    f"{location}: {unit()} {column.path!r} contains no text, numbers "
+                    "or dates, so it cannot become a pseudonym; drop it "
                     f"({option('drop')})"
                 )
         # Refuses fields within each other, by their paths.

@@ -159,7 +159,7 @@ def check_uses(path: str, is_text: bool, is_dropped: bool, is_pseudonym: bool) -
     """Raise UsageError for a field with two conflicting uses."""
     if is_dropped and is_pseudonym:
         raise UsageError(
-            f"{interface.unit()} {path!r} cannot be both left out and a pseudonym; "
+            f"{interface.unit()} {path!r} cannot be both dropped and a pseudonym; "
             "choose one"
         )
     if is_text and (is_dropped or is_pseudonym):
@@ -410,7 +410,7 @@ def subject_from_json(spelled: str, path: str) -> str:
             return normalize_subject(msgspec.json.decode(spelled, type=str), path)
         except msgspec.DecodeError:
             raise Unreadable(
-                f"subject {interface.unit()} {path!r} holds half of a surrogate pair"
+                f"subject {interface.unit()} {path!r} contains half of a surrogate pair"
             ) from None
     return normalize_subject(_number(spelled), path)
 
@@ -448,8 +448,8 @@ def pseudonym_input(value: object, path: str) -> str | None:
         return None
     if isinstance(value, dict | list | bytes):
         raise Unreadable(
-            f"{interface.unit()} {path!r} is not text or a number, so it has no "
-            "pseudonym"
+            f"{interface.unit()} {path!r} is not text or a number, so it cannot become "
+            "a pseudonym"
         )
     text = _spelled(value)
     return normalize(text) if text.strip() else None

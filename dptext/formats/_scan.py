@@ -179,9 +179,9 @@ class Scan:
         if node.below and first == "{":
             return self._object(at, node)
         if not node.is_text:
-            advice = f"leave all of it out with {option('drop', node.path)}"
+            advice = f"drop all of it with {option('drop', node.path)}"
             if node.holds_text:
-                advice = f"name it, too, if it is private: {option('field', node.path)}"
+                advice = f"if it is private, also name it: {option('field', node.path)}"
             raise Unreadable(
                 f"{self._where(node)} is a {kind(first)}, not an object",
                 advice if first == '"' else "",
@@ -310,8 +310,8 @@ def _left_out(members: Sequence[tuple[int, int, bool]]) -> Iterator[Change]:
 def _absent_advice(line: str, path: str, reason: str) -> str:
     """Return advice on a missing text; for a null, the field name is right."""
     passes = (
-        f"{option('missing', 'pass')} lets it be absent, "
-        f"{option('on-error', 'skip')} leaves it out"
+        f"{option('missing', 'pass')} lets it be absent, {option('on-error', 'skip')} "
+        "skips the record"
     )
     another = _advice(line, path, "field")
     parts = (passes, another) if reason.endswith(_NULL) else (another, passes)

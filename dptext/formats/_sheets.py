@@ -213,7 +213,7 @@ def notes(
     groups = {
         "the texts are private in sheet": [head for head, use in pairs if use.is_read],
         "copied as it is:": [head for head, use in pairs if not use.is_read],
-        "left out, since it holds no cells:": left_out,
+        "left out because it has no cells:": left_out,
     }
     if len(heads) + len(left_out) > 1 and selection.fields:
         yield "; ".join(
@@ -225,7 +225,7 @@ def notes(
         same = [name for name in selection.fields if head.column(name) is not None]
         if not use.is_read and same:
             yield (
-                f"sheet {head.shown} has {', '.join(map(repr, same))}, too, and is "
-                f"copied as it is: {option('sheet', 'NAME')} makes it private, "
+                f"sheet {head.shown} has {', '.join(map(repr, same))}, too, but is "
+                f"copied unchanged: {option('sheet', 'NAME')} makes it private, "
                 f"{option('drop', 'SHEET!COLUMN')} leaves the column out"
             )

@@ -180,11 +180,13 @@ class Writer(formats.Writer):
         notes = []
         if self._cut:
             notes.append(
-                f"new texts that were cut to {LONGEST:,} characters, the most that a "
-                f"cell holds: {self._cut}; CSV holds longer ones"
+                f"new texts that were cut to {LONGEST:,} characters, the limit of a "
+                f"cell: {self._cut}; CSV has no limit"
             )
         if self._hidden:
-            notes.append(f"rows hidden in Excel that the copy shows: {self._hidden}")
+            notes.append(
+                f"rows hidden in Excel but visible in the copy: {self._hidden}"
+            )
         return "; ".join(notes)
 
     def close(self) -> None:

@@ -169,8 +169,8 @@ class _Rows:
                     )
                     if is_exact:
                         problem = (
-                            "a quoted field begins here and is never closed; close it, "
-                            f"or {_without_quoting()}"
+                            "the quoted field that begins here is never closed; close "
+                            f"it, or {_without_quoting()}"
                         )
                     raise InputError(f"{self._location}:{opened}: {problem}")
                 if len(row) > self._limit + 2:

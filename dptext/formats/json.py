@@ -64,11 +64,13 @@ class _Values:
             comma = is_array
         end = self._take(_CLOSING)
         if b"," in between and end:
-            raise self._damaged("there is a comma behind the last record")
+            raise self._damaged("there is a comma after the last record; remove it")
         if b"," in between or end.startswith(b"]") != is_array:
             raise self._damaged("it ends within an array; is the file cut off?")
         if self._next():
-            raise self._damaged("there is content after its end")
+            raise self._damaged(
+                "there is content after the end of the array; remove it"
+            )
         self.closing = between + end
 
     def value(self) -> Iterator[bytes | None]:

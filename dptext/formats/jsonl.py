@@ -167,7 +167,7 @@ def parser(selection: Selection) -> Callable[..., Record]:
                 return _string(line, ordinal, before)
             if selection.strings:
                 raise Unreadable(
-                    "the record is no string, as the first ones are",
+                    "the record is not a string, unlike the first ones",
                     f"name the private fields of objects with {option('field')}",
                 )
             scan = Scan(line, root, pass_missing)
@@ -192,7 +192,7 @@ def _invalid(line: str, error: msgspec.DecodeError) -> Unreadable:
     """Explain why a line is not valid JSON."""
     if "\r" in line.strip():
         return Unreadable(
-            "not valid JSON, and a carriage return stands in it",
+            "not valid JSON: it contains a carriage return",
             "convert the line ends to line feeds",
         )
     if "\ufeff" in _STRING.sub("", line):
@@ -218,7 +218,7 @@ def _string(line: str, ordinal: int, before: str) -> Record:
     begin, end = len(line) - len(line.lstrip()), len(line.rstrip())
     text, _ = scanstring(line, begin + 1)
     if HALF.search(text):
-        raise Unreadable("the text holds half of a surrogate pair")
+        raise Unreadable("the text contains half of a surrogate pair")
     rest = LineRest(line, [(begin, end)], before)
     return Record(ordinal, (text,), rest, size=len(line))
 

@@ -247,8 +247,8 @@ def _open(stream: BinaryIO, location: str) -> _arrow.File:
         return pq.ParquetFile(stream, pre_buffer=False, buffer_size=2**20)
     except (pa.ArrowException, OSError, UnicodeDecodeError):
         raise InputError(
-            f"{location}: not a Parquet file, cut off, or encrypted; choose with "
-            f"{option('format')}"
+            f"{location}: not a Parquet file, truncated, or encrypted; choose another "
+            f"format with {option('format')}"
         ) from None
 
 
@@ -313,8 +313,8 @@ def _index_note(schema: _arrow.Schema, head: TableHead, location: str) -> str:
     if not changed:
         return ""
     return (
-        f"{location}: the dictionary of {', '.join(changed)} has an index of int32 in "
-        "the copy, with room for new texts"
+        f"{location}: the dictionary of {', '.join(changed)} has an int32 index in the "
+        "copy, to have room for new texts"
     )
 
 

@@ -74,8 +74,8 @@ class Format(formats.Format):
         sheets, noted = _sheets(workbook, selection, location)
         if not source.is_alone and len(sheets) > 1:
             raise InputError(
-                f"{location}: a workbook of several sheets and another input cannot be "
-                "one output; write each input to its own output"
+                f"{location}: a workbook with several sheets cannot be merged with "
+                "other inputs; write each input to its own output"
             )
         yield Verbatim(
             sheets,
@@ -157,13 +157,11 @@ def _opened(stream: BinaryIO, location: str) -> Workbook:
         workbook = _workbook(stream)
     if not workbook.worksheets:
         raise InputError(
-            f"{location}: no sheet of cells that can be read; save it as an Excel "
-            "workbook (.xlsx), not as a strict one"
+            f"{location}: no readable worksheet; save it as an Excel workbook (.xlsx), "
+            "not in strict format"
         )
     if not any(map(_is_visible, workbook.worksheets)):
-        raise InputError(
-            f"{location}: all sheets of cells are hidden; show one of them in Excel"
-        )
+        raise InputError(f"{location}: all worksheets are hidden; unhide one in Excel")
     return workbook
 
 
@@ -254,8 +252,8 @@ def _columns_notes(columns: Columns, hidden: Set[int]) -> list[str]:
         return []
     shown = ", ".join(map(repr, copied)) if is_header(copied) else f"{len(copied)}"
     return [
-        f"columns hidden in Excel that the copy shows: {shown} ({option('drop')} "
-        "leaves one out)"
+        f"columns hidden in Excel but visible in the copy: {shown} ({option('drop')} "
+        "drops one)"
     ]
 
 

@@ -327,8 +327,8 @@ def _array(values: Foreign, name: str) -> _arrow.Array:
         column = pa.array(values, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         raise InputError(
-            f"column {name!r} holds values of several types, or text that is not valid "
-            "Unicode; make all of them texts"
+            f"column {name!r} contains values of several types, or invalid Unicode; "
+            "convert all values to text"
         ) from None
     if _arrow.is_kind(column.type, "is_null"):
         return column.cast(pa.string())
@@ -388,7 +388,7 @@ class PolarsFrame(Frame):
         for name in columns.texts(table.schema):
             if isinstance(self.frame.schema[name], pl.Enum):
                 raise InputError(
-                    f"column {name!r} is an Enum, which cannot hold other words; cast "
+                    f"column {name!r} is an Enum, which cannot contain new words; cast "
                     "it to String"
                 )
         new = columns(table, start).select(columns.names(table.schema))
@@ -521,7 +521,7 @@ class DataSets(Frame):
         """Return the names of the columns, the same in all splits."""
         names = [list(split.column_names) for split in self.frame.values()]
         if any(sorted(each) != sorted(names[0]) for each in names):
-            raise UsageError("the splits have different columns: give them one by one")
+            raise UsageError("the splits have different columns: pass them one by one")
         return names[0] if names else []
 
     def values(self, name: str, rows: int) -> Sequence[object]:
@@ -565,11 +565,11 @@ def wrap(frame: object) -> Frame:
         if (library, kind.__name__) in _KINDS:
             return _KINDS[library, kind.__name__](frame)
     if type(frame).__module__.startswith("pyspark."):
-        raise TypeError("a DataFrame of Spark: call dptext.spark.privatize")
+        raise TypeError("this is a Spark DataFrame: use dptext.spark.privatize")
     if name in _LAZY:
         raise TypeError(
-            f"a {name} holds no rows yet: collect it, or save it as Parquet for "
-            "`dptext sanitize`"
+            f"a {name} is lazy and has no rows yet: collect it, or save it as Parquet "
+            "for `dptext sanitize`"
         )
     if isinstance(frame, Mapping):
         raise TypeError(
@@ -577,6 +577,6 @@ def wrap(frame: object) -> Frame:
             "pandas.DataFrame, or give a list of texts and no columns"
         )
     raise TypeError(
-        f"columns are of a table of pandas, Polars, pyarrow or datasets, and this is a "
+        "columns apply to tables (pandas, Polars, pyarrow, datasets), and this is a "
         f"{name}: leave columns out for a text or an iterable of texts"
     )

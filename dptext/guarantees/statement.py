@@ -301,10 +301,9 @@ def check(mechanism: Mechanism, budget: BudgetDescription) -> None:
             continue
         if loss == 0.0:
             raise UsageError(
-                f"all words of the lexicon {mechanism.space.lexicon.name} lie at one "
-                f"point of the space {mechanism.space.name}, where {mechanism.name} "
-                "cannot tell words apart; use another lexicon or space, or the "
-                "mechanism rank"
+                f"all words of the lexicon {mechanism.space.lexicon.name} coincide in "
+                f"the space {mechanism.space.name}, so {mechanism.name} cannot "
+                "distinguish them; use another lexicon or space, or the mechanism rank"
             )
         exact = mechanism.numerical_slack(epsilon)
         slack = _FLOATING if exact is None else exact

@@ -315,7 +315,10 @@ def findings(ledger: Ledger, tokens: Sequence[tuple[str, str]] = ()) -> Iterator
     states = {row["entry"]: row["state"] for row in entries(ledger)}
     for name, token in tokens:
         if states.get(token) not in (store.RELEASED, store.LEAVING):
-            yield f"{name}: its release is not recorded; the ledger is an older copy"
+            yield (
+                f"{name}: its release is not recorded, so the ledger is an older copy; "
+                "restore the latest one"
+            )
 
 
 def _parse(note: object) -> dict[str, str]:

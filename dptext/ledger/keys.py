@@ -122,20 +122,20 @@ def read_key(path: Path) -> LedgerKey:
             status = os.fstat(file.fileno())
     except FileNotFoundError:
         raise UsageError(
-            f"{path}: the key of the ledger is missing, and subjects cannot be "
-            "recognised without it; put it back"
+            f"{path}: the key of the ledger is missing, which is needed to recognise "
+            "subjects; restore it"
         ) from None
     except OSError as error:
         raise UsageError(f"{path}: {error.strerror}") from None
     if not streams.is_own(status):
         raise UsageError(
-            f"{path}: the key of the ledger belongs to another user; use a ledger of "
-            "your own, or take this one over: chown it and its key"
+            f"{path}: the key of the ledger belongs to another user; use another "
+            "ledger, or chown the ledger and its key"
         )
     if status.st_mode & (stat.S_IRWXG | stat.S_IRWXO):
         raise UsageError(f"{path}: other users may read it; run: chmod 600 {path}")
     if len(data) != _FILE_BYTES:
-        raise UsageError(f"{path}: not the key of a ledger; restore the right file")
+        raise UsageError(f"{path}: not a ledger's key; restore the right file")
     return LedgerKey(data[:_SECRET_BYTES])
 
 

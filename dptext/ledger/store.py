@@ -104,7 +104,7 @@ _OBJECTS = "SELECT sql FROM sqlite_master ORDER BY sql"
 _FACTS = ["id", "key", "seal"]
 _EDITED = "the ledger was edited"
 _REASONS = {
-    "SQLITE_BUSY": "other runs have locked it; try again when they end",
+    "SQLITE_BUSY": "other runs have locked it; try again when they have ended",
     "SQLITE_FULL": "no space left on the disk",
     "SQLITE_IOERR_SHMSIZE": "no space left on the disk",
     "SQLITE_READONLY": "it is read-only",
@@ -320,7 +320,7 @@ class Ledger:
     def _verify(self) -> None:
         problem = self._problem()
         if problem is not None:
-            raise UsageError(f"{self.path}: {problem}; put the latest copy back")
+            raise UsageError(f"{self.path}: {problem}; restore the latest copy")
 
     def _problem(self) -> str | None:
         """Verify unseen events; describe the fault, None if there is none.
@@ -330,9 +330,9 @@ class Ledger:
         # First, since runs append to the ledger before they move the checkpoint.
         checkpoint = read_checkpoint(key_path(self.path))
         if _column(self.data, _OBJECTS) != sorted(_SCHEMA):
-            return f"{_EDITED}: its tables are not those of a ledger"
+            return f"{_EDITED}: its tables do not belong to a ledger"
         if _column(self.data, "SELECT name FROM facts ORDER BY name") != _FACTS:
-            return f"{_EDITED}: it has other facts about itself"
+            return f"{_EDITED}: its metadata were changed"
         if _fact(self.data, "id") != self.id.encode():
             return f"{_EDITED}: it has another id"
         version, seal = _number(self.data, "data_version"), _fact(self.data, "seal")
@@ -361,7 +361,7 @@ class Ledger:
             following = self.chain.after(self._position, Event(*event))
             if not is_equal(value, following.value):
                 number = following.events
-                return f"{_EDITED}: its event {number} is not as it was written"
+                return f"{_EDITED}: its event {number} was changed"
             self._position = following
         return None
 
@@ -386,10 +386,10 @@ def open_ledger(path: Path, *, create: bool = False) -> Iterator[Ledger]:
     if not is_new and not path.is_file():
         raise UsageError(f"{path}: not a ledger, since it is not a regular file")
     if is_new and not create:
-        raise UsageError(f"{path}: there is no such ledger")
+        raise UsageError(f"{path}: there is no such ledger; check the path")
     if key_file.exists() and (is_new or not path.stat().st_size):
         raise UsageError(
-            f"{path}: the ledger is gone but its key is there: put the ledger back, or "
+            f"{path}: the ledger is missing but its key exists: restore the ledger, or "
             f"remove {key_file} to begin a new one without earlier releases"
         )
     with reported(path):
@@ -414,7 +414,7 @@ def reported(path: Path) -> Iterator[None]:
         name = getattr(error, "sqlite_errorname", "")
         if name in ("SQLITE_NOTADB", "SQLITE_CORRUPT"):
             raise UsageError(
-                f"{path}: not a ledger of dptext, or damaged; put a copy back"
+                f"{path}: not a dptext ledger, or damaged; restore a copy"
             ) from None
         # The messages of SQLite hold no data.
         raise OutputError(f"ledger {path}: {_REASONS.get(name, error)}") from None
@@ -443,14 +443,16 @@ def _prepare(path: Path, data: sqlite3.Connection, *, create: bool) -> LedgerKey
     if (version := _number(data, "user_version")) != _VERSION:
         raise UsageError(
             f"{path}: a ledger of version {version}, and this dptext reads version "
-            f"{_VERSION}; use the dptext that made it, or begin a new ledger"
+            f"{_VERSION}; use the version of dptext that created it, or begin a new "
+            "ledger"
         )
     data.execute("PRAGMA journal_mode = WAL")
     publish_key(key_path(path))
     key = read_key(key_path(path))
     if _fact(data, "key") != key.check():
         raise UsageError(
-            f"{key_path(path)}: the key of another ledger; restore the right file"
+            f"{key_path(path)}: this key belongs to another ledger; restore the right "
+            "file"
         )
     for view in _VIEWS:
         data.execute(view)

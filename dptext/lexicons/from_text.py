@@ -161,7 +161,7 @@ def vectors_from_text(texts: Texts, least: int) -> RawVectors:
     """Return words seen `least` times, by descending count, with vectors (V, d)."""
     counted = count_words(texts, {}, least, elisions=True)
     if len(counted.new) < 2:
-        raise InputError(f"no two words occur {least} times: give more text")
+        raise InputError(f"fewer than two words occur {least} times; give more text")
     counts = np.array(list(counted.new.values()))
     order = np.argsort(-counts, kind="stable")
     rank = np.argsort(order)
@@ -283,7 +283,10 @@ def adapt(
     keys = {key: row for row, key in enumerate(to_keys(base.words))}
     counted = count_words(texts, keys, least)
     if not counted.known.any():
-        raise InputError(f"the texts have no words of the lexicon {base.name}")
+        raise InputError(
+            f"the texts contain no words of the lexicon {base.name}; "
+            "give other texts or another lexicon"
+        )
     new = vectors_of_new(texts, counted, np.asarray(base.vectors[:size]))
     outputs = int(base.meta.get("outputs", size))
     counts = _counts(base, counted)

@@ -273,7 +273,7 @@ class Settings:
             )
         few = self.outputs is not None and min(self.outputs, self.listed) == 1
         if few or (self.outputs or 0) < 0:
-            raise UsageError("outputs and listed must be 2 or more: a word and another")
+            raise UsageError("outputs and listed must be 2 or more")
 
     def key(self) -> str:
         """Return settings and VERSION as one line, equal for equal lexicons."""
@@ -302,7 +302,7 @@ def open_source(path: Path, settings: Settings, warn: Callable[[str], None]) -> 
             cache.close(folder)
             kept = store.load(folder, verify=False)
     except (OSError, OutputError, LexiconError) as error:
-        warn(f"{error}; the lexicon is not kept and will be imported again next time")
+        warn(f"{error}; the lexicon is not cached and will be imported again next time")
         return replace(lexicon, digest=store.digest_in_memory(lexicon))
     # The name is that of the file asked for: the cached content may have another.
     return replace(kept, name=path.name)
@@ -419,7 +419,7 @@ class AsBuiltIn(Scheme):
     def __init__(self, outputs: int | None = None) -> None:
         if outputs == 0:
             raise UsageError(
-                "outputs cannot be 0: the lists of the built-in lexicon are not "
+                "outputs cannot be 0 here, as the built-in lexicon's lists are not "
                 "ordered by distance"
             )
         self._builtin = store.load(packaged_folder(), verify=False)

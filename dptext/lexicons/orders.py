@@ -53,8 +53,9 @@ def check_coordinates(vectors: Vectors, name: str) -> None:
     if most == 0.0 or _LEAST <= most <= _MOST:
         return
     raise LexiconError(
-        f"{name}: the largest coordinate is {most:.3g}, but distances are reliable "
-        f"only from {_LEAST:g} to {_MOST:g}; multiply all vectors by a common factor"
+        f"{name}: the largest coordinate is {most:.3g}, but distances are only "
+        f"accurate from {_LEAST:g} to {_MOST:g}; multiply all vectors by a common "
+        "factor"
     )
 
 

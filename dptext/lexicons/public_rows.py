@@ -79,9 +79,9 @@ class PublicRows:
         if not public:
             return None
         return (
-            f"topics {self._name}: {public:,} of the first texts stood in the public "
-            "text that topics were made of; where that is no coincidence, make topics "
-            "without them"
+            f"topics {self._name}: {public:,} of the first texts also occur in the "
+            "public text that topics were built from; unless that is a coincidence, "
+            "build topics without them"
         )
 
     def check_file(self, path: str) -> None:
@@ -94,8 +94,8 @@ class PublicRows:
 
     def _refusal(self, problem: str) -> UsageError:
         return UsageError(
-            f"topics {self._name}: {problem} that topics were made of; the words of "
-            "topics would show parts of them: make topics of other, public text"
+            f"topics {self._name}: {problem} that topics were built from, so topic "
+            "words would reveal parts of them; build topics from other, public text"
         )
 
 

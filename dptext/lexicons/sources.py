@@ -66,7 +66,7 @@ def open_packed(path: Path) -> Iterator[io.BufferedReader]:
             yield stream
     except _DAMAGED as error:
         raise LexiconError(
-            f"{path}: the packed file is damaged or truncated"
+            f"{path}: the compressed file is damaged or truncated"
         ) from error
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror or error}") from error
@@ -93,8 +93,8 @@ def _decompress(file: io.BufferedReader) -> io.BufferedReader:
             return _unzip(file)
         except RuntimeError:
             raise LexiconError(
-                f"{file.name}: packed with a password, or in an unknown way; unpack it "
-                "and import the file in it"
+                f"{file.name}: password-protected, or compressed in an unknown way; "
+                "decompress it and import the file in it"
             ) from None
     suffix = streams.recognised(file.peek(streams.HEAD)[: streams.HEAD])
     if not suffix:
@@ -110,7 +110,7 @@ def _unzip(file: io.BufferedReader) -> io.BufferedReader:
         return file
     if len(names) != 1:
         raise LexiconError(
-            f"{file.name}: {len(names)} files in it; unpack it and import one"
+            f"{file.name}: {len(names)} files in it; extract it and import one of them"
         )
     return io.BufferedReader(cast(io.RawIOBase, archive.open(names[0])), 2**20)
 
@@ -129,12 +129,13 @@ def read_npz(
             words = np.char.decode(words, "utf-8")
     except (*_DAMAGED, *_NO_ARRAYS, OSError) as error:
         raise LexiconError(
-            f"{location}: not a whole .npz "
-            f"with the arrays words and vectors ({type(error).__name__})"
+            f"{location}: not a complete .npz file with the arrays words and vectors "
+            f"({type(error).__name__})"
         ) from None
     if words.ndim != 1 or words.dtype.kind != "U":
         raise LexiconError(
-            f"{location}: words must be one row of text, found {words.dtype.name}"
+            f"{location}: words must be a one-dimensional array of text, found "
+            f"{words.dtype.name}"
         )
     return assemble(words.tolist(), vectors, counts, location, limit=limit)
 
@@ -165,7 +166,7 @@ def assemble(
             fits = counts.shape == (len(words),) and counts.dtype.kind in "iuf"
             plain_counts = counts.astype(np.float64)[:limit] if fits else np.zeros(1)
             if not ((plain_counts > 0).all() and np.isfinite(plain_counts.sum())):
-                msg = f"counts must be {len(words)} numbers above 0, of a finite sum"
+                msg = f"counts must be {len(words)} positive numbers with a finite sum"
                 raise LexiconError(f"{location}: {msg}")
     return check(RawVectors(words[:limit], plain, plain_counts), location, "entry")
 
@@ -192,7 +193,7 @@ def check(
     appears, because a file given by mistake may be a private text.
     """
     if not raw.words:
-        raise LexiconError(f"{location}: no words in it")
+        raise LexiconError(f"{location}: it contains no words")
     for start in range(0, len(raw.words), _ROWS):
         finite = np.isfinite(raw.vectors[start : start + _ROWS]).all(axis=1)
         if not finite.all():

@@ -221,13 +221,17 @@ def check(lexicon: Lexicon) -> None:
     descending = all((np.diff(part) <= 0).all() for part in parts)
     inside, once = _permutations(orders, outputs)
     for is_kept, reason in (
-        (one_line, "a word is empty or holds a line break"),
+        (one_line, "a word is empty or contains a line break"),
         (distinct, "two words are the same in lower case"),
         (NUMBER in words, f"the element {NUMBER} is missing"),
         (finite, "counts must be finite and above 0"),
-        (descending, "words must stand by descending count, outputs first"),
-        (int(orders.max()) < size, "orders name a word beyond the last"),
-        (inside, "an order lists a word that is no output, not first in its own"),
+        (descending, "words must be sorted by descending count, outputs first"),
+        (int(orders.max()) < size, "orders refer to a word that does not exist"),
+        (
+            inside,
+            "an order lists a word that is not an output (and not first in its "
+            "own order)",
+        ),
         (once, "an order lists a word twice"),
         (np.isfinite(lexicon.vectors).all(), "vectors must be finite"),
     ):
@@ -363,7 +367,9 @@ def _canonical(meta: Meta) -> bytes:
 def _plain(value: object) -> object:
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
-    raise LexiconError(f"meta holds a {type(value).__name__}, which JSON cannot carry")
+    raise LexiconError(
+        f"meta holds a {type(value).__name__}, which JSON cannot represent"
+    )
 
 
 def packaged_folder() -> Path:
@@ -402,7 +408,7 @@ def lexicon_folder(name: str) -> Path:
         msg = f"the name {name!r} is that of the built-in lexicon; choose another"
         raise UsageError(msg)
     if not is_name(name):
-        msg = "a lexicon's name is made of letters, digits, '_', '-' and '.'"
+        msg = "a lexicon's name may contain only letters, digits, '_', '-' and '.'"
         raise UsageError(msg)
     return user_folder() / name
 

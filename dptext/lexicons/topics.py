@@ -174,7 +174,7 @@ def _read(path: Path, changed: int, size: int) -> TopicFile:
     except OSError as error:
         raise LexiconError(f"{path}: {error.strerror}") from None
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise LexiconError(f"{path}: not a file of topics; build it again") from None
+        raise LexiconError(f"{path}: not a topics file; build it again") from None
     _check(document, path)
     return document
 
@@ -257,9 +257,8 @@ def open_lexicon(name: str, size: int | None = None) -> Lexicon:
     """
     if not name:
         raise LexiconError(
-            f"topics: name a file of topics with {option('topics', 'NAME')} (`dptext "
-            "topics build` "
-            "makes one from public text)"
+            f"topics: name a topics file with {option('topics', 'NAME')} (`dptext "
+            "topics build` makes one from public text)"
         )
     document = read(name)
     number = size or max(document.numbers)

@@ -64,7 +64,7 @@ def weigh(lexicon: Lexicon, a: float) -> Lexicon:
     rows -= (rows @ common)[:, None] * common
     if np.abs(rows).max(initial=0.0) <= 1e-9 * longest:
         raise LexiconError(
-            f"lexicon {lexicon.name}: its vectors lie in one direction, which "
+            f"lexicon {lexicon.name}: its vectors all point in one direction, which "
             f"{option('pool', 'sif')} removes; use {option('pool', 'mean')}"
         )
     digest = digest_of_data([lexicon.digest, "sif", a])

@@ -316,7 +316,7 @@ def prior_of_replaced(lexicon: Lexicon, policy: Policy) -> Floats:
     total = prior.sum()
     if not total > 0.0:
         raise UsageError(
-            f"lexicon {lexicon.name}: no word is left to replace under this policy"
+            f"lexicon {lexicon.name}: this policy leaves no word to replace"
         )
     prior /= total
     prior.setflags(write=False)

@@ -158,7 +158,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
     if not epsilon:
         raise UsageError(
             f"risk {100 * target:.4g}% is too near to the success of a guess without "
-            f"any output, {100 * float(prior.max()):.4g}%, to be met for sure with "
+            f"any output, {100 * float(prior.max()):.4g}%, to be met reliably with "
             f"{draws:,} draws; give a larger risk"
         )
     return epsilon
@@ -166,7 +166,7 @@ def search_by_samples(mechanism: Mechanism, target: float, prior: Floats) -> flo
 
 def _beyond(target: float, most: float) -> UsageError:
     return UsageError(
-        f"risk {target:.2%} is out of reach: with these parameters no epsilon up to "
+        f"risk {target:.2%} cannot be met: with these parameters no epsilon up to "
         f"{most:g} makes a guess succeed that often; give a smaller risk"
     )
 
@@ -261,8 +261,8 @@ def epsilon_for(mechanism: Mechanism, target: float, prior: Floats) -> float:
     """
     if not mechanism.has_log_probs and not mechanism.has_log_density:
         raise UsageError(
-            f"{mechanism.name} has no exact output distribution of a word here and no "
-            f"upper limit of the risk; give {option('epsilon')} instead of a risk"
+            f"{mechanism.name} has neither an exact output distribution nor an upper "
+            f"limit of the risk; give {option('epsilon')} instead of a risk"
         )
     baseline = float(prior.max())
     if not baseline < target < 1.0:

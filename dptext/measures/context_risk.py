@@ -420,7 +420,7 @@ def named(pipeline: Pipeline, name: str) -> Attacker:
     names = ", ".join(attacker.name for attacker in attackers)
     known = f"known: {names}" if names else "their output distribution is not known"
     raise UsageError(
-        f"no attacker named {name!r} for these settings; {known} (the attacker of a "
+        f"there is no attacker {name!r} for these settings; {known} (the attacker of a "
         f"decoder: {option('decode', 'NAME')} with its settings)"
     )
 

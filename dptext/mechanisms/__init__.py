@@ -441,8 +441,8 @@ class NoiseMechanism(Mechanism):
         if np.isfinite(points).all():
             return points
         raise ComponentError(
-            f"mechanism {self.name} made a number that is not finite; nothing of it is "
-            "released; report this line to its authors, or take another mechanism"
+            f"mechanism {self.name} produced a non-finite number, which is not "
+            "released; report this line to its authors, or use another mechanism"
         )
 
     def observe(self, ids: Ids, eps: Eps, bits: RandomBits) -> NDArray[np.float32]:

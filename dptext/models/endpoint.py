@@ -56,9 +56,9 @@ _UNREACHED = "cannot be reached, or closed the connection"
 _REASONS = {_SLOW: "took too long to answer", _CLOSED: _UNREACHED}
 # Statuses that no later try will change, with their messages.
 _NO_MODEL = "has no such model or address; see decoder.model; addresses end in /v1"
-_MOVED = "redirects, and redirects are not followed; give the final address"
+_MOVED = "redirects; redirects are not followed: give the final address"
 _FINAL = {
-    **dict.fromkeys((401, 403), f"refuses the key; set {KEY}"),
+    **dict.fromkeys((401, 403), f"rejects the key; set {KEY}"),
     **dict.fromkeys((404, 405), _NO_MODEL),
     **dict.fromkeys(range(300, 400), _MOVED),
 }
@@ -164,7 +164,9 @@ def address(url: str, setting: str) -> SplitResult:
         )
     plain = url.isascii() and url.isprintable() and " " not in url
     if parts.query or parts.fragment or not plain:
-        raise UsageError(f"{setting}: an address without ?, # and spaces, in ASCII")
+        raise UsageError(
+            f"{setting}: the address must be ASCII without ?, # and spaces"
+        )
     return parts
 
 
@@ -207,11 +209,13 @@ def _key(parts: SplitResult, setting: str) -> str:
     if not key and parts.hostname == _OPENAI:
         key = os.environ.get(OPENAI_KEY, "")
     if key and not (key.isascii() and key.isprintable() and " " not in key):
-        raise UsageError(f"{KEY}: it has a space or another character that no key has")
+        raise UsageError(
+            f"{KEY}: it contains a space or another character that keys never contain"
+        )
     if key and parts.scheme == "http" and not _is_local(parts):
         raise UsageError(
-            f"{setting}: a key is not sent over http to another machine"
-            f"; use https, or unset {KEY}"
+            f"{setting}: keys are not sent to other machines over http; use https, or "
+            f"unset {KEY}"
         )
     return key
 
@@ -331,8 +335,8 @@ class Server:
                 progress.say(f"{self.host} answers ({dialect.schema or 'no schema'})")
                 return dialect
         raise UsageError(
-            f"{self._setting}: {self.host} refuses every form of request{reason}; is "
-            "the model named as the server names it (decoder.model)?"
+            f"{self._setting}: {self.host} rejects every form of request{reason}; "
+            "check the model's name on the server (decoder.model)"
         )
 
     async def _answer(
@@ -351,8 +355,8 @@ class Server:
                         hint = " (is a request longer than its context?)"
                     raise DptextError(
                         f"{self._setting}: {self.host} {error}{hint}: nothing more is "
-                        "sent. Draws that were sent have left; sanitize with the same "
-                        "key sends them again"
+                        "sent. Draws sent so far cannot be recalled; a new run with "
+                        "the same key sends the same draws"
                     ) from None
                 return None
             self._failures = 0
@@ -462,7 +466,7 @@ def _open(**settings: Any) -> httpx.AsyncClient:
         return httpx.AsyncClient(**settings)
     except (ImportError, ValueError, httpx.InvalidURL):
         raise UsageError(
-            "the proxy that the environment names cannot be used; unset HTTPS_PROXY, "
+            "the proxy set in the environment cannot be used; unset HTTPS_PROXY, "
             "HTTP_PROXY and ALL_PROXY, or set NO_PROXY to the server's host"
         ) from None
 

@@ -28,7 +28,7 @@ _FILES = {
         "sentencepiece.bpe.model",
         "spiece.model",
     ),
-    "weights; model.safetensors or pytorch_model.bin should lie there": (
+    "weights; add model.safetensors or pytorch_model.bin": (
         "*.safetensors",
         "pytorch_model*.bin",
     ),
@@ -67,8 +67,8 @@ def need(path: str, setting: str, feature: str, head: ModelHead) -> str:
             raise UsageError(f"{setting}: no file {path} (nothing is downloaded)")
     elif not file.is_dir():
         raise UsageError(
-            f"{setting}: no folder {file}; "
-            "give that of a Hugging Face model here (nothing is downloaded)"
+            f"{setting}: no folder {file}; give the folder of a local Hugging Face "
+            "model (nothing is downloaded)"
         )
     else:
         for absent, patterns in _FILES.items():
@@ -113,8 +113,8 @@ def load_network(path: str, setting: str, device: str, head: ModelHead) -> Libra
     missing = [key for key in info["missing_keys"] if not key.endswith("position_ids")]
     if missing:
         raise UsageError(
-            f"{setting}: {path} lacks {min(missing)}; "
-            f"take a model that was saved with its {head.named}"
+            f"{setting}: {path} lacks {min(missing)}; use a model that was saved with "
+            f"its {head.named}"
         )
     if not getattr(loaded, "is_quantized", False):
         loaded = loaded.float()

@@ -130,8 +130,11 @@ class Comparison:
         It is conditional, as no report identifies the texts of an export.
         """
         if self.is_one_file:
-            return "Both are the same file: sending it twice tells no more."
-        return "Of the same texts, send only one: two versions tell more than one."
+            return "Both are the same file: sharing it twice reveals nothing more."
+        return (
+            "If both are of the same texts, share only one: two versions reveal more "
+            "than one."
+        )
 
     @property
     def verdict(self) -> str:
@@ -142,7 +145,7 @@ class Comparison:
         }
         unknown = ""
         if better[None]:
-            unknown = f" It cannot be said for {series(tuple(better[None]))}."
+            unknown = f" Not comparable: {series(tuple(better[None]))}."
         if better["A"] and better["B"]:
             first, second = (series(tuple(better[side])) for side in ("A", "B"))
             return (
@@ -152,14 +155,14 @@ class Comparison:
         for side, other in (("A", "B"), ("B", "A")):
             named = series(tuple(better[side]))
             if named and better[None]:
-                return (
-                    f"{side} protects more where they can be compared: in "
-                    f"{named}.{unknown}"
-                )
+                return f"{side} protects more where comparable: in {named}.{unknown}"
             if named:
-                return f"{side} protects more: in {named}. {other} does in nothing."
+                return (
+                    f"{side} protects more: in {named}. {other} protects more in "
+                    "nothing."
+                )
         if better[None]:
-            return f"Neither protects more where they can be compared.{unknown}"
+            return f"Neither protects more where comparable.{unknown}"
         return "Both protect the same."
 
     def data(self) -> JsonObject:

@@ -56,7 +56,7 @@ def read_keys(
         *parents, key = path.split(".")
         shown = option(name, each)
         if not equals or not all((*parents, key)):
-            raise UsageError(f"{shown}: write KEY=VALUE, as in {example}")
+            raise UsageError(f"{shown}: write KEY=VALUE, such as {example}")
         inner = keys
         for parent in parents:
             part = inner.setdefault(parent, {})
@@ -89,8 +89,8 @@ class Choices:
     profile: Annotated[
         str | os.PathLike[str] | None,
         Option(
-            f"Profile of `dptext list`, or a .yaml file. Default: {DEFAULT} "
-            f"({FOR_PROGRAMS} for a risk).",
+            "Profile (a name from `dptext list`, or a .yaml file). Default: "
+            f"{DEFAULT} ({FOR_PROGRAMS} for a risk).",
             GUARANTEE,
             metavar="NAME",
             short="-p",
@@ -100,7 +100,9 @@ class Choices:
     risk: Annotated[
         str | float | None,
         Option(
-            "Epsilon by the share of right guesses: 10%.", GUARANTEE, metavar="SHARE"
+            "Choose epsilon so that this share of guesses is right: 10%.",
+            GUARANTEE,
+            metavar="SHARE",
         ),
         ByFile(),
     ] = None
@@ -123,13 +125,15 @@ class Choices:
     ] = None
     lexicon: Annotated[
         str | os.PathLike[str] | None,
-        Option("Lexicon of `dptext lexicon list`, or file.", GUARANTEE, metavar="NAME"),
+        Option("Lexicon, by name or file.", GUARANTEE, metavar="NAME"),
         ByFile(lambda value, path: path.suffix != "" and path.exists()),
     ] = None
     topics: Annotated[
         str | None,
         Option(
-            "Topics for whole texts, of `dptext topics`.", GUARANTEE, metavar="NAME"
+            "Topics to replace whole texts, from `dptext topics`.",
+            GUARANTEE,
+            metavar="NAME",
         ),
         ByFile(_is_topics),
     ] = None
@@ -141,7 +145,7 @@ class Choices:
     languages: Annotated[
         tuple[str, ...],
         Option(
-            "Language of records, as in de; repeatable.",
+            "Language of records, such as de; repeatable.",
             GUARANTEE,
             metavar="CODE",
             spelled="language",
@@ -254,8 +258,8 @@ class Pooling:
     pool: Annotated[
         str,
         Option(
-            "word: one vector per word. mean, sif (weighted by frequency) or "
-            "sentence (needs a model): one per text.",
+            "word: a vector per word. mean, sif (weighted by frequency) or sentence "
+            "(needs a model): a vector per text.",
             GUARANTEE,
             parse=one_of("word", "mean", "sif", "sentence"),
             metavar="NAME",
@@ -263,12 +267,12 @@ class Pooling:
     ] = "mean"
     model: Annotated[
         str | None,
-        Option("Sentence model, a folder or package.", GUARANTEE, metavar="NAME"),
+        Option("Sentence model: a folder or package.", GUARANTEE, metavar="NAME"),
     ] = None
     most: Annotated[
         int,
         Option(
-            "Most vectors of one subject, which share epsilon (or mu).",
+            "Maximum number of vectors per subject, which share epsilon (or mu).",
             LEDGER,
             parse=Number(kind=int, low=1, high=1_000_000),
             hidden=True,
@@ -278,8 +282,8 @@ class Pooling:
     public: Annotated[
         str | None,
         Option(
-            "Public texts, one per line, for the directions that privunit keeps and "
-            "for measures of sentence vectors. Default: frequent words.",
+            "Public texts, one per line: give privunit its directions, and serve to "
+            "measure sentence vectors. Default: frequent words.",
             MEASURES,
             metavar="FILE",
             hidden=True,
@@ -294,7 +298,7 @@ class Noise:
     mu: Annotated[
         float | None,
         Option(
-            "Instead of an epsilon: mu of Gaussian differential privacy.",
+            "Mu of Gaussian differential privacy, instead of an epsilon.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1000),
             hidden=True,
@@ -303,7 +307,7 @@ class Noise:
     clip: Annotated[
         float | None,
         Option(
-            "Shorten longer vectors to this length. Default: 1.",
+            "Clip longer vectors to this length. Default: 1.",
             GUARANTEE,
             parse=Number(kind=float, low=1e-6, high=1e5),
         ),

@@ -46,7 +46,7 @@ class Selection:
     fields: Annotated[
         tuple[str, ...],
         Option(
-            "Text field, by path or column; repeatable.",
+            "Text field (path or column); repeatable.",
             INPUT,
             metavar="NAME",
             short="-f",
@@ -75,8 +75,8 @@ class Selection:
     sheets: Annotated[
         tuple[str, ...],
         Option(
-            "Sheet of a workbook with the text field, the others are copied; "
-            "repeatable. Default: every sheet with the field.",
+            "Workbook sheet with the text field; other sheets are copied; repeatable. "
+            "Default: every sheet with the field.",
             INPUT,
             metavar="NAME",
             spelled="sheet",
@@ -116,8 +116,8 @@ class Selection:
     header: Annotated[
         bool,
         Option(
-            "CSV and TSV begin with column names, or not: then 1 names the first "
-            "column.",
+            "CSV and TSV begin with column names, or not: then columns are numbered "
+            "from 1.",
             LAYOUT,
             hidden=True,
         ),
@@ -129,7 +129,7 @@ class Selection:
     skip_lines: Annotated[
         int,
         Option(
-            "Lines before the header of CSV or TSV, left out of the output.",
+            "Number of lines before the header of CSV or TSV, which the output drops.",
             LAYOUT,
             parse=Number(kind=int, low=0, high=1_000_000),
             hidden=True,
@@ -142,8 +142,8 @@ class Selection:
     escapes: Annotated[
         str | None,
         Option(
-            "Backslashes in CSV or TSV: backslash (they escape, as COPY and mysqldump "
-            "write) or none.",
+            "Meaning of backslashes in CSV or TSV: backslash (escapes, as written by "
+            "COPY and mysqldump) or none.",
             LAYOUT,
             parse=one_of("backslash", "none"),
             metavar="backslash|none",
@@ -172,8 +172,8 @@ class Selection:
     id_field: Annotated[
         str | None,
         Option(
-            "Field with an id per record, by which a key repeats its draws. Default: "
-            "its position.",
+            "Field with an id per record, for which a key repeats draws. Default: the "
+            "record's position.",
             RECORDS,
             metavar="NAME",
             spelled="id",
@@ -189,8 +189,8 @@ class Selection:
     language_field: Annotated[
         str | None,
         Option(
-            "Field with the language of each record, as in de; a code that is not "
-            "among the selected ones is another language.",
+            "Field with the language of each record, such as de; codes that are not "
+            "selected count as another language.",
             RECORDS,
             metavar="NAME",
             hidden=True,
@@ -218,7 +218,7 @@ class Selection:
     missing: Annotated[
         str,
         Option(
-            "If a text field is absent or null: fail or pass.",
+            "What to do if a text field is absent or null: fail or pass.",
             RECORDS,
             parse=one_of("fail", "pass"),
             metavar="fail|pass",
@@ -243,7 +243,7 @@ class Selection:
     dropped: Annotated[
         tuple[str, ...],
         Option(
-            "Field to leave out of the output; repeatable.",
+            "Field to drop from the output; repeatable.",
             INPUT,
             metavar="NAME",
             spelled="drop",
@@ -256,7 +256,7 @@ class Selection:
     pseudonyms: Annotated[
         tuple[str, ...],
         Option(
-            "Field to replace by tokens under a key file.",
+            "Field whose values become tokens; needs a key file.",
             INPUT,
             metavar="NAME",
             spelled="pseudonym",

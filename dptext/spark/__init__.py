@@ -420,9 +420,9 @@ class Partitions:
             counted = None if self._counts is None else self._counts.get(part)
             if self._counts is not None and columns.rows != counted:
                 raise InputError(
-                    f"partition {part} has {columns.rows} rows, and had {counted} when "
-                    "they were counted: name a column with id=, or write the DataFrame "
-                    "to a file first"
+                    f"partition {part} has {columns.rows} rows, but {counted} were "
+                    "counted: name an id column with id=, or write the DataFrame to a "
+                    "file first"
                 )
             if self._totals is not None:
                 self._totals.add({part: tally.totals})

@@ -110,7 +110,7 @@ def check_file(path: str | Path, kind: str) -> None:
     if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode) or is_open_pipe):
         raise UsageError(
             f"{kind} {path}: not a regular file, so reading may never end; give a "
-            "file, or <(COMMAND) in the shell"
+            "regular file, or <(COMMAND) in the shell"
         )
 
 
@@ -476,12 +476,12 @@ def _named(blocks: Iterator[bytes], name: str, suffix: str) -> Iterator[bytes]:
     except _SwollenError:
         raise InputError(
             f"{name}: unfolds to more than {UNFOLDED >> 30} GiB and {RATIO} times its "
-            "size, as a file made to fill a disk does; if it is none, unpack it first"
+            "size, which may be an attack; if you trust it, decompress it first"
         ) from None
     except EOFError:
         raise InputError(
-            f"{name}: damaged or cut off, or not {suffix} data at all; pack it again, "
-            f"or leave {suffix} out of its name"
+            f"{name}: damaged or truncated, or not {suffix} data; compress it again, "
+            f"or remove {suffix} from its name"
         ) from None
 
 
@@ -530,9 +530,9 @@ def _decoded(stream: io.BufferedReader, encoding: str, name: str) -> Iterator[by
         except UnicodeError as error:
             at = past - len(waiting) + getattr(error, "start", 0)
             raise InputError(
-                f"{name}: not valid {encoding}, or not written back unchanged (near "
-                f"byte {at}); give another {option('encoding')}, or convert the file "
-                "to UTF-8"
+                f"{name}: not valid {encoding}, or bytes do not round-trip (near byte "
+                f"{at}); give another {option('encoding')}, or convert the file to "
+                "UTF-8"
             ) from None
         past += len(block)
         yield text.encode()

@@ -209,8 +209,8 @@ class OutputFile:
             old[0].unlink()
             old[1].close()
             raise OutputError(
-                f"{self._name}: another run wrote this file meanwhile; it stays, and "
-                "that of this run is discarded: use it, or name another output"
+                f"{self._name}: another run has just written this file, so this run's "
+                "output was discarded: use that file, or name another output"
             )
         self._old, self._is_backed_up = old, True
         os.replace(part, self._target)

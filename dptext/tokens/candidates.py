@@ -70,7 +70,7 @@ class Candidates:
         """
         if not policy.common:
             raise UsageError(
-                "words are built for profiles that copy common words: give the "
+                "word lists are only for profiles that copy common words: use the "
                 "profile readable"
             )
         self._tokenizer = Tokenizer(lexicon, policy, every_text=True)

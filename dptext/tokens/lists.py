@@ -113,12 +113,12 @@ def read_words(data: object, location: str) -> WordFile | None:
     if isinstance(data, str):
         return word_file.read(data)
     if not isinstance(data, Mapping) or not isinstance(data.get("file"), str):
-        raise UsageError(f"{location}: give the path of a file of dptext words")
+        raise UsageError(f"{location}: give the path of a file written by dptext words")
     listed = word_file.read(data["file"])
     if dict(data) != listed.settings():
         raise UsageError(
-            f"{location}: {data['file']} is not the list of these settings: it was "
-            "changed since, or built anew"
+            f"{location}: {data['file']} is not the list used in these settings: it "
+            "was changed or rebuilt"
         )
     return listed
 
@@ -171,8 +171,8 @@ def add(listed: WordList, typed: object, location: str) -> WordList:
             files.append(entry)
         elif "," in entry:
             raise UsageError(
-                f"{location}: {entry!r}: give one word at a time, or a .txt file of "
-                "one a line"
+                f"{location}: {entry!r}: give one word at a time, or a .txt file with "
+                "one per line"
             )
         else:
             words.append(entry.strip())

@@ -96,7 +96,7 @@ def kinds_of_rows(lexicon: Lexicon, classes: tuple[WordClass, ...]) -> Ints:
         row = next((rows[key_of(w)] for w in first if key_of(w) in rows), -1)
         if not words or row < 0:
             raise UsageError(
-                f"tokens.classes: no words of class {group} are known for language "
+                f"tokens.classes: there are no words of class {group} for language "
                 f"{lexicon.language!r} (lexicon {lexicon.name}); leave the class out, "
                 "so that its words are replaced like others, or give "
                 f"{option('profile', FOR_PROGRAMS)}"

@@ -181,7 +181,7 @@ def suffix(path: str) -> str:
 def find(path: str | None) -> type[VectorWriter]:
     """Return the writer for a file name. Raises UsageError and MissingExtra."""
     if path is None or path == "-" or suffix(path) not in WRITERS:
-        raise UsageError(f"give -o a name that ends in {', '.join(WRITERS)}")
+        raise UsageError(f"give -o a name ending in {', '.join(WRITERS)}")
     writer = WRITERS[suffix(path)]
     if writer is ParquetWriter:
         models.package("pyarrow", "Parquet", "parquet")

@@ -117,7 +117,7 @@ def parse(
     """
     for key in _UNUSED_KEYS:
         if overrides.get(key) is not None:
-            raise UsageError(f"{key}: a release of vectors has none; leave it out")
+            raise UsageError(f"{key}: this does not apply to vectors; leave it out")
     data = merged(_default(overrides, options, mu), overrides)
     if clip is not None:
         options = {**options, "longest": clip}
@@ -132,7 +132,8 @@ def parse(
         if not isinstance(normal, gaussian.Params):
             name = recipe.mechanism.name
             raise UsageError(
-                f"{noun('mu')} is for normal noise, and {name} adds other noise"
+                f"{noun('mu')} is only for Gaussian noise, but {name} adds other "
+                "noise; give an epsilon"
             )
         if "budget" in overrides:
             raise UsageError(f"give {option('mu')} or an epsilon or risk, not both")
@@ -185,7 +186,7 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
     budget, tokens = recipe.budget.params, recipe.tokens
     if not isinstance(budget, uniform.Params):
         raise UsageError(
-            f"budget {recipe.budget.name}: all vectors have one epsilon; use the "
+            f"budget {recipe.budget.name}: all vectors have the same epsilon; use the "
             "budget uniform"
         )
     sentence = options.pool is Pool.SENTENCE
@@ -193,13 +194,13 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         name: getattr(tokens, name) for name in ("unknown", "number", "stop_word")
     }
     refusals = {
-        f"mechanism {recipe.mechanism.name} draws words, not vectors; `dptext list "
-        "mechanisms` shows those of the family noise": (
+        f"mechanism {recipe.mechanism.name} draws words, not vectors; use one of the "
+        "family noise (see `dptext list mechanisms`)": (
             recipe.mechanism.params.family != "noise"
         ),
         (
-            f"a risk is about one word: give it with {option('pool', 'word')}, or give "
-            "an epsilon"
+            "a risk refers to a single word: combine it with "
+            f"{option('pool', 'word')}, or give an epsilon"
         ): (options.pool is not Pool.WORD and budget.risk is not None),
         "budget.attacker_risk: attackers read words; give an epsilon or a risk": (
             budget.attacker_risk is not None
@@ -207,25 +208,23 @@ def _settings(recipe: Profile, chosen: object) -> VectorSettings:
         f"{option('pool', 'sentence')} and {option('model')} go together: give both": (
             sentence != (options.model is not None)
         ),
-        f"{noun('public')}: public texts are for {option('pool', 'sentence')} and "
-        "for the mechanism "
-        "privunit of texts; leave it out": (
+        f"{noun('public')}: public texts are only for {option('pool', 'sentence')} "
+        "and for the mechanism privunit of texts; leave it out": (
             options.public is not None
             and not sentence
             and (recipe.mechanism.name != "privunit" or options.pool is Pool.WORD)
         ),
-        f"space {recipe.space.name}: spaces are for vectors of a lexicon": (
-            sentence and recipe.space.name != "identity"
-        ),
+        f"space {recipe.space.name}: spaces apply only to vectors of a lexicon; "
+        "leave it out": (sentence and recipe.space.name != "identity"),
         (
-            f"{noun('most')} is the number of vectors of one subject: name its "
+            f"{noun('most')} is the number of vectors per subject: also give "
             f"{option('subject')}"
         ): (options.most > 1 and options.subject is None),
-        "tokens: nothing is copied into a vector; leave lists and forms out": (
+        "tokens: vectors contain no copied text; leave lists and forms out": (
             tokens.has_lists
         ),
         **{
-            f"tokens.{name}: {value}: nothing is copied into a vector; use perturb": (
+            f"tokens.{name}: {value}: vectors contain no copied text; use perturb": (
                 value not in ("perturb", "drop")
             )
             for name, value in treated.items()
@@ -255,7 +254,7 @@ def _public_texts(path: str) -> tuple[str, ...]:
     texts = tuple(dict.fromkeys(line for line in lines if line.strip()))[:_TEXTS]
     if len(texts) < 2:
         raise UsageError(
-            f"{noun('public')} {path}: needs at least two different texts, one a line"
+            f"{noun('public')} {path}: give at least two different texts, one per line"
         )
     return texts
 
@@ -432,7 +431,7 @@ def prepare(
     mechanism = for_inputs(recipe.mechanism.params, options).prepare(space, Aim())
     if not isinstance(mechanism, NoiseMechanism) or not mechanism.has_noise:
         name = recipe.mechanism.name
-        raise UsageError(f"mechanism {name} releases no vectors of its own")
+        raise UsageError(f"mechanism {name} cannot release vectors; use another one")
     recipe = replace(recipe, mechanism=Part(recipe.mechanism.name, mechanism.params))
     budget = recipe.budget.params
     assert isinstance(budget, uniform.Params)
@@ -540,6 +539,9 @@ def prepare_mechanism(
     mechanism = for_inputs(params, options).prepare(space, Aim())
     needs_public = isinstance(mechanism, Mahalanobis | privunit.PrivUnit)
     if needs_public or not isinstance(mechanism, NoiseMechanism):
-        raise UsageError(f"mechanism {name} needs public vectors, or releases none")
+        raise UsageError(
+            f"mechanism {name} needs public vectors, or cannot release "
+            "vectors; use another one"
+        )
     check(mechanism, epsilon, Inputs.VECTORS)
     return mechanism

@@ -49,7 +49,7 @@ def _again(
     ready = release.prepare(settings)
     if ready.identity != identity:
         raise UsageError(
-            "the lexicon, or a file that the settings name, has changed since the run "
+            "the lexicon, or a file named in the settings, has changed since the run "
             "began; run again"
         )
     return _worker(ready, key)

@@ -185,7 +185,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
     [
         (("--pool", "text"), 2, "--pool text: choose word, mean, sif or sentence"),
         (("--mechanism", "rank"), 2, "mechanism rank draws words, not vectors"),
-        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is for normal noise"),
+        (("--mechanism", "laplace", "--mu", "1"), 2, "--mu is only for Gaussian noise"),
         (("--mu", "1", "--epsilon", "1"), 2, "not both"),
         (
             ("--mechanism", "laplace", "--set", "mechanism.delta=0.1"),
@@ -204,7 +204,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
             "too small for a grid",
         ),
         (("--pool", "sentence"), 2, "--pool sentence and --model go together"),
-        (("--set", "tokens.stop_word=keep"), 2, "nothing is copied into a vector"),
+        (("--set", "tokens.stop_word=keep"), 2, "vectors contain no copied text"),
         (("--key-file", "nowhere"), 2, "key file nowhere"),
     ],
 )

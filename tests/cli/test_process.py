@@ -685,7 +685,7 @@ def test_pipes_are_read_once_as_standard_input_is(
     assert "looks like a table" in ran.err
     for refused, said in (
         (("-", "-"), "standard input is named twice"),
-        ((_pipe(LINE), "--out-dir", str(tmp_path / "out")), "have no name from which"),
+        ((_pipe(LINE), "--out-dir", str(tmp_path / "out")), "need a name"),
     ):
         ran = here(*run, *refused)
         assert ran.code == 2

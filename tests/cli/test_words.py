@@ -375,7 +375,7 @@ def test_records_that_cannot_be_read_are_left_out_on_demand() -> None:
     refused(ran, 4, "in.jsonl:901", "--on-error skip", "--quarantine FILE")
     ran = here(*BUILD, "-o", "own.words", "--on-error", "skip")
     assert ran.code == 0
-    assert "left out, since they cannot be read: 1" in ran.err
+    assert "unreadable records left out: 1" in ran.err
     assert here(*BUILD, "-o", "own.words", "--quarantine", "bad.jsonl").code == 0
     assert "grobnik" in Path("bad.jsonl").read_text()
     assert word_file.read("own.words").persons == 401

@@ -143,8 +143,8 @@ _SHORT = files.text(header=True).partition(b"don't")[0]
 @pytest.mark.parametrize(
     ("read", "content", "reason"),
     [
-        (glove, b"", "no words in it"),
-        (glove, b"\n\n", "no words in it"),
+        (glove, b"", "contains no words"),
+        (glove, b"\n\n", "contains no words"),
         (glove, b"alone\n", "line 1: expected a word and its numbers"),
         *(
             (glove, b"a 1 2\n" + line, "line 2: expected a word and 2 numbers")
@@ -158,18 +158,18 @@ _SHORT = files.text(header=True).partition(b"don't")[0]
         (word2vec, b"the 0.5 0.5\n", "line 1: expected a header"),
         (word2vec, b"3 0\n", "line 1: expected a header"),
         (word2vec, b"3 99999999\n", "line 1: expected a header"),
-        (word2vec, b"0 3\n", "no words in it"),
-        (word2vec, b"2 2\na 1 2\n", "does not hold the 2 words"),
-        (word2vec, b"1 2\na 1 2\nb 1 2\n", "does not hold the 1 words"),
+        (word2vec, b"0 3\n", "contains no words"),
+        (word2vec, b"2 2\na 1 2\n", "is invalid the 2 words"),
+        (word2vec, b"1 2\na 1 2\nb 1 2\n", "is invalid the 1 words"),
         (word2vec, b"2 3\na 1 2\nb 1 2\n", "line 2: expected a word and 3 numbers"),
-        (word2vec, files.binary()[:-6], "does not hold the 5 words"),
+        (word2vec, files.binary()[:-6], "is invalid the 5 words"),
         (word2vec, files.binary(["a", ""]), "word 2: the word is empty"),
         (word2vec, b"1 1\n\xff \x00\x00\x00\x00", "word 1: the word is not UTF-8"),
         (word2vec, b"1 1\na \x00\x00\xc0\x7f", "word 1: a number is NaN"),
-        (word2vec, b"9 1\n" + b"\x00" * 9000, "does not hold the 9 words"),
+        (word2vec, b"9 1\n" + b"\x00" * 9000, "is invalid the 9 words"),
         (fasttext, files.text(), "line 1: expected a header"),
         (fasttext, b"\xba\x16\x4f\x2f\x0c\x00", "line 1: expected a header"),
-        (fasttext, _SHORT, "does not hold the 5 words"),
+        (fasttext, _SHORT, "is invalid the 5 words"),
     ],
 )
 def test_faults_are_named(
