@@ -97,7 +97,7 @@ def test_the_format_of_a_file_is_decided_once(
     monkeypatch.setattr(formats, "_by_content", noted)
     file, out = tmp_path / "reviews", tmp_path / "private"
     file.write_text('{"body": "a good film"}\n')
-    with pytest.warns(UserWarning, match="read as jsonl from its content"):
+    with pytest.warns(UserWarning, match="detected as jsonl from its content"):
         dptext.sanitize_files(file, out, fields="body", **settings)
     assert seen == [str(file)]
 
@@ -208,7 +208,7 @@ def test_arguments_of_other_kinds_are_refused(
             "in.csv",
             "a,b\n1,x\n",
             {"fields": "b", "pseudonym": "a"},
-            "combine it with key=",
+            "give it with key=",
         ),
         ("in.txt", "a text\n", {"fields": "b"}, "as in format='csv'"),
         ("in.jsonl", '{"b": {"c": "x"}}\n', {"fields": "b"}, "fields='b.NAME'"),

@@ -101,9 +101,9 @@ def test_pseudonyms_need_a_key_that_is_given(
     rows = pandas.DataFrame({"who": ["ann"], "text": [TEXT]})
     rows.to_csv(tmp_path / "in.csv", index=False)
     sanitizer = dptext.Sanitizer(**settings)
-    with pytest.raises(UsageError, match="combine it with key="):
+    with pytest.raises(UsageError, match="give it with key="):
         sanitizer.table(rows, "text", pseudonym="who")
-    with pytest.raises(UsageError, match="combine it with key="):
+    with pytest.raises(UsageError, match="give it with key="):
         sanitizer.files(
             tmp_path / "in.csv", tmp_path / "out.csv", fields="text", pseudonym="who"
         )

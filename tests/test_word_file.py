@@ -93,7 +93,7 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
             signed, entries=(replace(signed.entries[0], mark="+"), *signed.entries[1:])
         ),
     ):
-        assert "does not hold" in forged.signature_problem([key])
+        assert "is invalid" in forged.signature_problem([key])
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_a_signature_covers_the_draw_and_not_the_choices() -> None:
         (b"sigma: 4", b"sigma: nan4", "sigma is invalid"),
         (b"epsilon: 1.0", b"epsilon: inf", "numbers above 0"),
         (b"cap: 64\n", b"", "cap is missing"),
-        (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is no fact"),
+        (b"cap: 64", b"cap: 64\nhat: 64", "'hat' is not a known entry"),
         (b"+ firmware 91.2", b"firmware", "line 18: write a mark"),
         (b"+ firmware 91.2", b"? CloudDesk 91.2", "twice"),
         (b"firmware", b"\xff", "not UTF-8"),

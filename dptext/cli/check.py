@@ -33,10 +33,9 @@ Named = tuple[str, Callable[[], Export]] | Verdict
 _SHOWN = 10  # names of a line
 _MANIFEST_STAYS = "the list of finished outputs for --resume, which must not be shared"
 TRUST = (
-    "without signatures, forged reports cannot be detected: sign reports with "
-    "--sign-key and check them with --verify-key"
+    "settings and keys in reports are trusted without a signature: to detect forged "
+    "reports, sign them with --sign-key and check them with --verify-key"
 )
-
 
 EXAMPLES = (
     "dptext check exports --set max_risk=15%",

@@ -205,7 +205,7 @@ class Scan:
         text, end = scanstring(line, at + 1)
         if line.find("\\u", at, end) >= 0 and HALF.search(text):
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                f"{self._where(node)} contains half of a surrogate pair, which is not "
                 "a character"
             )
         if self._elements:
@@ -222,7 +222,7 @@ class Scan:
             value = value_of_json(line[at:end])
         except msgspec.DecodeError:
             raise Unreadable(
-                f"{self._where(node)} holds half of a surrogate pair, which is not "
+                f"{self._where(node)} contains half of a surrogate pair, which is not "
                 "a character"
             ) from None
         if (spelled := subjects.pseudonym_input(value, node.path)) is not None:

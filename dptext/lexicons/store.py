@@ -310,7 +310,7 @@ def map_arrays(folder: Path, kinds: Mapping[str, Kind], size: int) -> dict[str, 
         except (OSError, ValueError, EOFError, SyntaxError, TokenError) as error:
             if getattr(error, "errno", None) == errno.ENOMEM:
                 raise MemoryError from None  # the file is whole
-            reason = getattr(error, "strerror", None) or "not a whole .npy array"
+            reason = getattr(error, "strerror", None) or "not a complete .npy array"
             raise LexiconError(f"{path}: {reason}; import the lexicon again") from None
         # A plain view: np.memmap pays for its subclass at every slice.
         arrays[name] = np.asarray(plain)

@@ -34,9 +34,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-WORKBOOK = (
-    "its content is an Excel workbook, not {}; use a name ending in .xlsx, or give "
-)
+WORKBOOK = "its content is an Excel workbook, not {}; name it .xlsx, or give "
 FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("book.csv", "-o", "o.csv"), 4, f"book.csv: {WORKBOOK.format('csv')}"),
     (("book.jsonl", "-o", "o.jsonl"), 4, f"book.jsonl: {WORKBOOK.format('jsonl')}"),
@@ -45,7 +43,7 @@ FAULTS: tuple[tuple[tuple[str, ...], int, str], ...] = (
     (("zip.csv", "-o", "o.csv"), 4, "a zip archive, not csv; unpack it first"),
     (("letter.txt", "-o", "o.txt"), 4, "a PDF, not text; export its text first"),
     (("table.csv", "-o", "o.csv"), 4, "Parquet, not csv; give --format parquet"),
-    (("plain.csv.gz", "-o", "o.csv"), 4, "or leave .gz from its name"),
+    (("plain.csv.gz", "-o", "o.csv"), 4, "or remove .gz from its name"),
     (
         ("note.csv", "-o", "o.csv"),
         2,

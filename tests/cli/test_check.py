@@ -130,7 +130,7 @@ def test_advice_names_the_key_and_the_id_of_the_run(
     ):
         assert here(*run, *more).code == 0
         Path("out.jsonl").write_text(f'{{"text":"{MARKER}"}}\n')
-        _fails(here("check", "out.jsonl"), f"original, with {same}: dptext")
+        _fails(here("check", "out.jsonl"), f"original with the same {same[4:]}: dptext")
 
 
 def test_missing_and_unreadable_exports(export: Path) -> None:
@@ -316,7 +316,7 @@ def test_copied_fields_that_the_file_does_not_have(
     _change(export, _put("output.copied", ["id"]))
     ran = here("check", "out.csv")
     assert ran.code == 1
-    assert b"its unchanged fields are not those of the file" in ran.out
+    assert b"its unchanged fields differ from the file's" in ran.out
 
 
 def test_key_that_stands_twice(export: Path) -> None:
@@ -885,7 +885,7 @@ def test_documents_are_no_exports(export: Path) -> None:
         ran = here("check", name)
         assert ran.code == 1
         assert b"no public report" in ran.out
-        assert b"if this is an original, leave it out" in ran.out
+        assert b"if this file is an original, do not share it" in ran.out
     write_policy("exclude: [README.txt, '*.dat']")
     assert here("check", "README.txt", "dump.dat").code == 0
     write_policy("include: '*.md'")
@@ -956,7 +956,7 @@ def test_everything_in_a_folder_is_accounted_for(export: Path) -> None:
         "below/all": "a link to a folder",
         "gone": "a broken link",
         "gone.csv": "a broken link",
-        "pipe": "no file",
+        "pipe": "device or pipe",
         ".hidden.csv": "no public report",
         ".out.jsonl.0123abcd.part": "an unfinished output",
         "raw.csv.bak": "a part or copy",

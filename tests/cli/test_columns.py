@@ -197,7 +197,7 @@ def test_both_are_keys_of_the_configuration(
     assert here("check", "out.jsonl").code == 0
     for policy, said in (
         ("{pseudonyms: [id]}", "the policy does not list 'email' under pseudonyms"),
-        ("{fields: [email]}", "the policy requires 'email' private; a pseudonym"),
+        ("{fields: [email]}", "the policy requires 'email' to be private; a pseudonym"),
     ):
         Path(".dptext.yaml").write_text(f"check: {policy}\n")
         ran = here("check", "out.jsonl")

@@ -171,7 +171,10 @@ def test_paths_of_a_file_begin_where_it_lies(folder: Path) -> None:
         ("sanitize: {risk: 10%}\nmax_epsilon: 3", "unknown key 'max_epsilon'"),
         ("a: [", ".dptext.yaml:2"),
         ("", "the configuration is empty"),
-        ("sanitize: {max-record-bytes: 3, max_record_bytes: 4}", "duplicate key"),
+        (
+            "sanitize: {max-record-bytes: 3, max_record_bytes: 4}",
+            "a key is given twice",
+        ),
     ],
 )
 def test_refused_in_one_line(folder: Path, text: str, said: str) -> None:

@@ -187,7 +187,7 @@ def test_a_changed_input_is_named_before_it_is_made_again(
         assert line.startswith(
             f"dptext: {name}: 1 finished output will be written again"
         )
-        assert "(a.jsonl), as the input, the columns or the format changed" in line
+        assert "(a.jsonl), because the input, the columns or the format changed" in line
         assert said in line
         after = Path(name, "a.jsonl").read_text().splitlines()
         assert after[0] == before[0]
@@ -206,7 +206,8 @@ def test_another_on_error_makes_only_files_with_faults_again(
     assert ran.code == 0
     line = ran.err.splitlines()[0]
     assert (
-        "1 finished output will be written again (b.jsonl), as an earlier run" in line
+        "1 finished output will be written again (b.jsonl), because an earlier run"
+        in line
     )
     assert "treated faulty records differently; records keep" in line
     assert "1 of 2 files were already finished" in ran.err
@@ -216,7 +217,7 @@ def test_another_on_error_makes_only_files_with_faults_again(
     assert "2 of 2 files were already finished" in ran.err
     (folder / "in" / "b.jsonl").write_text(LINES)
     ran = private(options, *keyed)
-    assert "(b.jsonl), as the input, the columns or the format changed" in ran.err
+    assert "(b.jsonl), because the input, the columns or the format changed" in ran.err
     for more in ((), ("--on-error", "skip"), ("--quarantine", "aside")):
         ran = private(options, *keyed, *more)
         assert "2 of 2 files were already finished" in ran.err

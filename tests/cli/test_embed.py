@@ -193,7 +193,7 @@ def test_check_computes_the_report_anew(source: str, tmp_path: Path) -> None:
             "mechanism.delta: unknown",
         ),
         (("--subject", "who", "--id", "n"), 2, "give --id or --subject, not both"),
-        (("--most", "3"), 2, "name its --subject"),
+        (("--most", "3"), 2, "also give --subject"),
         (("--public", "p.txt", "--mu", "1"), 2, "privunit of texts; leave it out"),
         (("--public", "p.txt"), 2, "--public p.txt: No such file"),
         (("--subject", "who", "--most", "3"), 3, 'a value of "who" has more than 3'),

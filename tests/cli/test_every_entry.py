@@ -186,7 +186,7 @@ def test_every_pseudonym_is_held_against_the_policy(options: tuple[str, ...]) ->
     assert here(*known, f"pseudonyms=[{', '.join(FIELDS)}]").code == 0
     for left in FIELDS:
         ran = here(*known, f"fields=[text, {left}]")
-        line = f"the policy requires '{left}' private; a pseudonym is not"
+        line = f"the policy requires '{left}' to be private; a pseudonym is not"
         assert (ran.code, line in ran.out.decode()) == (1, True)
         others = ", ".join(name for name in FIELDS if name != left)
         ran = here(*known, f"pseudonyms=[{others}]")

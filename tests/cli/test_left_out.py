@@ -64,7 +64,7 @@ def test_others_are_written_and_each_is_named(
     assert said.count("file left out: ") == len(BAD)
     last = ran.err.splitlines()[-1]
     assert last.startswith("dptext: 6 of 8 files cannot be read and have no new output")
-    assert "in/b.jsonl, in/d.jsonl.gz, in/f.parquet and 3 more; mend" in last
+    assert "in/b.jsonl, in/d.jsonl.gz, in/f.parquet and 3 more; repair" in last
     assert "records in" not in last
     # Counts are of the outputs alone, also where a part of a file could be read.
     counts = json.loads(Path("r.json").read_bytes())["private"]

@@ -148,7 +148,7 @@ def test_a_policy_names_the_words_that_may_stay(source: str) -> None:
     assert ran.code == 1
     said = ran.out.decode()
     assert "listed in the policy: AT&T Fiber, CloudDesk, LED, Office" in said
-    assert 'put keep_words: ["LED", "products.txt"] in the section check' in said
+    assert 'put keep_words: ["LED", "products.txt"] into the section check' in said
     for accepted in (
         "[LED, products.txt]",
         '[LED, CloudDesk, "Office 2021", "AT&T Fiber", other]',

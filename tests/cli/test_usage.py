@@ -462,7 +462,10 @@ def test_a_classifier_that_is_none(command: tuple[str, ...]) -> None:
             ("sanitize", "--plan", "--json", "--html", "-"),
             "standard output",
         ),
-        (("compare", "in.jsonl", "--csv", "-", "--html", "-"), "carries one thing"),
+        (
+            ("compare", "in.jsonl", "--csv", "-", "--html", "-"),
+            "only one output can go",
+        ),
         (("compare", "in.jsonl", "-m", "rnak"), "did you mean 'rank'?"),
         (("compare", "in.jsonl", "-m", "rank:k=[", "-m", "rnak"), "'rank'?"),
         (

@@ -180,7 +180,7 @@ def test_paths(fields: tuple[str, ...], line: str, expected: tuple[str, ...]) ->
         (b'{"text": "secret\x01"}', "not valid JSON: "),
         (b'{"text": "\\ud800"}', "field 'text' contains half of a surrogate pair"),
         (b'{"text": "\\udc00x"}', "field 'text' contains half of a surrogate pair"),
-        (b'{"text": "\\ud800\\u0041"}', "holds half of a surrogate pair"),
+        (b'{"text": "\\ud800\\u0041"}', "contains half of a surrogate pair"),
         (b'{"text": "a", "n": "\\ud800\\x"}', "not valid JSON: "),
         (b'{"text": "a", "n": "\xff"}', "not valid UTF-8 (byte 20)"),
         (b'{"text": "\xed\xa0\x80"}', "not valid UTF-8"),

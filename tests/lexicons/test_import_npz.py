@@ -70,7 +70,7 @@ def test_reads_counts_and_bytes() -> None:
         ),
         (
             {"words": np.array(files.WORDS), "vectors": _TABLE, "counts": [1, 2]},
-            "counts must be 5 numbers",
+            "counts must be 5 positive numbers",
         ),
         (
             {
@@ -78,7 +78,7 @@ def test_reads_counts_and_bytes() -> None:
                 "vectors": _TABLE,
                 "counts": [1] * 4 + [0],
             },
-            "counts must be 5 numbers with",
+            "counts must be 5 positive numbers with",
         ),
         (
             {
@@ -120,5 +120,5 @@ def test_a_single_array_is_refused() -> None:
     """A plain .npy has no words, and the error says so."""
     sink = io.BytesIO()
     np.save(sink, _TABLE)
-    with pytest.raises(LexiconError, match=r"not a whole \.npz"):
+    with pytest.raises(LexiconError, match=r"not a complete \.npz"):
         _read(sink.getvalue())

@@ -153,15 +153,19 @@ def test_a_key_and_settings_decide_the_vectors(tmp_path: Path) -> None:
     ("over", "options", "said"),
     [
         ({"mechanism": {"name": "rank"}}, {}, "draws words, not vectors"),
-        ({"budget": {"name": "per-text", "epsilon": 3}}, {}, "one epsilon"),
+        ({"budget": {"name": "per-text", "epsilon": 3}}, {}, "the same epsilon"),
         ({"strategy": "record"}, {}, "strategy: this does not apply to vectors"),
         ({"mapping": "nearest"}, {}, "mapping: this does not apply to vectors"),
         ({"tokens": {"stop_word": "keep"}}, {}, "vectors contain no copied text"),
         ({"tokens": {"number": "mask"}}, {}, "tokens.number: mask"),
         ({}, {"pool": "sentence"}, "--pool sentence and --model go together"),
         ({}, {"pool": "mean", "model": "x"}, "--pool sentence and --model go together"),
-        ({}, {"most": 3}, "name its --subject"),
-        ({"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}}, {}, "one word"),
+        ({}, {"most": 3}, "also give --subject"),
+        (
+            {"budget": {"name": "uniform", "epsilon": None, "risk": 0.1}},
+            {},
+            "a single word",
+        ),
         (
             {"budget": {"name": "uniform", "epsilon": None, "attacker_risk": 0.1}},
             {},
