@@ -22,4 +22,4 @@ class Attacker(Protocol):
         """Return what such an attacker knows, as part of a sentence."""
 
     def guess(self, released: Released) -> Ids:
-        """Return the likeliest input of each drawn word: (n,) int32 rows below V."""
+        """Return the most likely input of each drawn word: (n,) int32 rows below V."""

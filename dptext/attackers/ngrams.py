@@ -10,7 +10,7 @@ following, gains. Row V stands for all unknown words; row V + 1 is the beginning
 sentence as a context, and its end as a following word. Models lie in the package and in
 the user's data folder.
 
-`Gains` looks pairs up in one table over the likeliest words; pairs with another word
+`Gains` looks pairs up in one table over the most likely words; pairs with another word
 count as unseen. The table takes SLOTS^2 bytes of address space, and memory only for the
 parts that are read.
 """
@@ -431,8 +431,8 @@ class Gains:
 class WholeGains:
     """Looks up g(x, x') pair by pair for all rows of a model, for attackers.
 
-    `Gains` holds the likeliest rows only, for decoders, which must be fast. An attacker
-    has time, and pairs of rare words are the most telling.
+    `Gains` holds only the most likely rows, for decoders, which must be fast. Attackers
+    have time, and pairs of rare words are the most telling.
     """
 
     #: (V + 2,) int32, the rows themselves.

@@ -216,7 +216,7 @@ class Format(formats.Format):
     def unchanged(
         self, stream: BinaryIO, selection: Selection
     ) -> Iterator[tuple[str, Iterable[str]]]:
-        """Yield the values of other columns, batch by batch."""
+        """Yield the values of unselected columns, batch by batch."""
         file = _open(stream, "file")
         copied = _arrow.copied_leaves(file.schema_arrow, selection)
         leaves = [leaf for leaf, _ in copied]

@@ -311,7 +311,7 @@ def picked_share(epsilon: float, originals: int, topics: TopicTerms | None) -> f
 
 
 def picked_after(epsilon: float, originals: int) -> float:
-    """Return the same for any single output: e^epsilon / (e^epsilon + N - 1)."""
+    """Return the same given one output: e^epsilon / (e^epsilon + N - 1)."""
     return 1.0 / (1.0 + (originals - 1) * math.exp(-epsilon))
 
 

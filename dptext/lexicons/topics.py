@@ -141,7 +141,7 @@ def folder() -> Path:
 
 
 def topic_path(name: str) -> Path:
-    """Return the path for a name or a path."""
+    """Return the path of a topics file, given by name or path."""
     if is_name(name) and not name.endswith(_SUFFIX):
         return folder() / f"{name}{_SUFFIX}"
     return Path(name)

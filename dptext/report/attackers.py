@@ -65,7 +65,7 @@ class Trial:
 
 @cache
 def trials() -> dict[str, Trial]:
-    """Return the trials by profile name."""
+    """Return the language-model trials by profile name."""
     return msgspec.convert(read_templates(_TRIALS), dict[str, Trial])
 
 

@@ -282,7 +282,7 @@ class Pooling:
     public: Annotated[
         str | None,
         Option(
-            "Public texts, one per line: give privunit its directions, and serve to "
+            "Public texts, one per line, for the directions of privunit and to "
             "measure sentence vectors. Default: frequent words.",
             MEASURES,
             metavar="FILE",

@@ -242,8 +242,8 @@ class Outputs:
     output: Annotated[
         str | None,
         Option(
-            "Output file, or folder if the input is one. Its public report goes "
-            "beside it.",
+            "Output file, or folder if the input is a folder. The public report is "
+            "written beside it.",
             OUTPUT,
             metavar="FILE",
             short="-o",

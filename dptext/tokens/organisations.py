@@ -203,7 +203,7 @@ def look(lexicon: Lexicon, body: str, row: int, is_person: bool) -> int:
 
 @lru_cache(maxsize=2)
 def spellings(lexicon: Lexicon) -> Mapping[int, str]:
-    """Map each row of a brand to an invented name, in which it is written."""
+    """Map each row of a brand to the invented name that is written for it."""
     invented = language_data.invented_names(lexicon.language).get("organisations", ())
     classes = (WordClass.ORGANISATION,) if invented else ()
     named = written_classes.kinds_of_rows(lexicon, classes) > 0

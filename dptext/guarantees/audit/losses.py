@@ -257,7 +257,7 @@ def _tiles(
 def _sums(
     mechanism: ExponentialMechanism, epsilon: float, unknown: Floats
 ) -> tuple[Floats, Floats, Floats]:
-    """Return ln Z, and the maximal ln w(y|x) / w(y|unknown) and its inverse.
+    """Return ln Z, and the extremes of ln w(y|x) / w(y|unknown) and its inverse.
 
     unknown (V,): eta t / 2 of the unknown word; all returned are (V,).
     """

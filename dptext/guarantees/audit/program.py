@@ -276,7 +276,7 @@ def _hold(
     size, total, fifth = mechanism.space.size, len(group.outputs), alarm / 5.0
     outside = (group.outputs < 0) | (group.outputs >= size)
     if outside.any():
-        tests.fail("an output that is no word", total, int(outside.sum()))
+        tests.fail("an output that is not a word", total, int(outside.sum()))
         return
     names, relations = _relations(mechanism, ids, group)
     due = np.zeros(len(names))
