@@ -114,7 +114,7 @@ def test_missing_sidecar(export: Path) -> None:
 def test_edited_export(export: Path) -> None:
     """An export that was changed after its report was written fails."""
     export.write_text(f'{{"text":"{MARKER}"}}\n')
-    _fails(here("check", str(export)), "digests differ", ", with the settings of its")
+    _fails(here("check", str(export)), "digests differ", " with the same settings")
 
 
 def test_advice_names_the_key_and_the_id_of_the_run(
